@@ -9,7 +9,7 @@ const joinWords = words('LEFT RIGHT FULL INNER OUTER ASOF SEMI ANTI')
 const notAnAlias = words(
   'ON USING WHERE JOIN LEFT RIGHT FULL INNER CROSS NATURAL ASOF POSITIONAL SEMI ANTI GROUP ORDER LIMIT OFFSET HAVING QUALIFY WINDOW UNION INTERSECT EXCEPT FETCH SAMPLE TABLESAMPLE AT',
 )
-/** Whether a token may be a part of a name, an alias or an option as clients write them: also a number, or a text in single quotes. */
+/** Whether a token may be a part of a name, an alias or an option in the form of clients: also a number, or a text in single quotes. */
 const isNamePart = (token: Token | undefined) =>
   token !== undefined && ['word', 'quoted', 'backquoted', 'number', 'string'].includes(token.kind)
 
@@ -34,7 +34,7 @@ const behindAlias = (tokens: Token[], start: number): number => {
   return tokens[i]?.text === '(' ? behindBrackets(tokens, i) : i
 }
 
-/** The index of the token after the table that a JOIN names, with its alias and its AT. */
+/** The index of the token after the table of a JOIN, including its alias and its AT. */
 const behindTable = (tokens: Token[], start: number): number => {
   const lateral = upperWord(tokens[start]) === 'LATERAL' ? start + 1 : start
   const named = tokens[lateral]?.text === '(' ? behindBrackets(tokens, lateral) : behindName(tokens, lateral)
@@ -49,11 +49,11 @@ const hasOwnCondition = (tokens: Token[], join: number): boolean => {
   return ownCondition.has(upperWord(tokens[i]))
 }
 
-/** After `AS` and a dot the word is a name. */
+/** After `AS`, and after a dot, the word is a name. */
 const isJoin = (tokens: Token[], index: number): boolean =>
   isWord(tokens[index], 'JOIN') && !hasOwnCondition(tokens, index) && !isWord(tokens[index - 1], 'AS') && !isSymbol(tokens[index - 1], '.')
 
-/** The JOINs of one FROM: how many have no condition so far, and where one could stand, for those that have none at once. */
+/** The JOINs of one FROM: the number without a condition so far, and the places where no condition directly follows the table of a JOIN. */
 type Chain = { open: number; gaps: number[] }
 
 const startsChain = (token: Token): boolean =>
@@ -61,8 +61,8 @@ const startsChain = (token: Token): boolean =>
   isWord(token, ...['SELECT', 'FROM', 'WHERE', 'GROUP', 'ORDER', 'HAVING', 'QUALIFY', 'WINDOW', 'LIMIT', 'UNION', 'INTERSECT', 'EXCEPT'])
 
 /**
- * Where ` ON TRUE` has to stand so that `t JOIN m` parses: token indexes, to be inserted behind. A model joins to every row, so a condition
- * is not necessary. Where each JOIN has its condition, if only behind the next one (`a JOIN b JOIN c ON … ON …`), nothing is missing.
+ * The places of ` ON TRUE` that let `t JOIN m` parse: indexes of tokens to insert it behind. A model joins every row, so it needs no
+ * condition. If each JOIN has its condition, even behind a later JOIN (`a JOIN b JOIN c ON … ON …`), nothing is missing.
  *
  * @example missingConditions(lex('SELECT * FROM t JOIN m WHERE a')) // Map { 5 => ' ON TRUE' }
  */
@@ -95,14 +95,14 @@ export const missingConditions = (tokens: Token[]): Map<number, string> => {
   return found
 }
 
-/** The tokens before a trailing `USING key = value, …`, and those behind it: options of the models. */
+/** The tokens before a trailing `USING key = value, …`, and the tokens behind it: options of the models. */
 export const splitUsing = (tokens: Token[]): { query: Token[]; options: Token[] } => {
   const using = tokens.findLastIndex((token) => upperWord(token) === 'USING')
   const isOptions = using > 0 && isNamePart(tokens[using + 1]) && tokens[using + 2]?.text === '='
   return isOptions ? { query: tokens.slice(0, using), options: tokens.slice(using + 1) } : { query: tokens, options: [] }
 }
 
-/** The index behind `AT (VERSION => …)` that begins at a token, or undefined when none does. */
+/** The index after `AT (VERSION => …)` that begins at a token, or undefined when none begins there. */
 const behindAt = (tokens: Token[], at: number): number | undefined => {
   if (upperWord(tokens[at]) !== 'AT' || tokens[at + 1]?.text !== '(') return undefined
   const [unit, arrow] = [tokens[at + 2], tokens[at + 3]]
@@ -110,13 +110,13 @@ const behindAt = (tokens: Token[], at: number): number | undefined => {
 }
 
 /**
- * DuckDB takes an alias before AT, others take it behind. Here both are taken: the tokens of an alias that move before its AT.
+ * DuckDB expects an alias before AT, others write it behind. This accepts both: it returns the tokens of an alias that move before its AT.
  *
  * @example aliasesBehindAt(lex('FROM t AT (VERSION => 3) AS a')) // Map { 2 => the tokens AS a, … }: they move before token 2
  */
 export const aliasesBehindAt = (tokens: Token[]): Map<number, { from: number; to: number }> => {
   const moved = new Map<number, { from: number; to: number }>()
-  // An alias moves as a whole. An AT inside of it has no alias of its own, so that no token is written twice.
+  // An alias moves as a whole. An AT inside of it has no alias of its own, so no token is written twice.
   const moves = new Uint8Array(tokens.length)
   for (let index = 0; index < tokens.length; index++) {
     const from = moves[index] === 1 ? undefined : behindAt(tokens, index)
@@ -128,7 +128,7 @@ export const aliasesBehindAt = (tokens: Token[]): Map<number, { from: number; to
   return moved
 }
 
-/** The error for an AT at which DuckDB's parser stopped, because it stands behind something that has no past of its own. */
+/** The error for an AT at which DuckDB's parser stopped, because the thing before it has no history. */
 export const misplacedAt = (sql: string, tokens: Token[], offset: number): Error | undefined => {
   const index = tokens.findIndex(({ start, end }) => start <= offset && offset < end)
   const before = tokens.slice(0, index).findLast(({ text }) => text === ')' || text === '(')
@@ -144,7 +144,7 @@ export const misplacedAt = (sql: string, tokens: Token[], offset: number): Error
 const isCount = (token: Token | undefined) => token?.kind === 'number' || token?.kind === 'parameter'
 
 /**
- * MySQL's `LIMIT offset, count`, which DuckDB writes `OFFSET offset LIMIT count`: texts to put in the place of tokens.
+ * MySQL's `LIMIT offset, count`, which is `OFFSET offset LIMIT count` in DuckDB: texts that replace tokens.
  *
  * @example offsetLimits(lex('SELECT 1 LIMIT 5, 10')) // Map { 2 => 'OFFSET', 4 => ' LIMIT ' }
  */

@@ -1,7 +1,7 @@
 import { foldName } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 
-/** @throws Problem when two columns have one name, compared without case */
+/** @throws Problem when two columns have the same name, compared without regard to case */
 export const checkNames = (columns: readonly { name: string }[], what: string): void => {
   const seen = new Set<string>()
   for (const { name } of columns) {

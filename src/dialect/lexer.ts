@@ -9,16 +9,18 @@ import { quoteName, quoteText, unescapeText } from './strings.js'
 export { badStatement, positionOf }
 export type { Position } from './position.js'
 
-/** `quoted` stands in double quotes: a name or a string, by its place. `variable` is `@x` or `@@x`; `parameter` is `:x`, `$x` or `?`. */
+/**
+ * `quoted` is in double quotes: a name or a string, depending on its place. `variable` is `@x` or `@@x`; `parameter` is `:x`, `$x` or `?`.
+ */
 export type TokenKind = 'word' | 'quoted' | 'backquoted' | 'string' | 'number' | 'symbol' | 'parameter' | 'variable'
 
-/** `text` is the source, `value` what it means (without quotes and escapes); `start` and `end` are offsets in UTF-16 units. */
+/** `text` is the source, `value` its meaning (without quotes and escapes); `start` and `end` are offsets in UTF-16 units. */
 export type Token = { kind: TokenKind; text: string; value: string; start: number; end: number }
 
 const nameStart = /[A-Za-z_\u0080-\uffff]/
 const wordAt = /[A-Za-z_$0-9\u0080-\uffff]+/y
 const spaceAt = /[\s\u200b\u2060]+/y
-// A number in every form DuckDB has: 0xff, 1_000, 1.5, .5, 1e-3.
+// A number in all forms of DuckDB: 0xff, 1_000, 1.5, .5, 1e-3.
 const numberAt =
   /0[xX][0-9a-fA-F_]+|0[bB][01_]+(?![0-9])|0[oO][0-7_]+(?![0-9])|(?:[0-9][0-9_]*(?:\.(?!\.)[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?/y
 const digitsAt = /[0-9]+/y
@@ -26,7 +28,7 @@ const dollarTagAt = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z_0-9\u0080-\uffff]*)?\$/y
 const operators =
   /!~~\*|->>|<=>|<->|<#>|!~~|~~\*|!~\*|::|:=|=>|->|<=|>=|<>|!=|==|\|\||<<|>>|~~|!~|~\*|<@(?![A-Za-z_])|@>|&&|\*\*|\/\/|\^@|./suy
 
-/** The text that a sticky expression matches at a place, or an empty one. */
+/** The text that a sticky expression matches at a place, or an empty text. */
 const matchAt = (expression: RegExp, sql: string, at: number): string => {
   expression.lastIndex = at
   return expression.test(sql) ? sql.slice(at, expression.lastIndex) : ''
@@ -54,7 +56,7 @@ class Scanner {
     if (this.tokens.length >= limits.statementMaxTokens) throw tooManyTokens()
     const text = this.sql.slice(this.at, end)
     const token = { kind, text, value: value ?? text, start: this.at, end }
-    // Without an escape a text has no character that its source does not have.
+    // Without escapes, a text has only characters of its source.
     const reason = value !== undefined && text.includes('\\') ? illFormed(value) : undefined
     if (reason !== undefined) throw badStatement(this.sql, this.at, `the text ${reason}`)
     this.tokens.push(token)
@@ -65,7 +67,7 @@ class Scanner {
     return this.tokens.at(-1)
   }
 
-  /** Whether the last token touches this place and ends a name: then a dot qualifies it. */
+  /** Whether the last token ends directly before this place and ends a name. A dot then qualifies the name. */
   get touchesName(): boolean {
     const last = this.last
     return (
@@ -150,7 +152,7 @@ class Scanner {
     this.add('string', close + tag.length, this.sql.slice(this.at + tag.length, close))
   }
 
-  /** `p.m.2` names version 2 of a model and `2024_sales` is a name: digits after a dot that qualifies are no fraction. */
+  /** In `p.m.2`, 2 is a version of a model, and `2024_sales` is a name: digits after a qualifying dot are no fraction. */
   number(): void {
     const afterDot = this.last?.text === '.' && this.last.end === this.at && endsValue(this.tokens.at(-2))
     const text = matchAt(afterDot ? digitsAt : numberAt, this.sql, this.at)
@@ -167,7 +169,7 @@ class Scanner {
     this.add('variable', end, this.sql.slice(this.at + at, end))
   }
 
-  /** In `{'a':b}` and `[x:y]` a colon parts two values; elsewhere `:b` is a parameter. */
+  /** In `{'a':b}` and `[x:y]` a colon separates two values; elsewhere `:b` is a parameter. */
   get partsValues(): boolean {
     const bracket = this.brackets.at(-1)
     return (bracket === '{' || bracket === '[') && endsValue(this.last)
@@ -215,9 +217,9 @@ const checkText = (sql: string): void => {
 }
 
 /**
- * Cuts a statement into tokens; comments and white space are skipped.
- * Strings take both escapes, `''` and `\'`, with MySQL's meanings of a backslash; names stand in back-quotes or double quotes.
- * Throws a `bad_statement` Problem with line, column and caret for a text that never ends.
+ * Cuts a statement into tokens, without comments and white space. Strings can have both escapes, `''` and `\'`, with MySQL's meanings of a
+ * backslash. Names are in back-quotes or double quotes. Throws a `bad_statement` Problem with line, column and caret for a text without an
+ * end.
  *
  * @example lex('SELECT `a` FROM t').map(({ kind }) => kind) // ['word', 'backquoted', 'word', 'word']
  */
@@ -233,7 +235,7 @@ export const lex = (sql: string): Token[] => {
 }
 
 /**
- * The tokens of a text that may be no statement at all; undefined where it has none.
+ * The tokens of a text that may be no statement at all; undefined if it cannot be cut into tokens.
  *
  * @example tokensIn("SELECT 'never ends") // undefined
  */
@@ -248,8 +250,8 @@ export const tokensIn = (text: string): Token[] | undefined => {
 const isEnd = (token: Token) => token.kind === 'symbol' && token.text === ';'
 
 /**
- * The tokens of the one statement in a text, without the semicolons around it. No statement and several are refused.
- * With the source, the refusal shows where the second statement begins.
+ * The tokens of the one statement in a text, without the semicolons around it. A text without a statement or with several is refused. With
+ * the source, the refusal shows the place of the second statement.
  *
  * @example splitSingle(lex('SELECT 1;')).length // 2
  */
@@ -272,7 +274,7 @@ export const splitSingle = (tokens: Token[], sql?: string): Token[] => {
   )
 }
 
-/** A token as DuckDB's own lexer takes it; the same text for all but other quotes and escapes. */
+/** A token in the form of DuckDB's own lexer; the text only changes for other quotes and escapes. */
 export const tokenToDuckDB = (token: Token): string => {
   switch (token.kind) {
     case 'backquoted':

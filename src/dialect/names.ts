@@ -2,7 +2,7 @@ import { foldName } from '../../events/common.js'
 import { closest } from '../basics/nearest.js'
 
 /**
- * The known name that is most like a wrong one, or undefined when none is like it.
+ * The known name that is most similar to a wrong one, or undefined if none is similar.
  *
  * @example similarName('skils', ['skills', 'agents']) // 'skills'
  */
@@ -12,7 +12,7 @@ export const similarName = (name: string, known: Iterable<string>): string | und
   return closest(name, known, { fold: foldName, mostChars, mostEdits })
 }
 
-/** The entry under a name, compared without case. */
+/** The entry under a name, compared without regard to case. */
 export const named = <T extends { name: string }>(items: Iterable<T>, name: string): T | undefined => {
   const wanted = foldName(name)
   for (const item of items) if (foldName(item.name) === wanted) return item
@@ -20,7 +20,7 @@ export const named = <T extends { name: string }>(items: Iterable<T>, name: stri
 }
 
 /**
- * A hint for a name that no column has: the column that may be meant, as it is written, or the columns that there are.
+ * A hint for a name that is no column: the column that may be meant, in the form of the text, or all columns.
  *
  * @example columnHint('sise', ['size', 'price'], (name) => `t.${name}`) // 'Did you mean t.size?'
  */
@@ -30,11 +30,11 @@ export const columnHint = (name: string, columns: readonly string[], written: (n
 }
 
 /**
- * The name of the caller as clients read it.
+ * The name of the caller in the form for clients.
  *
  * @example accountOf('ada') // 'ada@localhost'
  */
 export const accountOf = (user = 'mindledger'): string => `${user}@localhost`
 
-/** The key of a name in several parts: two names have the same key if they are compared as equal. @example nameKey(['files', 'Cars']) // '["files","cars"]' */
+/** The key of a name in several parts: equal names have the same key. @example nameKey(['files', 'Cars']) // '["files","cars"]' */
 export const nameKey = (parts: readonly string[]): string => JSON.stringify(parts.map(foldName))

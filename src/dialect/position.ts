@@ -1,27 +1,27 @@
 import { Problem } from '../basics/errors.js'
 
-/** A place in a statement as people count: lines and columns from 1 (columns in characters), and the line with a caret under the place. */
+/** A place in a statement for people: line and column from 1 (columns in characters), and the line with a caret under the place. */
 export type Position = { line: number; column: number; caret: string }
 
 const caretWindowChars = 100
 
 const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff
 
-/** How many characters (code points) a part of a text has. */
+/** The number of characters (code points) in a part of a text. */
 const charactersIn = (text: string, from: number, to: number): number => {
   let count = 0
   for (let at = from; at < to; at += isPair(text, at) ? 2 : 1) count++
   return count
 }
 
-/** The offset that is so many characters behind another one; the end of a text that has fewer. */
+/** The offset that is this many characters after another offset; the end of a text that has fewer characters. */
 export const offsetOfCharacters = (text: string, from: number, characters: number): number => {
   let at = from
   for (let count = 0; count < characters && at < text.length; count++) at += isPair(text, at) ? 2 : 1
   return at
 }
 
-/** The offset of a place that is given as people count: `offsetOf('SELECT\n  nope', 2, 3) // 9` */
+/** The offset of a line and a column: `offsetOf('SELECT\n  nope', 2, 3) // 9` */
 export const offsetOf = (sql: string, line: number, column: number): number => {
   let start = 0
   for (let passed = 1; passed < line; passed++) {
@@ -50,7 +50,7 @@ export const positionOf = (sql: string, offset: number): Position => {
   const lineEnd = lineBreak === -1 ? sql.length : lineBreak
   const line = linesBefore(sql, at) + 1
   const column = charactersIn(sql, lineStart, at) + 1
-  // A statement of one very long line is shown around the place only.
+  // For a very long line, only the text around the place is shown.
   const from = at - lineStart > caretWindowChars ? at - caretWindowChars : lineStart
   const shown = sql
     .slice(from, Math.min(lineEnd, at + caretWindowChars))
@@ -61,7 +61,7 @@ export const positionOf = (sql: string, offset: number): Position => {
 }
 
 /**
- * A statement that cannot be parsed: says where, shows the line with a caret, and what to write instead when that is known.
+ * The refusal of a statement that cannot be parsed: its place, the line with a caret, and a correction if one is known.
  *
  * @example throw badStatement(sql, token.start, 'a name is expected here')
  */

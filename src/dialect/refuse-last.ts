@@ -1,7 +1,7 @@
 import { Problem } from '../basics/errors.js'
 import type { Token } from './lexer.js'
 
-/** Why LAST is refused. It stands in the place of a column. */
+/** The reason why LAST is refused. LAST is in the place of a column. */
 const last = (name: string): Problem =>
   new Problem(
     'not_built',
@@ -10,7 +10,7 @@ const last = (name: string): Problem =>
     { hint: 'CREATE JOB j (SELECT * FROM db.t WHERE t.x > LAST) EVERY hour; elsewhere name it: x > (SELECT max(x) FROM files.seen).' },
   )
 
-/** LATEST has its meaning in one place only (`models/latest.ts`). */
+/** LATEST has a meaning in one place only (`models/latest.ts`). */
 const latest = (name: string): Problem =>
   new Problem(
     'bad_statement',
@@ -22,7 +22,7 @@ const latest = (name: string): Problem =>
   )
 
 /**
- * The refusal of LAST or LATEST where nothing has a column of that name; undefined for any other name.
+ * The refusal of LAST or LATEST if no column has that name; undefined for any other name.
  *
  * @example refuseLast('last')?.detail // 'LAST is not available: on the public service it stands for …'
  */
@@ -47,8 +47,8 @@ const isBare = (tokens: readonly Token[], i: number): boolean =>
   !['.', '('].includes(tokens[i + 1]?.text ?? '')
 
 /**
- * The places of the tokens LAST that stand for what a job has seen: `x > LAST`, `LAST < x`, and `x > COALESCE(LAST, 0)`. A column of that
- * name is written `t.last` or `"last"`.
+ * The places of the tokens LAST that mean the values that a job has seen: `x > LAST`, `LAST < x`, and `x > COALESCE(LAST, 0)`. A column of
+ * that name is written `t.last` or `"last"`.
  */
 export const lastPlaces = (tokens: readonly Token[]): number[] =>
   tokens.flatMap((_, i) => {

@@ -3,12 +3,12 @@ import { holdsSecret, looksSecret } from '../vault/secret-texts.js'
 import type { Token } from './lexer.js'
 import { isSymbol, isWord } from './tokens.js'
 
-/** A text in a statement that is a secret, by its place among the tokens; `key` is the name that says so, if one does. */
+/** A secret text in a statement, by its place among the tokens; `key` is the name that makes it a secret, if there is one. */
 export type SecretLiteral = { token: Token; key: string | undefined }
 
 const comparing = new Set(['=', '==', ':', ':=', '=>', '!=', '<>', '~', '!~', '~~', '~~*', '<=>'])
 const comparingWords = new Set(['LIKE', 'ILIKE', 'IN', 'IS', 'NOT', 'SIMILAR', 'GLOB'])
-/** The rest of `IS DISTINCT FROM` and `SIMILAR TO`, and values that are no texts. */
+/** The other words of `IS DISTINCT FROM` and `SIMILAR TO`, and values that are no texts. */
 const furtherWords = ['DISTINCT', 'FROM', 'TO', 'NULL', 'TRUE', 'FALSE']
 const nameKinds: ReadonlySet<string> = new Set(['word', 'quoted', 'backquoted', 'string'])
 const valueKinds: ReadonlySet<string> = new Set(['string', 'quoted', 'number'])
@@ -20,26 +20,26 @@ const isComparison = (token: Token | undefined): boolean =>
 
 const isKey = (name: string): boolean => isSecretKey(name) || isDoubtfulKey(name)
 
-/** Under `password` every text is a secret. `token` is also a word of linguistics, and may be compared with plain words. */
+/** Every text under `password` is a secret. `token` is also a word of linguistics, and may be compared with plain words. */
 const isSecretUnder = (key: string, text: string): boolean => {
   if (text === '' || /^\*+$/.test(text)) return false
   return isDoubtfulKey(key) || /tokens?$/i.test(key) ? looksSecret(text) : true
 }
 
-/** The effect of a key on a place behind it: whether the key's value stands here, and whether more values may follow a comma. */
+/** The effect of a key on a place after it: whether the key's value is at this place, and whether more values may follow a comma. */
 type Place = { key: string | undefined; isValue: boolean; isList: boolean }
 const nowhere: Place = { key: undefined, isValue: false, isList: false }
 
 /**
- * The meaning of the tokens before a text: the last key, and whether the text is its value. A key survives what reads it
- * (`params->>'password'`, `lower(password)`, `password::VARCHAR`) up to a comparison; after that come the texts that it is compared with.
+ * The meaning of the tokens before a text: the last key, and whether the text is its value. A key remains valid through operations on it
+ * (`params->>'password'`, `lower(password)`, `password::VARCHAR`) up to a comparison. Then the texts in the comparison follow.
  */
 class Subject {
   #before: Token | undefined
   #place = nowhere
   readonly #around: Place[] = []
 
-  /** The key whose value stands here. */
+  /** The key whose value is at this place. */
   get key(): string | undefined {
     return this.#place.isValue ? this.#place.key : undefined
   }
@@ -64,7 +64,7 @@ class Subject {
     return { ...nowhere, key: namedBy(token, next) }
   }
 
-  /** Whether a token stands between a key and its comparison. */
+  /** Whether a token is between a key and its comparison. */
   #reads(token: Token): boolean {
     if (this.#place.key === undefined || namedBy(token, undefined) !== undefined) return false
     if (token.kind === 'symbol') return /^(?:\.|::|->>?)$/.test(token.text)
@@ -83,7 +83,7 @@ const isPartOfValue = (token: Token, next: Token | undefined, { isList }: Place)
   isSymbol(token, '||', ...(isList ? [','] : [])) ||
   (token.kind === 'word' && isSymbol(next, '('))
 
-/** The name behind a text, as its alias or in a comparison: `'x' AS password`, `'x' = t.password`. */
+/** The name after a text, as its alias or in a comparison: `'x' AS password`, `'x' = t.password`. */
 const keyAfter = (tokens: readonly Token[], i: number): string | undefined => {
   let at = i + 1
   if (isSymbol(tokens[at], '::')) at += 2
@@ -94,13 +94,15 @@ const keyAfter = (tokens: readonly Token[], i: number): string | undefined => {
   return name && nameKinds.has(name.kind) && isKey(name.value) && !isSymbol(tokens[at + 1], '(') ? name.value : undefined
 }
 
-/** `json_object('api_key', 'k3y')`: the name is the argument before. A list of names looks alike, so the text must look like a secret. */
+/**
+ * `json_object('api_key', 'k3y')`: the name is the previous argument. A list of names looks similar, so the text must look like a secret.
+ */
 const keyBefore = (tokens: readonly Token[], i: number): string | undefined => {
   const [name, comma] = [tokens[i - 2], tokens[i - 1]]
   return isSymbol(comma, ',') && name?.kind === 'string' && isKey(name.value) ? name.value : undefined
 }
 
-/** `{"name": "token", "value": "k3y"}`: the value belongs to the name beside it. */
+/** `{"name": "token", "value": "k3y"}`: the value belongs to the neighbouring name. */
 const keyBeside = (tokens: readonly Token[], i: number): string | undefined => {
   if (!isSymbol(tokens[i - 1], ':')) return undefined
   const [nameWord, colon, name, comma, valueWord] = tokens.slice(Math.max(0, i - 6), i)
@@ -109,7 +111,7 @@ const keyBeside = (tokens: readonly Token[], i: number): string | undefined => {
   return name && isSecretKey(name.value) ? name.value : undefined
 }
 
-/** How many tokens are looked at before the work may pause. */
+/** The number of tokens between two pauses of the work. */
 const tokensAtOnce = 2_000
 
 const secretAt = (tokens: readonly Token[], i: number, key: string | undefined): SecretLiteral | undefined => {
@@ -124,8 +126,8 @@ const secretAt = (tokens: readonly Token[], i: number, key: string | undefined):
 }
 
 /**
- * Finds the texts in a statement that are secrets: by their form, or because a column or a member with a secret's name has them. The work
- * may pause, and takes time in proportion to the number of tokens. With `isJson`, for a statement with JSON in it, texts in double quotes
+ * Finds the secret texts in a statement: texts with the form of a secret, and texts in a column or member with a secret's name. The work
+ * may pause, and its time is proportional to the number of tokens. With `isJson`, for a statement with JSON in it, texts in double quotes
  * count as well.
  *
  * @example atOnce(findSecretLiterals(lex("SELECT * FROM skills WHERE params->>'password' = 'hunter2'")))[0]?.key // 'password'

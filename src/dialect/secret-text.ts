@@ -1,14 +1,14 @@
 import { isSecretKey } from '../vault/secret-keys.js'
 
-/** A piece of a text that is replaced by another. */
+/** A part of a text, and its replacement. */
 export type Cut = { start: number; end: number; text: string }
 
 const mask = '******'
 
-/** The order of cuts: by their start, and the longest first where several begin at one place. */
+/** The order of cuts: by their start, and the longest first if several begin at one place. */
 export const inOrder = (cuts: readonly Cut[]): Cut[] => [...cuts].sort((a, b) => a.start - b.start || b.end - a.end)
 
-/** A text with its cuts replaced. The cuts must be in order; those that overlap become one mask. */
+/** A text with its cuts replaced. The cuts must be in order; overlapping cuts become one mask. */
 export const replaced = (text: string, cuts: readonly Cut[], render: (cut: Cut) => string): string => {
   let shown = ''
   let at = 0
@@ -34,7 +34,7 @@ export const endsWithSecretKey = (text: string): boolean => {
 
 const wordMaxChars = 80
 
-/** The last words of a text as it is walked; whether they are a secret key is asked once for the same words. */
+/** The last words of a text during the walk. It tests only once whether the same words are a secret key. */
 class LastWords {
   private words: string[] = []
   private beforeComment: string[] | undefined
@@ -48,7 +48,7 @@ class LastWords {
     this.beforeComment = this.words
   }
 
-  /** A comment between a key and its value is no part of the key. */
+  /** A comment between a key and its value does not belong to the key. */
   closeComment(): void {
     this.words = this.beforeComment ?? this.words
     this.beforeComment = undefined
@@ -61,18 +61,18 @@ class LastWords {
     return known
   }
 
-  /** A key is known by its end, so the last words are enough, unless something before them changes their meaning. */
+  /** The end of a key identifies it, so the last words are enough, unless a word before them changes their meaning. */
   private sayKey(): boolean {
     const all = this.words.join('_')
     return isSecretKey(all) || (/pin|pass|[^ -~]/i.test(all) && this.words.some((_, i) => isSecretKey(this.words.slice(i).join('_'))))
   }
 }
 
-/** A text without one of these has no value to look for. */
+/** A text without one of these characters has no value to look for. */
 const beforeValue = /[=:]|bearer/i
 const wordOrMark = /[\p{L}\p{N}_]+|\/\*|\*\/|[=:]/gu
 
-/** Where the value of the first secret key in a text begins: after its `=` or `:`, or after "Bearer". */
+/** The beginning of the value of the first secret key in a text: after its `=` or `:`, or after "Bearer". */
 export const secretInText = (text: string): number | undefined => {
   if (!beforeValue.test(text)) return undefined
   const last = new LastWords()
@@ -99,8 +99,8 @@ export const secretInText = (text: string): number | undefined => {
 }
 
 /**
- * User and password in URLs. Inside a text in quotes, `whole` takes quotes and spaces as characters of the password too.
- * Everything before the last @ is cut: slashes and @ in passwords are often not escaped.
+ * Finds user and password in URLs. Inside a text in quotes, `whole` reads quotes and spaces as characters of the password too. Everything
+ * before the last @ is cut, because slashes and @ in passwords are often not escaped.
  */
 export const urlCuts = (text: string, whole: boolean): Cut[] => {
   if (!text.includes('://')) return []
@@ -114,7 +114,7 @@ export const urlCuts = (text: string, whole: boolean): Cut[] => {
   return whole ? [...cuts, ...spacedUrlCuts(text)] : cuts
 }
 
-/** `://user:pass word@`: a password with spaces in it, which ends at the next @. */
+/** `://user:pass word@`: a password with spaces, which ends at the next @. */
 const spacedUrlCuts = (text: string): Cut[] => {
   const cuts: Cut[] = []
   const user = /:\/\/[^\s/:@]{1,200}:/g

@@ -11,13 +11,13 @@ const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '-
 const operatorWords = new Set(['LIKE', 'ILIKE', 'IN', 'IS', 'NOT'])
 const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 const mask = '******'
-/** How many tokens are looked at before the work may pause. */
+/** The number of tokens between two pauses of the work. */
 const tokensAtOnce = 2_000
-/** A comment has at least so many characters; most gaps between tokens have fewer. */
+/** The shortest comment has this many characters; most gaps between tokens have fewer. */
 const commentMinChars = '/**/'.length
 
 const isText = (token: Token | undefined): boolean => token?.kind === 'string' || token?.kind === 'quoted'
-/** Whether a text in quotes means something else than the characters between the quotes. */
+/** Whether a text in quotes has another meaning than the characters between the quotes. */
 const hasEscapes = ({ kind, text, value }: Token): boolean => kind !== 'word' && text.length !== value.length + 2
 const isKeyKind = (token: Token): boolean =>
   token.kind === 'word' || token.kind === 'quoted' || token.kind === 'backquoted' || token.kind === 'string'
@@ -25,12 +25,12 @@ const isOperator = (token: Token | undefined): boolean =>
   token !== undefined &&
   ((token.kind === 'symbol' && operators.has(token.text)) || (token.kind === 'word' && operatorWords.has(token.text.toUpperCase())))
 
-/** Finds the values of secret keys among the tokens of one text, well-formed or not. */
+/** Finds the values of secret keys among the tokens of one text, whether the text is well-formed or not. */
 class Finder {
   readonly cuts: Cut[] = []
   private covered = 0
   private readonly known = new Map<string, boolean>()
-  /** The dotted name that was walked last: its places share one end. */
+  /** The last dotted name of the walk: all its places have the same end. */
   private dotted = { from: 0, end: 0 }
 
   constructor(
@@ -47,7 +47,7 @@ class Finder {
       if (i % tokensAtOnce === tokensAtOnce - 1) yield
       if (token.kind === 'symbol' && token.text in closers) brackets.push(token.text)
       else if (token.kind === 'symbol' && /^[)\]}]$/.test(token.text)) brackets.pop()
-      // A place inside a value that is cut already needs no second look.
+      // A place inside a value that is already cut is skipped.
       if (token.start < this.covered) continue
       if (this.isKey(i)) this.cutAfterKey(i, brackets.at(-1) === '(')
       this.cutInside(token, this.isBrokenAfter(i))
@@ -57,7 +57,7 @@ class Finder {
     return this.cuts
   }
 
-  /** `api_key`, `"api_key"`, `api-key` and `api key` are keys; so is BY in IDENTIFIED BY. */
+  /** `api_key`, `"api_key"`, `api-key` and `api key` are keys, and so is BY in IDENTIFIED BY. */
   private isKey(i: number): boolean {
     const token = this.tokens[i]
     if (!token || !isKeyKind(token)) return false
@@ -69,7 +69,7 @@ class Finder {
     return this.isSecret(`${first.text}_${token.text}`) || (isWord(first, 'IDENTIFIED') && isWord(token, 'BY'))
   }
 
-  /** Statements repeat their words. */
+  /** Statements repeat their words, so the answers are kept. */
   private isSecret(key: string): boolean {
     const known = this.known.get(key) ?? isSecretKey(key)
     this.known.set(key, known)
@@ -109,7 +109,7 @@ class Finder {
     if (isSymbol(value, ',') && inCall && this.tokens[key]?.kind === 'string' && this.tokens[at + 1]) this.cutValue(at + 1)
   }
 
-  /** The place behind `.name.name`, which begins here. */
+  /** The place after `.name.name`, which begins here. */
   private behindDots(from: number): number {
     if (from <= this.dotted.end && (from - this.dotted.from) % 2 === 0 && from >= this.dotted.from) return this.dotted.end
     let end = from
@@ -148,7 +148,7 @@ class Finder {
     return this.sql.length
   }
 
-  /** Texts side by side or joined by an operator are one value. A letter that touches a closing quote means that the quotes are broken. */
+  /** Texts side by side, or joined by an operator, are one value. If a letter touches a closing quote, the quotes are broken. */
   private endOfText(at: number): number {
     let end = at
     for (let i = at + 1; i < this.tokens.length; i++) {
@@ -162,7 +162,7 @@ class Finder {
     return this.tokens[end]?.end ?? this.sql.length
   }
 
-  /** A value without quotes goes on to a comma, a closing bracket, or the next key. */
+  /** A value without quotes extends to a comma, a closing bracket, or the next key. */
   private endOfBare(at: number): number {
     let depth = 0
     for (let i = at; i < this.tokens.length; i++) {
@@ -180,7 +180,7 @@ class Finder {
     return this.sql.length
   }
 
-  /** Whether something touches the end of this token that cannot follow a text: then its quotes are not where they seem. */
+  /** Whether the end of this token touches something that cannot follow a text: then the quotes are not at their apparent places. */
   private isBrokenAfter(i: number): boolean {
     const next = this.tokens[i + 1]
     return next !== undefined && this.touches(i + 1) && !(next.kind === 'symbol' && /^(?:[,;)\]}=:|]|\|\||::)$/.test(next.text))
@@ -193,7 +193,7 @@ class Finder {
     const inner = token.text.slice(0, -1)
     const found = secretInText(inner)
     if (found !== undefined) {
-      // Nothing stands between the key and the closing quote: the quotes are broken and the value comes later.
+      // The closing quote directly follows the key, so the quotes are broken and the value comes later.
       const broken = brokenAfter || !/[^\s'"`\\]/.test(inner.slice(found))
       this.cuts.push({ start: token.start + found, end: broken ? this.sql.length : token.end - 1, text: mask })
     }
@@ -219,17 +219,17 @@ class Finder {
   private cutGap(from: number, to: number, next: Token | undefined): void {
     if (to - from < commentMinChars) return
     const gap = this.sql.slice(from, to)
-    // The comment swallowed the key and left the value.
+    // The key is inside the comment, but its value is not.
     if ((isOperator(next) || next?.kind === 'parameter') && endsWithSecretKey(gap))
       this.cuts.push({ start: to, end: this.sql.length, text: mask })
     const found = secretInText(gap)
     if (found === undefined) return
     const value = this.sql.slice(from + found, to)
-    // The comment ends right after the key: the value stands outside.
+    // The comment ends directly after the key: the value is outside of it.
     this.cuts.push({ start: from + found, end: /\S/.test(value.replace('*/', '')) ? to : this.sql.length, text: mask })
   }
 
-  /** `INSERT INTO t (name, password) VALUES (…)` names its values by their place. */
+  /** In `INSERT INTO t (name, password) VALUES (…)` the place of a value decides its name. */
   private cutInserted(): void {
     if (!isWord(this.tokens[0], 'INSERT')) return
     const values = this.tokens.findIndex((token) => isWord(token, 'VALUES') || isWord(token, 'SELECT'))
@@ -238,7 +238,7 @@ class Finder {
   }
 }
 
-/** A text in quotes as it may be shown. */
+/** A mask in the quotes of a text. */
 const masked = ({ text }: Token): string => (text.startsWith('"') ? `"${mask}"` : `'${mask}'`)
 
 const findCuts = function* (sql: string, tokens: readonly Token[] | undefined = tokensIn(sql)): Generator<void, Cut[]> {
@@ -257,25 +257,25 @@ const findCuts = function* (sql: string, tokens: readonly Token[] | undefined = 
 const cutsIn = (sql: string): Cut[] => atOnce(findCuts(sql))
 
 /**
- * The text of a statement as it may be stored and logged: values of secret keys and passwords in URLs are `******`.
- * Takes any text, also one that is not SQL; where the quotes are broken it cuts all that follows.
+ * The text of a statement for storage and logs: values of secret keys and passwords in URLs are `******`. Accepts any text, even one that
+ * is not SQL. If the quotes are broken, it cuts everything after them.
  *
  * @example cutSecrets("CREATE AGENT a USING model = 'm', api_key = 'sk-1'") // CREATE AGENT a USING model = 'm', api_key = '******'
  */
 export const cutSecrets = (sql: string): string => replaced(sql, cutsIn(sql), ({ text }) => text)
 
-/** The same as `cutSecrets`, in turns: others have the event loop in between. */
+/** The same as `cutSecrets`, with pauses in which other work uses the event loop. */
 export const cutSecretsInTurns = async (sql: string): Promise<string> => replaced(sql, await inTurns(findCuts(sql)), ({ text }) => text)
 
 /**
- * The same with every character of a secret replaced by a star, so that places in the text stay where they are. `tokens` are those
- * of the whole text, when they are known already: a long text is not read again then.
+ * The same, but a star replaces each character of a secret, so that places in the text do not move. If `tokens` of the whole text are
+ * given, a long text is not read again.
  *
  * @example maskSecrets("SET token = 'abc'") // SET token = *****
  */
 export const maskSecrets = (sql: string, tokens?: readonly Token[]): string => atOnce(maskSecretsOf(sql, tokens))
 
-/** The same as work that may pause. */
+/** The same as work with pauses. */
 export const maskSecretsOf = function* (sql: string, tokens?: readonly Token[]): Generator<void, string> {
   return replaced(sql, yield* findCuts(sql, tokens), ({ start, end }) => sql.slice(start, end).replace(/[^\n]/g, '*'))
 }
@@ -283,8 +283,8 @@ export const maskSecretsOf = function* (sql: string, tokens?: readonly Token[]):
 const shortestPart = 4
 
 /**
- * A function that takes the secrets of these statements out of a text that may repeat them, such as an error: each as a whole,
- * and every longer word in it. It takes time that grows with the text and not with the number of secrets.
+ * A function that removes the secrets of these statements from a text that may repeat them, such as an error: each whole secret, and every
+ * longer word in it. Its time grows with the text, not with the number of secrets.
  *
  * @example hiderOf(["SET token = 'sk-123'"])("no such key: sk-123") // no such key: ******
  */

@@ -1,7 +1,7 @@
-/** Clients choose their dialect by this number. It is the version of the public service. */
+/** Clients choose their dialect by this number, which is the version of the public service. */
 export const serverVersion = '8.0.17'
 
-/** The variables that clients ask for as `@@name` and with SHOW VARIABLES, by name. None can be changed. */
+/** The variables that clients read with `@@name` and SHOW VARIABLES, by name. None can be changed. */
 export const serverVariables: readonly (readonly [name: string, value: string])[] = [
   ['auto_increment_increment', '1'],
   ['autocommit', '1'],
@@ -41,7 +41,7 @@ export const serverVariables: readonly (readonly [name: string, value: string])[
 const withoutScope = (name: string): string => name.toLowerCase().replace(/^(?:session|global|local)\./, '')
 
 /**
- * A variable as a client names it, with or without a scope: its name here, and its value, undefined when there is none.
+ * A variable that a client names, with or without a scope: its name here, and its value, undefined when it does not exist.
  *
  * @example serverVariable('SESSION.autocommit') // { name: 'autocommit', value: '1' }
  */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'
 
-/** A setting that must be a text; undefined when it is not there or null. */
+/** A setting that must be a text; undefined when it is missing or null. */
 export const textSetting = (settings: JsonObject, key: string): string | undefined => {
   const value = settings[key]
   if (value === undefined || value === null) return undefined
@@ -9,7 +9,7 @@ export const textSetting = (settings: JsonObject, key: string): string | undefin
   return value
 }
 
-/** A setting that is on or off: true and false, 1 and 0, and the same as text. */
+/** A setting that is on or off: true and false, 1 and 0, and the same values as text. */
 export const switchSetting = (settings: JsonObject, key: string): boolean | undefined => {
   const value = settings[key]
   if (value === undefined || value === null) return undefined
@@ -19,7 +19,7 @@ export const switchSetting = (settings: JsonObject, key: string): boolean | unde
   throw wrong(`${key} must be true or false`)
 }
 
-/** What is left of the settings after the named ones: params. A key `params` with an object is part of them. */
+/** The remaining settings after the named ones: params. The members of an object under the key `params` are part of them. */
 export const otherSettings = (settings: JsonObject, named: readonly string[]): JsonObject => {
   const { params, ...others } = settings
   const rest = Object.fromEntries(Object.entries(others).filter(([key]) => !named.includes(key)))

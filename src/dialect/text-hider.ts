@@ -1,4 +1,4 @@
-/** Texts to look for, and which lengths they have by their first characters. */
+/** Texts to look for, and their lengths by their first characters. */
 type HiddenTexts = { texts: ReadonlySet<string>; lengths: ReadonlyMap<string, readonly number[]> }
 
 const headMaxChars = 4
@@ -13,7 +13,7 @@ const hiddenOf = (texts: ReadonlySet<string>): HiddenTexts => {
   return { texts, lengths: new Map([...lengths].map(([head, known]) => [head, [...known].sort((a, b) => b - a)])) }
 }
 
-/** Where the longest hidden text ends that begins at a place; the place itself where none does. */
+/** The end of the longest hidden text that begins at a place; the place itself if none begins there. */
 const hiddenEnd = ({ texts, lengths }: HiddenTexts, text: string, at: number): number => {
   let end = at
   for (let head = 1; head <= headMaxChars; head++) {
@@ -24,8 +24,8 @@ const hiddenEnd = ({ texts, lengths }: HiddenTexts, text: string, at: number): n
 }
 
 /**
- * A function that replaces each of these texts by a mask, in any other text; where two overlap, one mask covers both. Its time
- * grows with the text that it is given, and not with the number of texts that it looks for.
+ * A function that replaces each of these texts with a mask, in any other text. One mask covers overlapping texts. Its time grows with the
+ * other text, not with the number of texts to look for.
  *
  * @example textHider(['sk-123', 'abc'], '***')('no such key: sk-123') // no such key: ***
  */

@@ -9,7 +9,7 @@ const values = 'parameters: :name in the statement, and its value under "params"
 const whoAsks = 'AUTH=session, which asks every caller for a password'
 const storedQuery = 'CREATE VIEW name AS (SELECT …)'
 
-/** Statements of SQL that this service does not have, by their first word or two: what to use instead. */
+/** The alternatives to statements of SQL that this service does not have, by their first word or two. */
 const instead: Readonly<Record<string, string>> = {
   TRUNCATE: 'DROP TABLE files.name',
   MERGE: 'PUT /api/files/name with the new rows',
@@ -56,7 +56,7 @@ const instead: Readonly<Record<string, string>> = {
   'CREATE SEQUENCE': 'row_number() OVER () in a query',
 }
 
-/** What to use instead of a statement that begins so, with a word or two; undefined when SQL has none that does. */
+/** The alternative to a statement with this first word or two; undefined if SQL has no such statement. */
 const insteadOf = (word: string): string | undefined => {
   const verb = word.toUpperCase()
   return Object.hasOwn(instead, verb) ? instead[verb] : undefined
@@ -74,7 +74,7 @@ export const refuseAbsent = (cursor: Cursor, verb: string): never => {
   return cursor.fail()
 }
 
-/** Refuses a first word that begins no statement; `verbs` are those that do. */
+/** Refuses a first word that begins no statement; `verbs` are the valid words. */
 export const refuseUnknown = (cursor: Cursor, verbs: readonly string[]): never => {
   const first = cursor.peek()
   const shown = first?.text.slice(0, 60).toUpperCase().toWellFormed() ?? ''
@@ -82,7 +82,7 @@ export const refuseUnknown = (cursor: Cursor, verbs: readonly string[]): never =
   return cursor.refuse(first, `${shown} begins no statement of this service; ${verbs.join(', ')} and SELECT do`)
 }
 
-/** Documents are indexed when they are inserted; the statement is known, so that the answer can say so. */
+/** Documents are indexed during their insertion. The statement is known, so that its refusal can say this. */
 export const takeKnowledgeIndex = (cursor: Cursor, { verb }: LeadingWords): StatementOf<'unavailable'> => {
   if (!takeIfNotExists(cursor)) takeIfExists(cursor)
   takeName(cursor, 'a knowledge base')
@@ -94,7 +94,7 @@ export const takeKnowledgeIndex = (cursor: Cursor, { verb }: LeadingWords): Stat
   }
 }
 
-/** `CREATE ANOMALY DETECTION MODEL …`, these words already taken. The answer says what there is instead. */
+/** `CREATE ANOMALY DETECTION MODEL …`, these words already taken. The refusal names an alternative. */
 export const takeAnomalyModel = (cursor: Cursor): StatementOf<'unavailable'> => {
   cursor.takeRest()
   return {

@@ -5,10 +5,10 @@ import type { InnerQuery, PlacedQuery, Span } from './statement.js'
 
 const isSemicolon = (token: Token): boolean => token.kind === 'symbol' && token.text === ';'
 
-/** Where the first to the last of these tokens stand. */
+/** The place of these tokens, from the first to the last. */
 export const spanOf = (tokens: readonly Token[]): Span => ({ start: tokens[0]?.start ?? 0, end: tokens.at(-1)?.end ?? 0 })
 
-/** `(SELECT …)`: the text between the brackets, byte for byte but for its parameters, and white space and comments at its ends. */
+/** `(SELECT …)`: the text between the brackets, byte for byte, except for its parameters and the white space and comments at its ends. */
 export const takeQuery = (cursor: Cursor): string => cursor.boundTextOf(takeQueryTokens(cursor))
 
 const takeQueryTokens = (cursor: Cursor): Token[] => {
@@ -22,7 +22,7 @@ const takeQueryTokens = (cursor: Cursor): Token[] => {
   return body
 }
 
-/** The tokens between semicolons; those inside brackets belong to an inner statement. */
+/** The tokens between semicolons. Semicolons inside brackets belong to an inner statement. */
 export const splitTokens = (tokens: readonly Token[]): Token[][] => {
   const statements: Token[][] = [[]]
   let depth = 0
@@ -55,7 +55,7 @@ const queryWords = ['SELECT', 'WITH', 'VALUES', 'FROM']
 /** Whether a query begins at this place, without a bracket around it. */
 export const queryFollows = (cursor: Cursor, ahead = 0): boolean => queryWords.some((word) => cursor.isWord(word, ahead))
 
-/** A query in brackets, or one without them that goes on to the end. */
+/** A query in brackets, or one without brackets, which continues to the end. */
 export const takeAnyQuery = (cursor: Cursor): Span => spanOf(takeAnyQueryTokens(cursor))
 
 const takeAnyQueryTokens = (cursor: Cursor): Token[] => (queryFollows(cursor) ? cursor.takeRest() : takeQueryTokens(cursor))

@@ -10,7 +10,7 @@ import type { StatementOf } from './statement.js'
 
 type Chatter = StatementOf<'chatter'>
 
-/** The names on the left of a SET: `SET names utf8, @@autocommit = 1` → names and @@autocommit. */
+/** The names on the left side of a SET: `SET names utf8, @@autocommit = 1` → names and @@autocommit. */
 const takeVariables = (cursor: Cursor): Token[] => {
   const variables: Token[] = []
   let begins = true
@@ -24,11 +24,11 @@ const takeVariables = (cursor: Cursor): Token[] => {
   return variables
 }
 
-/** Refuses a variable of the client's own, which would have to be kept until its next statement. */
+/** Refuses a variable of the client's own, because the service would have to keep it until the next statement. */
 export const keptNowhere = (cursor: Cursor, token: Token | undefined): never =>
   cursor.refuse(token, 'variables are not kept between statements', 'Send the value as a parameter: :name, and "params" beside it.')
 
-/** The name of a variable that a client may set for itself. "ok" to any other would wrongly say that it was set. */
+/** The name of a variable that a client may set for itself. For any other variable, the answer "ok" would wrongly say that it was set. */
 const needClientVariable = (cursor: Cursor, token: Token): string => {
   const { name } = serverVariable(token.value)
   if (token.kind === 'variable' && !token.text.startsWith('@@')) return keptNowhere(cursor, token)
@@ -40,7 +40,7 @@ const needClientVariable = (cursor: Cursor, token: Token): string => {
   return cursor.refuse(token, `there is no variable ${name} that could be set`, 'SHOW VARIABLES lists those that clients ask for.')
 }
 
-/** `SET active m.2`, `SET model_active = m.2`, and what clients set for themselves, which changes nothing here. */
+/** `SET active m.2`, `SET model_active = m.2`, and variables of clients, which have no effect here. */
 export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | Chatter => {
   if (cursor.isWord('ACTIVE') && nameFollows(cursor, 1)) {
     cursor.next()
@@ -67,7 +67,7 @@ export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
   return { kind: 'use', name: takePart(cursor, 'a project') }
 }
 
-/** BEGIN, START TRANSACTION, COMMIT and ROLLBACK: each statement is a transaction of its own, whatever the client says. */
+/** BEGIN, START TRANSACTION, COMMIT and ROLLBACK have no effect: each statement is its own transaction. */
 export const takeTransaction = (cursor: Cursor, { verb }: LeadingWords): Chatter => {
   cursor.takeRest()
   return { kind: 'chatter', verb: verb === 'COMMIT' ? 'commit' : verb === 'ROLLBACK' ? 'rollback' : 'begin', variables: [] }

@@ -6,7 +6,7 @@ import { takePart } from './names.js'
 import { hidingSecrets } from './parse.js'
 import { takeConstant } from './values.js'
 
-/** One condition of a WHERE that is made of comparisons with constants. */
+/** One condition of a WHERE that has only comparisons with constants. */
 export type Condition = { column: string; op: '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in' | 'like' | 'not like'; value: Json }
 
 const comparisons = ['<=', '>=', '<>', '!=', '=', '<', '>'] as const
@@ -42,10 +42,10 @@ const takeCondition = (cursor: Cursor): Condition => {
 }
 
 /**
- * Reads the conditions behind WHERE, which are joined by AND.
+ * Reads the conditions behind WHERE, which AND joins.
  *
  * @example readConditions("id = 'a' AND year > 2000") // [{ column: 'id', op: '=', value: 'a' }, …]
- * @throws Problem bad_statement for anything else, with its place
+ * @throws Problem bad_statement with its place, for anything else
  */
 export const readConditions = (sql: string): Condition[] => atOnce(hidingSecrets(sql, () => takeConditions(sql)))
 

@@ -8,7 +8,7 @@ import { nearestUsage } from './usages.js'
 
 const show = (token: Token | undefined): string => (token === undefined ? 'the end' : `"${token.text.slice(0, 60).toWellFormed()}"`)
 
-/** A value as our own statements write it: there a backslash escapes. */
+/** A value in the notation of our own statements, where a backslash is an escape. */
 const literalOf = (value: Json): string => {
   if (typeof value === 'string') return quoteText(value.replaceAll('\\', '\\\\'))
   if (Array.isArray(value)) return `[${value.map(literalOf).join(', ')}]`
@@ -18,7 +18,7 @@ const literalOf = (value: Json): string => {
 /** A syntax error of a statement: its token, the expected words, the reason, and a hint. */
 type Misreading = { token: Token | undefined; expected: readonly string[]; reason: string | undefined; hint: string | undefined }
 
-/** A statement that is not understood. `told` makes the sender's message, which shows the text without its secrets. */
+/** A statement with a syntax error. `told` makes the message for the sender, which shows the text without its secrets. */
 export class StatementSyntaxError extends Error {
   constructor(
     private readonly sql: string,
@@ -28,7 +28,7 @@ export class StatementSyntaxError extends Error {
     super('a statement is not understood')
   }
 
-  /** As work that may pause: the whole of a long statement is read again. */
+  /** As work with pauses, because a long statement is read again in full. */
   *told(): Generator<void, Problem> {
     const { token, expected, reason, hint: given } = this.place
     yield
@@ -46,18 +46,18 @@ export class StatementSyntaxError extends Error {
   }
 }
 
-/** The words of a statement that have been taken, in capitals; `noun` is empty where the verb has none. */
+/** The words of a statement that have been taken, in capitals; `noun` is empty if the verb has none. */
 export type LeadingWords = { verb: string; noun: string; replace: boolean }
 
 /**
- * Walks over the tokens of one statement. What was looked for and not found at the furthest place is remembered,
- * so that a refusal can list what was expected there without the grammar saying it twice.
+ * Walks over the tokens of one statement. It remembers what it expected and did not find at the furthest place. So a refusal can list the
+ * expected words, and the grammar need not repeat them.
  */
 export class Cursor {
   private at = 0
   private furthest = 0
   private readonly expected = new Set<string>()
-  /** Each `?` of the statement, and which one it is, from 1. */
+  /** Each `?` of the statement, with its number from 1. */
   private readonly questions: ReadonlyMap<Token, number>
 
   constructor(
@@ -69,7 +69,7 @@ export class Cursor {
     this.questions = new Map(questions.map((token, i) => [token, i + 1]))
   }
 
-  /** The token at the cursor, or some tokens ahead, which stays; undefined at the end. */
+  /** The token at the cursor or some tokens after it; undefined at the end. The cursor does not move. */
   peek(ahead = 0): Token | undefined {
     return this.tokens[this.at + ahead]
   }
@@ -90,7 +90,7 @@ export class Cursor {
     return token
   }
 
-  /** Notes what would have been right at a place, for the refusal that may follow. */
+  /** Notes a correct continuation at a place, for a possible refusal. */
   expect(what: string, at = this.at): void {
     if (at < this.furthest) return
     if (at > this.furthest) this.expected.clear()
@@ -98,23 +98,23 @@ export class Cursor {
     this.expected.add(what)
   }
 
-  /** Whether the token is this word (in capitals), whatever its own case. Nothing is taken. */
+  /** Whether the token is this word (given in capitals), in upper or lower case. The cursor does not move. */
   isWord(word: string, ahead = 0): boolean {
     const token = this.peek(ahead)
     return token?.kind === 'word' && token.text.toUpperCase() === word
   }
 
-  /** Whether the token is this symbol. Nothing is taken. */
+  /** Whether the token is this symbol. The cursor does not move. */
   isSymbol(text: string, ahead = 0): boolean {
     const token = this.peek(ahead)
     return token?.kind === 'symbol' && token.text === text
   }
 
-  /** Takes these words when all of them follow, in any case. */
+  /** Takes these words if all of them follow, in upper or lower case. */
   takeWords(...words: string[]): boolean {
     const missing = words.findIndex((word, i) => !this.isWord(word, i))
     if (missing !== -1) {
-      // After the first word of `IF NOT EXISTS` the others must follow; a first word that is missing may be something else.
+      // After the first word of `IF NOT EXISTS` the others must follow. Without the first word, something else may follow.
       this.expect(missing === 0 ? words.join(' ') : words.slice(missing).join(' '), this.at + missing)
       return false
     }
@@ -122,12 +122,12 @@ export class Cursor {
     return true
   }
 
-  /** Takes one of these words and answers which, in upper case. */
+  /** Takes one of these words and returns it in upper case. */
   takeOneOf<W extends string>(...words: W[]): W | undefined {
     return words.find((word) => this.takeWords(word))
   }
 
-  /** Takes this symbol when it follows. */
+  /** Takes this symbol if it follows. */
   takeSymbol(text: string): boolean {
     if (!this.isSymbol(text)) {
       this.expect(text)
@@ -154,7 +154,7 @@ export class Cursor {
     this.fail()
   }
 
-  /** The tokens inside the bracket that opens here, without its ends; the cursor stands after it. */
+  /** The tokens inside the bracket that opens here, without the two brackets; the cursor is then after it. */
   takeBracket(): Token[] {
     this.needSymbol('(')
     const from = this.at
@@ -178,12 +178,12 @@ export class Cursor {
     return rest
   }
 
-  /** The statement's own text from the first to the last of these tokens, untouched. */
+  /** The statement's own text from the first to the last of these tokens, unchanged. */
   textOf(tokens: readonly Token[]): string {
     return this.sql.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0)
   }
 
-  /** The value sent for a parameter: `:name` by its name, the n-th `?` by n. */
+  /** The value of a parameter in the request: `:name` by its name, the n-th `?` by n. */
   parameterOf(token: Token): Json {
     const name = token.value === '' ? String(this.questions.get(token)) : token.value
     const value = Object.hasOwn(this.parameters, name) ? this.parameters[name] : undefined
@@ -191,7 +191,7 @@ export class Cursor {
     return value
   }
 
-  /** The same text with the values of its parameters in it: it is stored, or run by itself, without them. */
+  /** The same text with the values of its parameters in it, because it is stored or run later without them. */
   boundTextOf(tokens: readonly Token[]): string {
     let text = ''
     let at = tokens[0]?.start ?? 0
@@ -203,13 +203,13 @@ export class Cursor {
     return text + this.sql.slice(at, tokens.at(-1)?.end ?? 0)
   }
 
-  /** Refuses at the furthest place that was understood. */
+  /** Refuses at the furthest place that could be read. */
   fail(): never {
     const place = Math.max(this.at, this.furthest)
     return this.failAt(this.tokens[place], place === this.furthest ? [...this.expected] : [])
   }
 
-  /** Refuses at a token for a reason that the grammar alone does not give; without a hint it is the nearest statement. */
+  /** Refuses at a token for a reason outside of the grammar. Without a hint, the nearest statement is the hint. */
   refuse(token: Token | undefined, reason: string, hint?: string): never {
     return this.failAt(token, [], reason, hint)
   }

@@ -4,7 +4,7 @@ import { takeIfExists, takeIfNotExists, takePart } from './names.js'
 import type { StatementOf } from './statement.js'
 import { takeObject, takeSettings, takeText } from './values.js'
 
-/** The engine that makes a database a project. */
+/** The engine whose databases are projects. */
 const projectEngine = 'mindsdb'
 
 type Clauses = { engine: string | null; parameters: JsonObject | null }

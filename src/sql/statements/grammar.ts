@@ -14,24 +14,27 @@ import { takeDescribe, takeShow } from './show-grammar.js'
 import type { Statement, StatementKind } from './statement.js'
 import { takeAlterView, takeCreateTable, takeCreateView, takeDropTable, takeDropView, takeInsert, takeTableWrite } from './tables.js'
 
-/** How a statement begins, and what reads the rest of it. `nouns` are what may stand behind the verb; without any, anything may. */
+/**
+ * The first words of a statement, and the function that reads the rest. `nouns` are the words that may follow the verb; without nouns, any
+ * word may follow.
+ */
 export type Form = {
   verb: string
   nouns?: readonly string[]
   /** OR REPLACE may stand between the verb and the noun. */
   orReplace?: true
-  /** Whether the words mean this where they stand; they may be a name, too. */
+  /** Whether the words have this meaning at their place; they may also be a name. */
   when?: (cursor: Cursor) => boolean
   take: (cursor: Cursor, begun: LeadingWords) => Statement
 }
 
 /**
- * The effect of a statement. A query gives rows, and its rows can decide whether a job runs. A query, and any other statement that reads,
- * can do so at a position of the past. All others write.
+ * The effect of a statement. A query returns rows, and its rows can decide whether a job runs. Queries and other reading statements can
+ * read at a past position. All other statements write.
  */
 export type Effect = 'query' | 'reads' | 'writes'
 
-/** One kind of statement: what it does, and the forms in which it is written, or the kind whose forms it shares. */
+/** One kind of statement: its effect, and its forms or the kind with the same forms. */
 export type Entry = { effect: Effect; forms: readonly Form[] | StatementKind }
 
 const knowledgeBases = ['KNOWLEDGE_BASE', 'KNOWLEDGE BASE']
@@ -42,8 +45,8 @@ const engines = ['ML_ENGINE', 'ML ENGINE']
 const knowledgeIndexes = ['INDEX ON KNOWLEDGE_BASE', 'INDEX ON KNOWLEDGE BASE']
 
 /**
- * All statements that there are. The forms of one verb are tried in this order; those without a noun come last. What a statement
- * means stands in `src/sql/facade`: the commands that it becomes, or its answer.
+ * All statements. The forms of one verb are tried in this order; forms without a noun come last. The meaning of a statement is defined in
+ * `src/sql/facade`: its commands, or its answer.
  */
 const grammar: { readonly [K in StatementKind]: Entry } = {
   select: { effect: 'query', forms: [] },
@@ -84,7 +87,7 @@ const grammar: { readonly [K in StatementKind]: Entry } = {
   drop_model: { effect: 'writes', forms: [{ verb: 'DROP', nouns: models, take: takeDropModel }] },
   activate_model: { effect: 'writes', forms: 'chatter' },
   alter_model: { effect: 'writes', forms: [{ verb: 'ALTER', nouns: models, take: takeAlterModel }] },
-  // It records its answers, and what they scored.
+  // It records its answers and their scores.
   evaluate_agent: {
     effect: 'writes',
     forms: [{ verb: 'EVALUATE', nouns: ['AGENT'], when: (cursor) => !cursor.isWord('FROM', 1), take: takeEvaluateAgent }],
@@ -130,7 +133,7 @@ const grammar: { readonly [K in StatementKind]: Entry } = {
   },
 }
 
-/** What a statement does, as its entry says: `effectOf(parseStatement('SELECT 1')) // 'query'` */
+/** The effect in a statement's entry: `effectOf(parseStatement('SELECT 1')) // 'query'` */
 export const effectOf = ({ kind }: Statement): Effect => grammar[kind].effect
 
 const allForms = Object.values(grammar).flatMap(({ forms }) => (typeof forms === 'string' ? [] : forms))
@@ -147,7 +150,7 @@ const takeNoun = (cursor: Cursor, { nouns, when }: Form): string | undefined => 
   return nouns ? nouns.find((noun) => cursor.takeWords(...noun.split(' '))) : ''
 }
 
-/** Takes a statement whose verb has been taken; undefined when what follows the verb begins none. */
+/** Takes a statement whose verb has been taken; undefined if the words after the verb begin no statement. */
 const takeForm = (cursor: Cursor, verb: string): Statement | undefined => {
   const forms = formsByVerb.get(verb) ?? []
   const replace = forms.some(({ orReplace }) => orReplace) && cursor.takeWords('OR', 'REPLACE')
@@ -159,10 +162,10 @@ const takeForm = (cursor: Cursor, verb: string): Statement | undefined => {
   return replace ? cursor.fail() : undefined
 }
 
-/** Whether one of our statements begins here, and it is not a query. */
+/** Whether one of our statements begins here and is no query. */
 const startsStatement = (cursor: Cursor): boolean => formsByVerb.has(upperWord(cursor.peek()))
 
-/** EXPLAIN of a query, or of a statement that writes; before a name it is MySQL's word for DESCRIBE. */
+/** EXPLAIN of a query, or of a writing statement; before a name it is MySQL's word for DESCRIBE. */
 const takeExplain = (cursor: Cursor): Statement => {
   const analyze = cursor.takeWords('ANALYZE')
   if (startsQuery(cursor)) return { kind: 'explain', analyze, span: spanOf(cursor.takeRest()) }
@@ -173,7 +176,7 @@ const takeExplain = (cursor: Cursor): Statement => {
   return startsStatement(cursor) && cursor.peek(1) ? { kind: 'explain_command', statement: takeStatement(cursor) } : takeDescribe(cursor)
 }
 
-/** Takes the statement that begins here: a query, or one by its verb. */
+/** Takes the statement that begins here: a query, or a statement by its verb. */
 export const takeStatement = (cursor: Cursor): Statement => {
   if (startsQuery(cursor)) return takeSelect(cursor)
   if (startsStatement(cursor)) {

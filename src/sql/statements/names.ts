@@ -4,12 +4,12 @@ import { isNameLike } from '../../dialect/tokens.js'
 import type { Cursor } from './cursor.js'
 import type { ModelName, Name, TableName } from './statement.js'
 
-/** Words that begin a clause. One of them in the place of a name means that the name was forgotten. */
+/** Words that begin a clause. If one of them is in the place of a name, the user forgot the name. */
 const clauseWords = new Set(['USING', 'FROM', 'SELECT', 'WHERE', 'SET', 'PREDICT', 'WITH'])
 
 type NameToken = Token & { kind: 'backquoted' | 'quoted' | 'word' }
 
-/** Whether a token may be a name where a clause could begin as well. */
+/** Whether a token may be a name at a place where a clause could also begin. */
 const isUnreservedName = (token: Token | undefined): token is NameToken =>
   isNameLike(token) && !(token.kind === 'word' && clauseWords.has(token.text.toUpperCase()))
 
@@ -18,7 +18,7 @@ export const nameFollows = (cursor: Cursor, ahead = 0): boolean => isUnreservedN
 
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
 
-// `m.2` may come as one number token that begins with the dot, when a space stands before the dot.
+// After a space, `.2` in `m .2` may be one number token that begins with the dot.
 const takeGluedPart = (cursor: Cursor): string | undefined => {
   const token = cursor.peek()
   if (token?.kind !== 'number' || !/^\.[0-9]+$/.test(token.text)) return undefined
@@ -28,7 +28,7 @@ const takeGluedPart = (cursor: Cursor): string | undefined => {
 
 const takePartAfterDot = (cursor: Cursor): string => {
   const token = cursor.peek()
-  // After a dot any word is a name: nothing else can stand there.
+  // After a dot any word is a name, because nothing else is possible there.
   const fits = isNameLike(token) || (token?.kind === 'number' && isDigits(token.text))
   if (!fits || token.value === '') {
     cursor.expect('a name')
@@ -50,7 +50,7 @@ export const takePart = (cursor: Cursor, what = 'a name'): string => {
 }
 
 /**
- * A name of one or more parts, in any quotes; refuses more parts than the statement has a meaning for.
+ * A name of one or more parts, in any quotes. Refuses more parts than the statement can use.
  *
  * @example takeParts(cursor, 3) // at `shop`.Rent.2: ['shop', 'Rent', '2']
  */
@@ -66,7 +66,7 @@ export const takeParts = (cursor: Cursor, most: number, what = 'a name'): string
   }
 }
 
-/** The dotted key of a setting. Here any word is a name, since `=` follows. */
+/** The dotted key of a setting. Any word is a name here, because `=` follows. */
 export const takeKeyPath = (cursor: Cursor): string[] => {
   const token = cursor.peek()
   if (token?.kind !== 'word' || !(cursor.isSymbol('=', 1) || cursor.isSymbol('.', 1))) return takeParts(cursor, 8, 'key = value')
@@ -112,8 +112,8 @@ export const takeNames = (cursor: Cursor, what = 'a name'): string[] => {
   return names
 }
 
-/** Takes IF NOT EXISTS when it stands here. */
+/** Takes IF NOT EXISTS if it follows. */
 export const takeIfNotExists = (cursor: Cursor): boolean => cursor.takeWords('IF', 'NOT', 'EXISTS')
 
-/** Takes IF EXISTS when it stands here. */
+/** Takes IF EXISTS if it follows. */
 export const takeIfExists = (cursor: Cursor): boolean => cursor.takeWords('IF', 'EXISTS')

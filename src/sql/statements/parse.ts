@@ -31,7 +31,7 @@ const oneStatement = (tokens: Token[], sql: string): readonly Token[] => {
   return tokens.slice(from, tokens.findLastIndex((token) => token === outer.at(-1)) + 1)
 }
 
-/** The lexer's error shows the line as it was typed. This takes the secrets out of it. */
+/** The lexer's error shows the original line. This removes the secrets from it. */
 const withoutSecrets = function* (problem: Problem, sql: string): Generator<void, Problem> {
   const { line, column } = problem.extras
   if (typeof line !== 'number' || typeof column !== 'number') return problem
@@ -46,7 +46,7 @@ const withoutSecrets = function* (problem: Problem, sql: string): Generator<void
   )
 }
 
-/** Reads a text. A refusal shows none of its secrets. */
+/** Reads a text. A refusal shows no secrets of the text. */
 export const hidingSecrets = function* <T>(sql: string, read: () => T): Generator<void, T> {
   try {
     return read()
@@ -57,7 +57,7 @@ export const hidingSecrets = function* <T>(sql: string, read: () => T): Generato
 }
 
 /**
- * The statements of a text, without the semicolons between them; those inside brackets end none.
+ * The statements of a text, without the semicolons between them. Semicolons inside brackets do not end a statement.
  *
  * @example splitStatements('SELECT 1; CREATE JOB j (SELECT 2; SELECT 3);') // ['SELECT 1', 'CREATE JOB j (SELECT 2; SELECT 3)']
  * @throws Problem bad_statement where the text has no tokens
@@ -65,7 +65,7 @@ export const hidingSecrets = function* <T>(sql: string, read: () => T): Generato
 export const splitStatements = (sql: string): string[] =>
   atOnce(hidingSecrets(sql, () => splitTokens(lex(sql)).map((tokens) => sql.slice(tokens[0]?.start, tokens.at(-1)?.end))))
 
-/** A statement that names a large value many times would be far larger than anything that was sent. */
+/** A statement that names a large value many times would become far larger than the text that was sent. */
 const refuseLargeParameters = (tokens: readonly Token[], parameters: Parameters): void => {
   const sizes = new Map<string, number>()
   const sizeOf = (name: string): number => {
@@ -85,14 +85,14 @@ const refuseLargeParameters = (tokens: readonly Token[], parameters: Parameters)
 }
 
 /**
- * Reads one SQL statement into plain data; decides nothing about what exists. `parameters` are the values for `:name`.
- * Throws a `bad_statement` Problem with line, column, caret, what was expected and the nearest statement there is.
+ * Reads one SQL statement as plain data, without a check of which resources exist. `parameters` are the values for `:name`. Throws a
+ * `bad_statement` Problem with line, column, caret, the expected words and the nearest existing statement.
  *
  * @example parseStatement("DROP SKILL shop.sales") // { kind: 'drop_resource', resource: 'skill', … }
  */
 export const parseStatement = (sql: string, parameters: Parameters = {}): Statement => atOnce(readStatement(sql, parameters))
 
-/** The same as work that may pause: a statement may be long, and a refused one is read again to hide its secrets. */
+/** The same as work with pauses: a statement may be long, and a refused statement is read again to hide its secrets. */
 export const readStatement = function* (sql: string, parameters: Parameters = {}): Generator<void, Statement> {
   const tokens = yield* hidingSecrets(sql, () => oneStatement(lex(sql), sql))
   yield

@@ -3,7 +3,7 @@ import { takeIfExists, takeIfNotExists, takeName } from './names.js'
 import type { ResourceKind, StatementOf } from './statement.js'
 import { takeSettings } from './values.js'
 
-/** SKILL, AGENT, CHATBOT or KNOWLEDGE_BASE, as the grammar took it. */
+/** SKILL, AGENT, CHATBOT or KNOWLEDGE_BASE, as the word that the grammar took. */
 const resourceOf = ({ noun }: LeadingWords): ResourceKind => noun.toLowerCase().replace(' ', '_') as ResourceKind
 
 /** `CREATE SKILL|AGENT|CHATBOT|KNOWLEDGE_BASE`, these words already taken. */
@@ -17,7 +17,7 @@ export const takeCreateResource = (cursor: Cursor, begun: LeadingWords): Stateme
   return { kind: 'create_resource', resource, target, ifNotExists, using: takeSettings(cursor) }
 }
 
-/** `UPDATE … SET k = v` and `ALTER … USING k = v` say the same; both words go with both. */
+/** `UPDATE … SET k = v` and `ALTER … USING k = v` have the same meaning; both verbs accept both words. */
 export const takeUpdateResource = (cursor: Cursor, begun: LeadingWords): StatementOf<'update_resource'> => {
   const target = takeName(cursor)
   if (cursor.takeOneOf('SET', 'USING') === undefined) cursor.fail()

@@ -5,7 +5,7 @@ import { isSymbol, isWord } from '../../dialect/tokens.js'
 import { queryFollows } from './clauses.js'
 import type { StatementOf, SystemItem } from './statement.js'
 
-/** Functions of the server itself that clients ask for when they connect. */
+/** Functions about the server itself. Clients ask for them when they connect. */
 const functions = new Set(['database', 'schema', 'version', 'user', 'current_user', 'session_user', 'system_user', 'connection_id'])
 
 const bare = new Set(['current_user', 'session_user'])
@@ -17,7 +17,7 @@ const readItem = (tokens: readonly Token[], at: number): ParsedItem | undefined 
   if (token?.kind === 'variable' && token.text.startsWith('@@'))
     return { item: { source: 'variable', name: serverVariable(token.value).name, column: token.text }, next: at + 1 }
   const name = token?.kind === 'word' ? token.text.toLowerCase() : ''
-  // The standard writes CURRENT_USER without brackets.
+  // The SQL standard has CURRENT_USER without brackets.
   if (bare.has(name) && !isSymbol(tokens[at + 1], '('))
     return { item: { source: 'function', name, column: token?.text ?? name }, next: at + 1 }
   if (!functions.has(name) || !isSymbol(tokens[at + 1], '(') || !isSymbol(tokens[at + 2], ')')) return undefined
@@ -33,7 +33,7 @@ const readAlias = (tokens: readonly Token[], { item, next }: ParsedItem): Parsed
 }
 
 /**
- * A SELECT that only asks the server about itself, or undefined when DuckDB has to answer.
+ * A SELECT that only asks the server about itself, or undefined if DuckDB must answer.
  *
  * @example readSystemSelect(lex('SELECT @@version'), 'SELECT @@version')
  */
@@ -58,7 +58,7 @@ const readSystemSelect = (tokens: readonly Token[], sql: string): StatementOf<'s
 
 const queryWords = ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE', 'PIVOT', 'PIVOT_WIDER', 'UNPIVOT', 'PIVOT_LONGER', 'SUMMARIZE']
 
-/** `DESCRIBE SELECT …` tells the columns of a query; DESCRIBE of anything else is about models. */
+/** `DESCRIBE SELECT …` shows the columns of a query; DESCRIBE of anything else is about models. */
 const describesQuery = (cursor: Cursor): boolean =>
   (cursor.isWord('DESCRIBE') || cursor.isWord('DESC')) && (cursor.isSymbol('(', 1) || queryFollows(cursor, 1))
 
@@ -66,7 +66,7 @@ const describesQuery = (cursor: Cursor): boolean =>
 export const startsQuery = (cursor: Cursor): boolean =>
   cursor.isSymbol('(') || queryWords.some((word) => cursor.isWord(word)) || describesQuery(cursor)
 
-/** Takes all that is left as a query. */
+/** Takes the rest as a query. */
 export const takeSelect = (cursor: Cursor): StatementOf<'select' | 'system_select'> => {
   const sql = cursor.textOf(cursor.takeRest())
   return readSystemSelect(cursor.tokens, sql) ?? { kind: 'select', sql }

@@ -2,7 +2,7 @@ import type { Cursor } from './cursor.js'
 import { takeName, takeParts, nameFollows } from './names.js'
 import { describable, type DescribeTarget, type ShowStatement, type ShowTarget, type StatementOf } from './statement.js'
 
-/** What SHOW lists by the words that say so, longer phrases first. */
+/** The lists of SHOW, by their words, longer phrases first. */
 const phrases: readonly (readonly [words: string, what: ShowTarget])[] = [
   ['CREATE TABLE', 'create_table'],
   ['CREATE VIEW', 'create_view'],
@@ -52,14 +52,14 @@ const phrases: readonly (readonly [words: string, what: ShowTarget])[] = [
   ['SEARCH_PATH', 'search_path'],
 ]
 
-/** These need the name of a table. */
+/** These lists need the name of a table. */
 const needsTable = new Set<ShowTarget>(['columns', 'index', 'create_table', 'create_view'])
 
 const takeWhat = (cursor: Cursor): ShowTarget => {
   const phrase = phrases.find(([words]) => cursor.takeWords(...words.split(' ')))
   if (phrase) return phrase[1]
   const word = cursor.peek()
-  // SHOW alone is refused with the list of what may follow.
+  // SHOW alone is refused with the list of possible words.
   if (word?.kind !== 'word') return cursor.fail()
   return cursor.refuse(word, `there is no SHOW ${word.text.slice(0, 60).toUpperCase()}; SHOW lists ${mostAsked}`)
 }
@@ -75,7 +75,7 @@ const takeLike = (cursor: Cursor): string => {
   return cursor.fail()
 }
 
-/** `FROM t FROM d` means d.t, so the second one comes first. */
+/** `FROM t FROM d` means d.t, so the second name comes first. */
 const takeFrom = (cursor: Cursor, before: string[] | null): string[] => {
   const start = cursor.peek()
   const parts = [...takeParts(cursor, 3), ...(before ?? [])]
@@ -104,7 +104,7 @@ export const takeShow = (cursor: Cursor): ShowStatement => {
   return show
 }
 
-/** Takes the text of a condition. DuckDB reads it later; here it is only known that there is one, and no second statement. */
+/** Takes the text of a condition. DuckDB reads it later. This only checks that there is a condition, and no second statement. */
 const takeCondition = (cursor: Cursor): string => {
   if (cursor.done) {
     cursor.expect('a condition')

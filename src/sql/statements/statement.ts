@@ -5,25 +5,25 @@
 
 import type { Json, JsonObject } from '../../../events/common.js'
 
-/** A name with the project it stands in; null means the database that the request names. Names keep their case and are compared without it. */
+/** A name with its project; null means the database of the request. Names keep their case and are compared without regard to it. */
 export type Name = { project: string | null; name: string }
 
-/** A model, and the version when one is named. */
+/** A model, and its version if the statement names one. */
 export type ModelName = Name & { version: number | null }
 
-/** A table of a connection; null means the database that the request names. */
+/** A table of a connection; null means the database of the request. */
 export type TableName = { database: string | null; name: string }
 
-/** A part of the statement's text, from one offset to before another. */
+/** A part of the statement's text between two offsets; the character at the second offset is not included. */
 export type Span = { start: number; end: number }
 
-/** A query cut out of the statement, byte for byte, and the database that its names belong to (null: they say so themselves). */
+/** A query from the statement, byte for byte, and the database for its names (null: the names have their own databases). */
 export type InnerQuery = { database: string | null; query: string }
 
-/** The same with its place in the statement, where errors about it are shown. */
+/** The same with its place in the statement. Errors about the query show this place. */
 export type PlacedQuery = InnerQuery & { span: Span }
 
-/** A column as CREATE TABLE defines it; `span` is where its type stands. */
+/** A column in CREATE TABLE; `span` is the place of its type. */
 export type ColumnDefinition = { name: string; type: string; span: Span }
 
 export type ResourceKind = 'skill' | 'agent' | 'chatbot' | 'knowledge_base'
@@ -56,7 +56,7 @@ export const describable = [
 ] as const
 export type DescribeTarget = (typeof describable)[number]
 
-/** What SHOW lists: kinds of resources first, then what MySQL clients ask for. */
+/** The lists of SHOW: kinds of resources first, then the lists for MySQL clients. */
 export const showable = [
   'databases',
   'projects',
@@ -100,14 +100,14 @@ export type ShowStatement = {
   /** The parts after FROM or IN, outermost first: `SHOW COLUMNS FROM t IN p` → ['p', 't']. */
   from: string[] | null
   like: string | null
-  /** The text of the condition, as typed. */
+  /** The text of the condition in its original form. */
   where: string | null
 }
 
-/** One item of a SELECT that only asks the server about itself. `name` is in lower case, `column` is the result's column. */
+/** One item of a SELECT that only asks the server about itself. `name` is in lower case, `column` is the name of the result's column. */
 export type SystemItem = { source: 'variable' | 'function'; name: string; column: string }
 
-/** Everything that SQL can say to this service, as plain data. Parsing decides nothing about what exists. */
+/** All statements of SQL as plain data. Parsing does not check which resources exist. */
 export type Statement =
   | { kind: 'select'; sql: string }
   | { kind: 'system_select'; items: SystemItem[]; sql: string }
@@ -140,7 +140,7 @@ export type Statement =
   | { kind: 'create_table'; target: TableName; ifNotExists: boolean; replace: boolean; rows: Span | ColumnDefinition[] }
   | { kind: 'insert'; target: TableName; columns: string[] | null; rows: Span }
   | { kind: 'drop_table'; targets: TableName[]; ifExists: boolean }
-  /** `where` is the text of the condition, with the values of its parameters; empty without one. */
+  /** `where` is the text of the condition, with the values of its parameters; empty if there is no condition. */
   | { kind: 'table_write'; verb: 'update' | 'delete'; target: TableName; where: string }
   | { kind: 'create_job'; target: Name; ifNotExists: boolean; queries: string[]; condition: string | null; schedule: JobSchedule }
   | { kind: 'drop_job'; target: Name; ifExists: boolean }
@@ -150,7 +150,7 @@ export type Statement =
   | { kind: 'drop_ml_engine'; name: string; ifExists: boolean }
   | { kind: 'unavailable'; what: string; instead: string }
 
-/** When a job runs, as typed: `{ start: 'now', end: null, every: '2 hours' }`. */
+/** The times of a job in their original form: `{ start: 'now', end: null, every: '2 hours' }`. */
 export type JobSchedule = { start: string | null; end: string | null; every: string | null }
 
 export type StatementKind = Statement['kind']

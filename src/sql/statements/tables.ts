@@ -19,7 +19,7 @@ export const takeAlterView = (cursor: Cursor): StatementOf<'alter_view'> => ({
   source: takeSource(cursor),
 })
 
-/** `a, b`: each of them is a command, and all are in one transaction; so their number has a limit. */
+/** `a, b`: each name is one command, and all are in one transaction, so their number has a limit. */
 const takeDropped = <T>(cursor: Cursor, take: () => T): T[] => {
   const targets: T[] = []
   do {
@@ -30,7 +30,7 @@ const takeDropped = <T>(cursor: Cursor, take: () => T): T[] => {
   return targets
 }
 
-/** `DROP VIEW [IF EXISTS] a, b`, the words before IF already taken. Each name may have its project before it. */
+/** `DROP VIEW [IF EXISTS] a, b`, the words before IF already taken. Each name may follow its project. */
 export const takeDropView = (cursor: Cursor): StatementOf<'drop_view'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_view', targets: takeDropped(cursor, () => takeName(cursor, 'a view')), ifExists }
@@ -50,7 +50,7 @@ const constraintWords = [
   'COLLATE',
 ]
 
-/** `name TYPE`: the type is all up to the next comma. */
+/** `name TYPE`: the type extends to the next comma. */
 const takeColumn = (cursor: Cursor): ColumnDefinition => {
   if (['PRIMARY', 'UNIQUE', 'CHECK', 'FOREIGN', 'CONSTRAINT'].some((word) => cursor.isWord(word) && !cursor.isSymbol(',', 1)))
     cursor.refuse(cursor.peek(), 'a file keeps rows, and no constraints')
@@ -80,7 +80,7 @@ const takeColumns = (cursor: Cursor): ColumnDefinition[] => {
   return columns
 }
 
-/** `CREATE [OR REPLACE] TABLE [IF NOT EXISTS] db.t [AS] (SELECT …)`, the brackets may be missing; or `(column TYPE, …)`. */
+/** `CREATE [OR REPLACE] TABLE [IF NOT EXISTS] db.t [AS] (SELECT …)`, where the brackets may be missing; or `(column TYPE, …)`. */
 export const takeCreateTable = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_table'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeTable(cursor)
@@ -105,13 +105,13 @@ export const takeInsert = (cursor: Cursor): StatementOf<'insert'> => {
   return { kind: 'insert', target, columns, rows: takeAnyQuery(cursor) }
 }
 
-/** `DROP TABLE [IF EXISTS] a, b`, the words before IF already taken. Each name may have its database before it. */
+/** `DROP TABLE [IF EXISTS] a, b`, the words before IF already taken. Each name may follow its database. */
 export const takeDropTable = (cursor: Cursor): StatementOf<'drop_table'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_table', targets: takeDropped(cursor, () => takeTable(cursor)), ifExists }
 }
 
-/** Rows of files are not changed in place; of a knowledge base documents are deleted, by the condition, which is read later. */
+/** Rows of files never change in place. Documents of a knowledge base are deleted by the condition, which is read later. */
 export const takeTableWrite = (cursor: Cursor, verb: 'update' | 'delete'): StatementOf<'table_write'> => {
   const target = takeTable(cursor)
   // Clients also send UPDATE t ON key FROM (SELECT …).

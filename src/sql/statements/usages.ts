@@ -1,6 +1,6 @@
 import { editDistance } from '../../basics/nearest.js'
 
-/** How each statement is written, under the words it begins with. Refusals show the nearest one. */
+/** The syntax of each statement, under its first words. Refusals show the nearest one. */
 const usages: Readonly<Record<string, string>> = {
   SELECT: 'SELECT columns FROM table WHERE condition',
   WITH: 'WITH name AS (SELECT …) SELECT …',
@@ -80,12 +80,12 @@ const usages: Readonly<Record<string, string>> = {
   'SHOW VARIABLES': "SHOW VARIABLES [LIKE 'pattern']",
 }
 
-/** Words that may stand in a head without being part of it. */
+/** Words that may occur in a head without being part of it. */
 const fillers = new Set(['OR', 'REPLACE', 'FULL', 'EXTENDED'])
 
 /**
- * How to write the statement that these words were probably meant to begin.
- * A wrong second word counts less than a wrong first one: `CREATE AGNET` is an agent.
+ * The syntax of the statement that probably should begin with these words. A wrong second word counts less than a wrong first word: `CREATE
+ * AGNET` is an agent.
  *
  * @example nearestUsage(['CREAT', 'AGENT', 'x']) // CREATE AGENT [IF NOT EXISTS] …
  */
@@ -98,7 +98,7 @@ export const nearestUsage = (words: readonly string[]): string | undefined => {
     const text = typed.slice(0, size).join(' ')
     const most = Math.max(1, Math.floor(head.length * 0.3))
     const far = editDistance(text, head)
-    // Longer heads say more; among equals they win.
+    // Longer heads are more exact, so they come first among equals.
     const score = far / most - size * 0.01
     if (far <= most && score < least) {
       least = score

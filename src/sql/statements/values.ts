@@ -27,7 +27,7 @@ const addMember = (cursor: Cursor, object: Map<string, Json>, key: Token, name: 
   object.set(name, value)
 }
 
-/** The limits of a body hold for a statement as well. */
+/** A statement has the same limits as a body. */
 const refuseManyKeys = (cursor: Cursor, key: Token | undefined, keys: number): void => {
   if (keys > limits.objectMaxKeys)
     cursor.refuse(
@@ -65,7 +65,7 @@ const takeItems = (cursor: Cursor, depth: number): Json[] => {
   return items
 }
 
-// `encoder(dims = 3)` is an object that names what it is.
+// `encoder(dims = 3)` is an object with its name as a member.
 const takeCall = (cursor: Cursor, depth: number): JsonObject => {
   const type = cursor.next().value
   cursor.needSymbol('(')
@@ -88,8 +88,8 @@ const takeWordValue = (cursor: Cursor, token: Token, depth: number): Json => {
 }
 
 /**
- * A value: text in either quotes, a number, true, false, null, a `{…}` or `[…]` literal, a bare name (which stands for its text),
- * `name(key = value)`, or a parameter.
+ * A value: text in either quotes, a number, true, false, null, a `{…}` or `[…]` literal, a bare name (which means its text), `name(key =
+ * value)`, or a parameter.
  */
 const takeValue = (cursor: Cursor, depth = 0): Json => {
   const token = cursor.peek()
@@ -121,7 +121,7 @@ const takeValue = (cursor: Cursor, depth = 0): Json => {
   return cursor.fail()
 }
 
-/** A text, a number, true, false or null, as a condition compares with. */
+/** A constant in a condition: a text, a number, true, false or null. */
 export const takeConstant = (cursor: Cursor): Json => takeValue(cursor)
 
 /** Puts a value under a dotted key: `a.b` is the member b of the object a. */
@@ -145,7 +145,7 @@ const settingFollows = (cursor: Cursor): boolean => {
 }
 
 /**
- * `key = value, …`: keys in lower case, dotted keys nest; a comma may be forgotten where the next key is plain to see.
+ * `key = value, …`: keys become lower case, and dotted keys make nested objects. A comma may be missing where the next key is clear.
  *
  * @example takeSettings(cursor) // at Model = 'm', `a`.b = 1: { model: 'm', a: { b: 1 } }
  */
@@ -172,7 +172,7 @@ export const takeObject = (cursor: Cursor): JsonObject => {
   return cursor.fail()
 }
 
-/** A text in either quotes, or a bare word that stands for itself. */
+/** A text in either quotes, or a bare word that means its text. */
 export const takeText = (cursor: Cursor, what: string): string => {
   const token = cursor.peek()
   if (token?.kind === 'string' || token?.kind === 'quoted' || token?.kind === 'word' || token?.kind === 'backquoted')

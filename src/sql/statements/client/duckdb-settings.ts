@@ -34,8 +34,8 @@ const settings = `
 const known = new Set(['variable', ...settings.split(/\s+/).filter((name) => name !== '')])
 
 /**
- * Whether SET names a setting of DuckDB's. None can be changed, and "ok" would wrongly say that one was.
- * A test fails when a new DuckDB has one more.
+ * Whether SET names a setting of DuckDB. No setting can be changed, and the answer "ok" would wrongly say that it was. A test fails if a
+ * new DuckDB has another setting.
  *
  * @example isEngineSetting('memory_limit') // true
  */
