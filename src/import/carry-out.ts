@@ -9,7 +9,7 @@ import { RefusedCommandError, ServiceError, type Client } from './client.js'
 import { downloadFile } from './download-file.js'
 import type { Item, CreationMethod } from './items.js'
 
-/** The outcome for an item: `failed` says why it could not be created; undefined if it was. */
+/** The outcome for an item: `failed` is the reason why it could not be created; undefined if it was created. */
 export type Outcome = { item: Item; failed: string | undefined; notes: string[] }
 
 /** The two services, a directory for temporary files, and a callback for progress. */
@@ -22,7 +22,7 @@ const training = z.looseObject({ status: z.string(), error: z.string().nullish()
 
 const keyed = (headers: Record<string, string> = {}): Record<string, string> => ({ 'idempotency-key': `import-${uuidv7()}`, ...headers })
 
-/** Sends a command, and sends it again if the answer is lost. Its idempotency key makes the service execute it only once. */
+/** Sends a command, and repeats it if the answer is lost. Its idempotency key makes the service execute it only once. */
 const command = async ({ here }: ImportContext, path: string, body: object): Promise<unknown> => {
   const init = { method: 'POST', body: JSON.stringify(body), headers: keyed({ 'content-type': 'application/json' }) }
   try {
@@ -33,7 +33,7 @@ const command = async ({ here }: ImportContext, path: string, body: object): Pro
   }
 }
 
-/** Uploads a file unless one with its name exists by now. */
+/** Uploads a file unless a file with its name already exists. */
 const copyFile = async ({ name }: Item, { old, here, directory, onProgress }: ImportContext): Promise<string[]> => {
   const path = join(directory, 'rows')
   try {
@@ -98,8 +98,8 @@ const attempt = async (item: Item, context: ImportContext): Promise<AttemptOutco
 }
 
 /**
- * Creates the items of a plan. Refused items are tried again as long as others succeed, because a view may need a later view, or an
- * agent a model. A failed item does not prevent the others.
+ * Creates the items of a plan. Refused items are tried again as long as others succeed, because a view may need a later view, and an agent
+ * may need a model. A failed item does not prevent the others.
  *
  * @example const failed = (await carryOut(plan, context)).filter(({ failed }) => failed !== undefined)
  */

@@ -110,7 +110,7 @@ export class Client {
   }
 
   /**
-   * Runs a statement. One without rows returns a table without columns.
+   * Runs a statement. A statement without rows returns a table without columns.
    *
    * @example (await client.query('SHOW ML_ENGINES')).columns // ['NAME', 'HANDLER', 'CONNECTION_DATA']
    * @throws RefusedCommandError with the error of the statement, or ServiceError without an answer

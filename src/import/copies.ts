@@ -6,7 +6,7 @@ import type { Copy, CreationMethod } from './items.js'
 import type { AgentRecord, ChatbotRecord, ConnectionRecord, EngineRow, FileRecord, JobRecord, SkillRecord, ViewRecord } from './records.js'
 import { withoutMasks } from './secrets.js'
 
-/** How each kind of item is copied. */
+/** The way to copy each kind of item. */
 
 const created = (path: string, body: JsonObject): CreationMethod => ({ by: 'request', path, body })
 const inProject = (project: string, kind: string): string => `/api/projects/${encodeURIComponent(project)}/${kind}`
@@ -48,7 +48,7 @@ export const fileCopy: Copy<FileRecord> = {
   },
 }
 
-/** How the views of a project are copied: each by a REST command with its query. */
+/** The copies of a project's views: each by a REST command with its query. */
 export const viewCopy = (project: string): Copy<ViewRecord> => ({
   kind: 'view',
   settings: ({ query }) => ({ query: query.trim() }),
@@ -59,7 +59,7 @@ const hiddenSkill = 'Auto-generated SQL skill for agent'
 const isHidden = ({ params: { description } }: SkillRecord): boolean =>
   typeof description === 'string' && description.startsWith(hiddenSkill)
 
-/** How the skills of a project are copied. Those that the old service made for an agent by itself are left out. */
+/** The copies of a project's skills. Skills that the old service itself made for an agent are not copied. */
 export const skillCopy = (project: string): Copy<SkillRecord> => ({
   kind: 'skill',
   settings: ({ type, params }) => ({ type, params }),
@@ -70,7 +70,7 @@ export const skillCopy = (project: string): Copy<SkillRecord> => ({
   },
 })
 
-/** Depending on whether an agent has skills, the old service shows some of its params outside `params`. */
+/** The old service shows some params of an agent outside `params`, depending on whether the agent has skills. */
 const agentSettings = (agent: AgentRecord): JsonObject => {
   const { model_name = null, provider = null, skills, skills_extra_parameters, data, model, prompt_template, params } = agent
   const lifted = Object.entries({ data, model, prompt_template }).filter(([, value]) => value !== undefined && value !== null)
@@ -86,7 +86,7 @@ const agentSettings = (agent: AgentRecord): JsonObject => {
   }
 }
 
-/** How the agents of a project are copied, with the names of their skills; masked secrets are left out. */
+/** The copies of a project's agents, with the names of their skills. Masked secrets are not copied. */
 export const agentCopy = (project: string): Copy<AgentRecord> => ({
   kind: 'agent',
   settings: agentSettings,
@@ -97,7 +97,7 @@ export const agentCopy = (project: string): Copy<AgentRecord> => ({
   },
 })
 
-/** How the chatbots of a project are copied. One without its connection, or without an agent or model, is left out. */
+/** The copies of a project's chatbots. A chatbot without its connection, or without an agent or model, is not copied. */
 export const chatbotCopy = (project: string): Copy<ChatbotRecord> => ({
   kind: 'chatbot',
   settings: ({ agent, model_name, database, is_running, params }) => ({
@@ -123,7 +123,7 @@ const endOf = ({ end_at }: JobRecord): string | null => end_at?.slice(0, 19) ?? 
 /** Normalises statements for comparison: without secrets, and with the same spaces at semicolons. */
 const statementsText = (text: string): string => cutSecrets(text).replace(/;\s*$/, '').replace(/\s*;\s*/g, '; ').trim() // prettier-ignore
 
-/** How the jobs of a project are copied. One that has run for the last time is left out. */
+/** The copies of a project's jobs. A job after its last run is not copied. */
 export const jobCopy = (project: string): Copy<JobRecord> => ({
   kind: 'job',
   settings: (job) => ({

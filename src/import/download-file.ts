@@ -35,7 +35,7 @@ class Lines {
   }
 }
 
-/** Reads a page of rows from an offset on; long rows in smaller pages. */
+/** Reads a page of rows from an offset on; pages of long rows are smaller. */
 const pageOf = async (client: Client, name: string, offset: number, size: number = limits.importPageRows): Promise<Table> => {
   try {
     return await client.query(`SELECT * FROM files.\`${name}\` LIMIT ${size} OFFSET ${offset}`)
@@ -62,7 +62,7 @@ const refuseNamesakes = (columns: readonly string[]): void => {
 
 const csvField = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/** A file without rows is written as CSV, because only CSV can name columns then. */
+/** A file without rows is written as CSV, because only CSV can then name columns. */
 const headerOnly = async (lines: Lines, columns: readonly string[]): Promise<Omit<DownloadedFile, 'path'>> => {
   await lines.write(columns.map(csvField).join(','))
   return { contentType: 'text/csv', rows: 0 }
@@ -95,8 +95,8 @@ const writeRows = async (
 }
 
 /**
- * Downloads the rows of a file of the old service to this machine. That service has no route for files, so SQL returns them page by
- * page. As JSON lines every value stays exactly as it was answered.
+ * Downloads the rows of a file of the old service to this machine. That service has no route for files, so SQL returns them page by page.
+ * JSON lines keep every value exactly as the service answered it.
  *
  * @example const { contentType, rows } = await downloadFile(client, 'homes', file, (rows) => out.progress(`${rows} rows`))
  * @throws ServiceError when the old service does not give all rows

@@ -4,7 +4,7 @@ import { ServiceError } from './client.js'
 /** One token of a JSON text: a value, a separator or a bracket. The text is known to be well-formed. */
 const parts = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[^\s"[\]{},:]+/g
 
-/** The rows of a list of lists, each cell as it is written. */
+/** The rows of a list of lists, each cell as its original text. */
 function* cellsOf(list: string): Generator<string[]> {
   let depth = 0
   let row: string[] = []
@@ -28,7 +28,7 @@ function* cellsOf(list: string): Generator<string[]> {
 }
 
 /**
- * The rows of an SQL answer with each cell as it is written there: `1.0` differs from `1`, and large numbers are not rounded.
+ * The rows of an SQL answer, each cell as its original text: `1.0` differs from `1`, and large numbers are not rounded.
  *
  * @example
  * [...exactRows('{"type": "table", "column_names": ["n"], "data": [[9007199254740993], [1.0]]}')] // [['9007199254740993'], ['1.0']]

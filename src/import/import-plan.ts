@@ -23,7 +23,7 @@ import { databaseOf, modelStatement, type Databases } from './model-statement.js
 import { itemsOf, type Copy, type Item, type CreationMethod } from './items.js'
 import type { ModelRow } from './records.js'
 
-/** What to copy: everything of the old service or some projects, and whether models are trained. */
+/** The things to copy: everything of the old service or some projects; and whether to train models. */
 export type Choice = { isWanted: (project: string) => boolean; train: boolean }
 
 const named = (name: string) => ({ name })
@@ -74,7 +74,7 @@ const modelsOf = (old: Inventory, here: Inventory, { isWanted, train }: Choice):
   })
 }
 
-/** Why something is left behind, and what to do instead. */
+/** The reason why something is not copied, and an alternative. */
 const whyAbsent: Readonly<Record<UnsupportedResource['kind'], string>> = {
   'knowledge base':
     'the other service gives neither its documents nor the key of its model: CREATE KNOWLEDGE_BASE here, and INSERT them from where they came',

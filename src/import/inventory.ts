@@ -44,7 +44,7 @@ export type OnUnread = (what: string, why: string) => void
 
 export const noContents: Contents = { views: [], skills: [], agents: [], chatbots: [], jobs: [] }
 
-/** Parses records one by one: reports a broken one and keeps the others. */
+/** Parses records one by one: reports a broken record and keeps the others. */
 const recordsIn = <T>(items: readonly unknown[], schema: z.ZodType<T>, what: string, unread: OnUnread): T[] => {
   if (items.length > limits.importListMaxItems) {
     unread(what, `it has ${items.length} items, the most is ${limits.importListMaxItems} (importListMaxItems)`)
@@ -59,7 +59,7 @@ const recordsIn = <T>(items: readonly unknown[], schema: z.ZodType<T>, what: str
   })
 }
 
-/** Reads records from one service; a list that it does not have is empty. */
+/** Reads records from one service. If the service does not have a list, the list is empty. */
 class Reader {
   constructor(
     private readonly client: Client,
@@ -120,7 +120,7 @@ const oneVersionEach = (rows: readonly ModelRow[]): ModelRow[] => {
 /**
  * Reads the inventory of a service: the public service, or this one, which has the same API.
  *
- * @param isWanted says whether the content of a project is read
+ * @param isWanted returns whether to read the content of a project
  * @example const old = await readInventory(client, () => true, (what, why) => out.error(`${what}: ${why}`))
  */
 export const readInventory = async (client: Client, isWanted: (project: string) => boolean, unread: OnUnread): Promise<Inventory> => {

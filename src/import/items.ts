@@ -4,36 +4,36 @@ import { differences, maskedPaths, secretPaths } from './secrets.js'
 export type Kind =
   'project' | 'engine' | 'connection' | 'file' | 'view' | 'skill' | 'agent' | 'chatbot' | 'model' | 'job' | 'knowledge base' | 'trigger'
 
-/** How an item is created here: by a REST command, a statement, a training, or an upload of downloaded rows. */
+/** The way to create an item here: a REST command, a statement, a training, or an upload of downloaded rows. */
 export type CreationMethod =
   | { by: 'request'; path: string; body: JsonObject }
   | { by: 'statement'; statement: string }
   | { by: 'training'; project: string; statement: string }
   | { by: 'upload' }
 
-/** One item of the old service and its fate. `project` is null if it belongs to none. */
+/** One item of the old service and its result. `project` is null if it belongs to none. */
 export type Item = {
   kind: Kind
   project: string | null
   name: string
-  /** Notes for the user: which secret is missing, why it is not copied. */
+  /** Notes for the user: a missing secret, or the reason why it is not copied. */
   notes: string[]
   fate: { is: 'create'; make: CreationMethod } | { is: 'same' } | { is: 'different' } | { is: 'not copied' }
 }
 
-/** How the records of one kind are compared and created. */
+/** The way to compare and create the records of one kind. */
 export type Copy<T extends { name: string }> = {
   kind: Kind
-  /** The settings that must be equal for two records to be the same. */
+  /** The settings that must be equal in two records of the same item. */
   settings: (record: T) => JsonObject
-  /** How it is created, or the reason why it cannot be. */
+  /** The way to create it, or the reason why this is impossible. */
   make: (record: T) => CreationMethod | string
   notes?: (record: T) => string[]
 }
 
 const unfitName = (name: string): string | undefined => resourceName.safeParse(name).error?.issues[0]?.message
 
-/** The notes on secrets: which are copied, and which the user must enter again. */
+/** The notes on secrets: secrets that are copied, and secrets that the user must enter again. */
 const secretNotes = (settings: JsonObject): string[] => {
   const [carried, masked] = [secretPaths(settings), maskedPaths(settings)]
   return [

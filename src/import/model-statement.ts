@@ -33,12 +33,12 @@ const bareTables = (query: string): string[] | undefined => {
   return isQualified || tables.length === 0 ? undefined : tables.map(({ value }) => value)
 }
 
-/** The databases that may hold a model's training rows, with the names of their tables; the likeliest first. */
+/** The databases that may hold a model's training rows, with the names of their tables. The most probable database is first. */
 export type Databases = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
- * The database of a model's query, which the public service does not tell: the first one with all of its tables. An empty text if
- * the query names it itself; undefined if it is unknown.
+ * The database of a model's query, which the public service does not report: the first one that has all tables of the query. An empty text
+ * if the query names its databases itself; undefined if it is unknown.
  *
  * @example databaseOf('SELECT * FROM homes', new Map([['files', new Set(['homes'])]])) // 'files'
  */
@@ -53,10 +53,10 @@ export const databaseOf = (query: string, databases: Databases): string | undefi
 const value = (one: Json): string => JSON.stringify(one)
 
 /**
- * Rebuilds the CREATE MODEL statement of a model from what the public service tells about it.
+ * Rebuilds the CREATE MODEL statement of a model from the information that the public service gives about it.
  *
  * @example modelStatement(row, 'files') // 'CREATE MODEL `shop`.`rent` FROM `files` (SELECT * FROM homes) PREDICT `price`'
- * @returns undefined if that is not enough
+ * @returns undefined if this information is not enough
  */
 export const modelStatement = (row: ModelRow, database: string): string | undefined => {
   const options = optionsOf(row)

@@ -48,7 +48,7 @@ export const jobRecord = z.looseObject({
   end_at: text.nullish(),
 })
 
-/** Rows of tables that have more information than the lists of REST. */
+/** Rows of tables that contain more information than the lists of REST. */
 export const engineRow = z.looseObject({ ...named, handler: z.string() })
 export const placeRow = z.looseObject({ ...named, project: z.string() })
 export const modelRow = z.looseObject({

@@ -23,7 +23,7 @@ export const secretPaths = (value: JsonObject): string[] => {
 }
 
 /**
- * Removes masks, which say nothing about the secret.
+ * Removes masks, because they contain nothing of the secret.
  *
  * @example withoutMasks({ user: 'u', password: '******' }) // { user: 'u' }
  */
@@ -35,7 +35,7 @@ const unmasked = (value: Json): Json => {
   return Object.fromEntries(Object.entries(value).flatMap(([key, member]) => (isMask(member) ? [] : [[key, unmasked(member)]])))
 }
 
-/** Whether two values may be equal. A mask may stand for any secret, or for a missing one; null equals undefined. */
+/** Whether two values may be equal. A mask may replace any secret, or a missing one; null equals undefined. */
 const agrees = (old: Json | undefined, here: Json | undefined): boolean => {
   if (isMask(old) || isMask(here)) return true
   if (isObject(old) && isObject(here)) return differences(old, here).length === 0

@@ -17,7 +17,7 @@ export type JobWork = {
   times: Pick<JobRun, 'started_at' | 'previous'>
   /** The values of LAST, from earlier runs. */
   last: JobLast
-  /** The database in which names are looked up; it may be renamed between two statements. */
+  /** The database for names. It may be renamed between two statements. */
   db: () => Promise<string>
   origin: Origin
   signal: AbortSignal
@@ -27,13 +27,14 @@ export type JobWork = {
 
 type StatementAnswer = JobStatementResult & { hasRows: boolean }
 
-/** The result of a run. `conditionLast` is what LAST in the condition stands for in the next one. */
+/** The result of a run. `conditionLast` has the values of LAST in the condition for the next run. */
 export type RunEnd = { outcome: JobOutcome; error: string | null; conditionLast?: LastValue[] }
 
 const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork, last: LastValues): Promise<SqlAnswer> => {
   for (;;) {
     const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal, last })
-    // No client would repeat a statement that a starting or busy service refuses. Tables that stopped at an event need a new release.
+    // No client would repeat a statement that a service refused while it was starting or busy. Tables that stopped at an event need a new
+    // release.
     if (answer.type !== 'error' || !isPassing(answer.problem) || signal.aborted) return answer
     await pause()
   }
@@ -44,7 +45,7 @@ const carryOut = async (engine: Engine, sql: string, work: JobWork, known: reado
   const answer = await ask(engine, sql, work, { known, note: (values) => (seen = [...values]) })
   if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }
   let hasRows = false
-  // Rows are read to the end, so that predictions are recorded and the query's place is free.
+  // Rows are read to the end, so that predictions are recorded and the query gives its place back.
   if (answer.type === 'table') for await (const chunk of answer.rows) hasRows ||= chunk.length > 0
   return { positions: answer.positions, error: null, hasRows, ...(seen.length > 0 && { last: seen }) }
 }
@@ -52,7 +53,7 @@ const carryOut = async (engine: Engine, sql: string, work: JobWork, known: reado
 /**
  * Runs a job's statements in order up to the first that fails, and adds the result of each to `results`.
  *
- * @throws whatever the engine throws: a fault of this service, or the reason of the signal
+ * @throws any error of the engine: a fault of this service, or the reason of the signal
  */
 export const runStatements = async (engine: Engine, work: JobWork, results: JobStatementResult[]): Promise<RunEnd> => {
   let seen: Pick<RunEnd, 'conditionLast'> = {}
@@ -66,7 +67,7 @@ export const runStatements = async (engine: Engine, work: JobWork, results: JobS
     work.signal.throwIfAborted()
     const { hasRows: _, ...result } = await carryOut(engine, statement, work, work.last.statements[i])
     results.push(result)
-    // The condition is as true for the next run as it was for this one.
+    // Without `conditionLast`, LAST in the condition has the same value in the next run.
     if (result.error !== null) return { outcome: 'error', error: result.error }
   }
   return { outcome: 'complete', error: null, ...seen }

@@ -33,11 +33,11 @@ const left: Cut = { outcome: 'interrupted', error: 'this node lost its connectio
 const cancelled: Cut = { outcome: 'cancelled', error: 'the job was deleted' }
 const tookTooLong: Cut = { outcome: 'error', error: `the run was stopped after its limit of ${limits.jobRunTimeoutMs} ms` }
 
-/** The clock may be set and the machine may sleep, so the time is checked again after this at the latest. */
+/** The clock may be set and the machine may sleep, so the time is checked again after at most this time. */
 const lookAgainMs = 60_000
-/** How long a statement waits before a retry while the service is starting or busy. */
+/** The pause before a statement is tried again while the service is starting or busy. */
 const tryAgainMs = 1_000
-/** How long a job waits after its run could not be recorded. */
+/** The pause of a job after its run could not be recorded. */
 const afterFaultMs = 60_000
 
 /**
@@ -51,7 +51,7 @@ const afterFaultMs = 60_000
  * @example const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
  */
 export class JobScheduler {
-  /** When each job is due, in milliseconds since 1970. A job without further runs is missing. */
+  /** The due time of each job, in milliseconds since 1970. A job without further runs is missing. */
   readonly #due = new Map<StreamId, number>()
   readonly #active = new Map<StreamId, ActiveRun>()
   readonly #runningMax: number
@@ -147,7 +147,7 @@ export class JobScheduler {
   #note(stream: StreamId, job: Job | undefined): void {
     const now = this.options.clock.now()
     const next = job ? dueAt(job, now) : null
-    // The node that runs it may fall silent.
+    // The node that runs it may stop without a word, so this looks again later.
     if (job?.running && this.#active.get(stream)?.run !== job.running.run) this.#due.set(stream, now + limits.leaseLookIntervalMs)
     else if (next === null) this.#due.delete(stream)
     else this.#due.set(stream, Date.parse(next))
@@ -229,7 +229,7 @@ export class JobScheduler {
     const origin = { ...(await this.#originOf(found.state, found.id)), request: run, correlation: run }
     const { resource, positions } = await this.#execute({ type: 'StartJobRun', data: { stream, run, now: instant(now) } }, origin)
     if (resource?.kind !== 'job' || resource.state.running?.run !== run) return undefined
-    // A start that was recorded without a word about it is found by the second try.
+    // If a start was recorded but its answer was lost, the second attempt finds it.
     const startedAt = positions[0] ?? (await this.#positionOf(stream, resource.version)) ?? found.id
     const { state: job } = resource
     return { stream, job, run: resource.state.running, origin: { ...origin, causation: causeAt(startedAt) } }
@@ -262,7 +262,7 @@ export class JobScheduler {
     }
   }
 
-  /** The statements as they were sent. */
+  /** The statements in their original form. */
   async #textOf({ query, if_query, sealed }: Job): Promise<{ query: string; if_query: string | null }> {
     if (!sealed) return { query, if_query }
     const body = await retryWhileBusy(() => this.options.ledger.log.payload(sealed[secretKey]), this.#isStopping)
@@ -279,7 +279,7 @@ export class JobScheduler {
     const end = { run: run.run, outcome, error: error === null ? null : fit(error), statements }
     const data = { stream, ...end, ...(conditionLast && { condition_last: conditionLast }) }
     const { positions } = await this.#execute({ type: 'FinishJobRun', data }, origin)
-    // Another node had recorded its end, or an earlier try of this one had, without an answer.
+    // Another node has already recorded the end, or an earlier attempt of this node has, without an answer.
     if (positions.length === 0 && outcome !== 'cancelled') return
     const line = { job: origin.actor, run: run.run, outcome, ...(error !== null && { error: data.error }), positions }
     this.options.logger[outcome === 'error' ? 'warn' : 'info'](line, `job ${job.name}: ${outcome}`)

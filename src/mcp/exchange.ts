@@ -1,10 +1,10 @@
 import type { Call } from '../http/protocol/call.js'
 import { stream, type Headers as ReplyHeaders, type Piece, type Reply } from '../http/protocol/reply.js'
 
-/** Headers by which the protocol says what a message is. */
+/** Headers with which the protocol describes a message. */
 const passed = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
 
-/** A call as the protocol's library takes it. Its body has been read, with the limits of every other body. */
+/** A call in the form for the protocol's library. Its body has been read, with the limits of every other body. */
 export const requestOf = (call: Call, signal: AbortSignal): Request => {
   const headers = new Headers()
   for (const name of passed) {
@@ -14,7 +14,7 @@ export const requestOf = (call: Call, signal: AbortSignal): Request => {
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
 }
 
-/** Headers of the library's responses that clients get. */
+/** Headers of the library's responses that the service passes to clients. */
 const given = ['allow', 'cache-control']
 
 const headersOf = (response: Response): ReplyHeaders => {

@@ -7,14 +7,14 @@ const [parseError, invalidRequest, ownError] = [-32_700, -32_600, -32_000]
 
 const codes: { readonly [C in ProblemCode]?: number } = { bad_json: parseError, wrong_arguments: invalidRequest }
 
-/** The text of an error without its code, as in JSON-RPC. The id of a message that cannot be read is null. */
+/** The text of an error without its code, as in JSON-RPC. The id is null if the message cannot be read. */
 export const jsonRpcRefusal = ({ code, message, data, id }: { code: number; message: string; data?: object; id?: unknown }) => ({
   jsonrpc: '2.0',
   error: { code, message, ...(data && { data }) },
   id: typeof id === 'string' || typeof id === 'number' ? id : null,
 })
 
-/** A request that is refused before the protocol's library sees it, in the form that clients of the protocol read. */
+/** The refusal of a request before the protocol's library sees it, in the form that clients of the protocol read. */
 export const refusal = (problem: Problem, call: Call): Reply => {
   const { code, title, detail, status, extras } = problem
   const { hint, retryAfterSeconds } = extras

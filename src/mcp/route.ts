@@ -17,7 +17,7 @@ import type { ToolParts } from './tools.js'
 
 type Message = Readonly<Record<string, unknown>>
 
-/** The messages of a body, as far as they are any: one, or a batch of them. */
+/** The messages of a body that are objects: one message, or a batch. */
 const messagesOf = (body: unknown): Message[] => (Array.isArray(body) ? body : [body]).filter(isObject)
 
 const isMethod = (method: string) => (message: Message) => message['method'] === method
@@ -37,15 +37,15 @@ const refuseLongBatch = (body: unknown): void => {
 
 const methodNotFound = -32_601
 
-/** A stream of changes would be open for ever; the tools tell what has changed when they are asked. */
+/** A stream of changes would never end. Clients call the tools to see changes. */
 const noSubscriptions = (message: Message): Reply =>
   json(jsonRpcRefusal({ code: methodNotFound, message: 'there are no subscriptions here', id: message['id'] }), { status: 404 })
 
 type Parts = { tools: ToolParts; version: string; logger: Logger }
 
 /**
- * The Model Context Protocol over streamable HTTP, for clients of the revision 2026-07-28 and of older ones. Its library is loaded by the
- * first message.
+ * The Model Context Protocol over streamable HTTP, for clients of the revision 2026-07-28 and of older revisions. The first message loads
+ * the library of the protocol.
  */
 export const mcpRoutes = ({ tools: toolParts, version, logger }: Parts): Route[] => {
   const running = new RunningCalls()
@@ -72,7 +72,7 @@ export const mcpRoutes = ({ tools: toolParts, version, logger }: Parts): Route[]
         for (const id of cancelling.map(idIn)) if (id !== undefined && sent !== undefined) running.cancel(sent, id)
         const listening = messages.find(isMethod('subscriptions/listen'))
         if (listening) return noSubscriptions(listening)
-        // A client that has no session yet gets one, by which its later messages can cancel its calls.
+        // A client without a session gets one. Its later messages use it to cancel its calls.
         const session = sent ?? uuidv7()
         const origin = call.origin('mcp')
         const reply = await (await (service ??= loaded())).answer({ call, origin, session })

@@ -14,7 +14,7 @@ const mimeType = 'application/json'
 
 type Parts = { sql: Pick<SqlEngine, 'execute'>; moment: Moment; defaultProject: string }
 
-/** Everything that FROM can name before a dot, as a resource each. */
+/** Every database that FROM can name before a dot, each as a resource. */
 const databases = async ({ moment, defaultProject }: Parts) => {
   const resources: { uri: string; name: string; description: string; mimeType: string }[] = []
   for await (const item of itemsOf(listDatabases(moment, defaultProject))) {
@@ -34,7 +34,7 @@ const nameIn = (variable: string | string[] | undefined): string => {
   }
 }
 
-/** Reads a resource; what is refused is an error of the protocol. */
+/** Reads a resource. A refusal becomes an error of the protocol. */
 const read = async (uri: URL, content: () => Promise<object | undefined>) => {
   try {
     const found = await content()
@@ -48,8 +48,8 @@ const read = async (uri: URL, content: () => Promise<object | undefined>) => {
 }
 
 /**
- * Offers the schemas of databases: one resource for each database, and one for each of its tables. The resources are read for the client
- * in `asked`.
+ * Offers the schemas of databases: one resource for each database, and one for each of its tables. The resources are read for the client in
+ * `asked`.
  */
 export const offerSchemas = (server: McpServer, parts: Parts, asked: CallContext): void => {
   const { sql, moment } = parts

@@ -20,7 +20,7 @@ import { offerSchemas } from './schemas.js'
 import type { CallContext, Tool } from './tool/tool.js'
 import { toolsOf, type ToolParts } from './tools.js'
 
-/** Arguments are checked by the tools, whose refusals say more; so the library takes any. */
+/** The library accepts any arguments, because the tools check them with more detailed refusals. */
 const anyValue: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined })
@@ -37,10 +37,10 @@ const cancelled = (): Problem => new Problem('query_failed', 'Cancelled', 'the c
 
 type Parts = { toolParts: ToolParts; version: string; logger: Logger; running: RunningCalls }
 
-/** Everything that a session of a client's needs to be told apart. */
+/** The values that identify a session of a client. */
 type ClientSession = { call: Call; origin: Origin; session: string }
 
-/** Answers messages of MCP. One server serves one request: nothing is kept between them. */
+/** Answers messages of MCP. One server serves one request, so nothing is kept between requests. */
 export class McpService {
   readonly #tools: readonly Tool[]
 
@@ -48,7 +48,7 @@ export class McpService {
     this.#tools = toolsOf(parts.toolParts)
   }
 
-  /** Answers the message, or the batch of messages, that a call brought. */
+  /** Answers the message, or the batch of messages, of a call. */
   async answer(from: ClientSession): Promise<Reply> {
     const { call } = from
     const { sessionEnd } = call.caller

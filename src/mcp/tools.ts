@@ -13,21 +13,21 @@ import { predictTool } from './tools/predict.js'
 import { queryTool } from './tools/query.js'
 import { searchKnowledgeTool, type Knowledge } from './tools/search-knowledge.js'
 
-/** The parts of the service that tools use. Without `ask` no agent can be asked, and without `knowledge` nothing is searched. */
+/** The parts of the service that tools use. Without `ask` the tools cannot ask agents, and without `knowledge` they cannot search. */
 export type ToolParts = {
   sql: Pick<SqlEngine, 'execute'>
-  /** Resources as they are now. */
+  /** Resources in their present state. */
   moment: Moment
   histories: Histories
   predicting: PredictionService
   ask?: AskAgent | undefined
   knowledge?: Knowledge | undefined
   defaultProject: string
-  /** Whether `query` takes statements that write. */
+  /** Whether `query` accepts writing statements. */
   writes: boolean
 }
 
-/** The tools that clients of MCP are offered. */
+/** The tools for clients of MCP. */
 export const toolsOf = ({ sql, moment, histories, predicting, ask, knowledge, defaultProject, writes }: ToolParts): Tool[] => {
   const reads = { sql, moment, defaultProject }
   return [

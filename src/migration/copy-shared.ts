@@ -18,7 +18,7 @@ type Options = {
   onProgress: (position: number) => void
 }
 
-/** The result of a copy: its last position, and why it ends there if the log has more. */
+/** The result of a copy: its last position, and the reason why it ends there if the log has more. */
 export type CopyResult = { position: number; fault?: string }
 
 const idOf = async (url: string): Promise<string> => {
@@ -31,8 +31,8 @@ const idOf = async (url: string): Promise<string> => {
 }
 
 /**
- * Copies parts until one ends with the newest batch: only there has the copy everything as it was at one time. Before that it may lack a
- * key whose erasure comes later.
+ * Copies parts until one ends with the newest batch: only then does the copy show one moment of the log. An earlier part may lack a key
+ * whose erasure comes later.
  */
 export const copyAll = async (
   sequencer: Pick<Sequencer, 'look' | 'after'>,
@@ -46,14 +46,14 @@ export const copyAll = async (
     onProgress(replica.place.position)
     if (replica.place.seq >= delta.newest) break
   }
-  // The log may have gone on meanwhile; then its end is that of a later batch.
+  // The log may have grown meanwhile. Its end then belongs to a later batch.
   if (replica.place.seq === head.seq && !isSamePlace(replica.place, head))
     throw new RangeError('the events do not lead to the end that the log names')
 }
 
 /**
- * Copies a shared log into a file, at least up to its end at the beginning of the call. It only reads: it is not a node, and the nodes do not
- * notice it. If the log is broken at some place, the copy ends there, and says why.
+ * Copies a shared log into a file, at least up to its end at the beginning of the call. It only reads: it is not a node, and the nodes do
+ * not notice it. If the log is broken at some place, the copy ends there and reports the reason.
  *
  * @example (await copyShared({ url: 'postgres://db/ledger', file: 'copy.sqlite', vault, onProgress })).fault // undefined
  * @throws ConfigError when PostgreSQL cannot be reached, or has no log
@@ -70,7 +70,7 @@ export const copyShared = async ({ url, file, vault, onProgress }: Options): Pro
         if (strays > 0) throw new RangeError(`${strays} events lie outside of the log, before its first position or after its last`)
         return { position: replica.place.position }
       } catch (error) {
-        // No node could have written what the tables have.
+        // No node could have written these rows.
         if (error instanceof ForkError || error instanceof RangeError) return { position: replica.place.position, fault: error.message }
         throw error
       } finally {

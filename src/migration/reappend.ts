@@ -11,12 +11,12 @@ import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } fr
 import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
 /**
- * The positions that were appended again (none if `first` is beyond `last`), how many kept answers came with them, and the hashes of
- * contents that exist nowhere now.
+ * The positions that were appended again (none if `first` is greater than `last`), the number of stored answers that were sent, and the
+ * hashes of contents that no longer exist anywhere.
  */
 export type ReappendResult = { first: number; last: number; answers: number; missing: string[] }
 
-/** The end of the log in PostgreSQL, which has to be a place of this log. @throws ConfigError when it has another event there */
+/** The end of the log in PostgreSQL, which must be a place of this log. @throws ConfigError when PostgreSQL has another event there */
 const endOf = async (session: Session, db: Connection): Promise<Place> => {
   if ((await readSharedLogId(session)) !== readLogId(db)) throw new ConfigError('PostgreSQL has another log than the data directory')
   const { seq, position, chain, batch } = await lookAt(session)
@@ -42,8 +42,8 @@ const blobsAfter = (db: Connection, position: number): string[] => {
 }
 
 /**
- * Sends kept answers that PostgreSQL lost although it has all events. Only while it has no further event: an erasure might be among
- * those, and the answers might show what was erased. The other rows may have changed since: the node takes those that PostgreSQL has.
+ * Sends stored answers that PostgreSQL lost although it has all events. This is only safe while PostgreSQL has no later event: it might be
+ * an erasure, and the answers might show erased data. The other rows may have changed since. The node takes PostgreSQL's version of them.
  */
 const sendAnswers = async (session: Session, db: Connection, end: Place): Promise<number> => {
   const sender = new Sender(session, end)
@@ -61,7 +61,7 @@ const sendLost = async (session: Session, db: Connection, asked: PostgresMigrati
   const last = lastPosition(db)
   const first = end.position + 1
   if (first > last) return { first, last, answers: end.position === last ? await sendAnswers(session, db, end) : 0, missing: [] }
-  // Contents come first, as with every event that names some.
+  // Contents are sent before the events that name them, as always.
   const missing = await sendBlobs(blobsAfter(db, end.position), asked)
   const sender = new Sender(session, end)
   const before = Math.min(end.seq, (await reappendedAfter(session)) ?? end.seq)
@@ -81,9 +81,9 @@ const sendLost = async (session: Session, db: Connection, asked: PostgresMigrati
 }
 
 /**
- * Appends again what PostgreSQL lost and the data directory of a node still has, after a failover to a standby that was behind: the same
- * events at the same positions, their payloads, contents and answers. Nothing is appended once others wrote in their place. A run after an
- * interruption continues where the last one ended.
+ * Appends the rows again that PostgreSQL lost and the data directory of a node still has, after a failover to a standby that was behind:
+ * the same events at the same positions, with their payloads, contents and answers. Nothing is appended if others wrote at these positions.
+ * A run after an interruption continues where the last one ended.
  *
  * @example await reappend({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress }) // { first: 954, last: 1317, answers: 3, missing: [] }
  * @throws ConfigError when others wrote since, PostgreSQL has another log or cannot be reached, or the log here is damaged

@@ -17,7 +17,7 @@ export type PostgresMigration = {
   onProgress: (text: string) => void
 }
 
-/** Works in a session of its own. @throws ConfigError when PostgreSQL cannot be reached */
+/** Works in a separate session. @throws ConfigError when PostgreSQL cannot be reached */
 export const inSession = async <T>(url: string, work: (session: Session) => Promise<T>): Promise<T> => {
   let session: Session | undefined
   try {
@@ -57,13 +57,13 @@ export class Sender {
 
 type KnownPayload = { hash: string; wrapped: Buffer | null; replaced_by: string | null }
 
-/** Sends the payloads that PostgreSQL lacks, or has with another key. */
+/** Sends the payloads that PostgreSQL does not have, or has with another key. */
 export const sendPayloads = async (session: Session, db: Connection, sender: Sender): Promise<void> => {
   for (const part of payloadsIn(db)) {
     const select = 'SELECT hash, wrapped, replaced_by FROM mindledger.payloads WHERE hash = ANY($1)'
     const { rows } = await session.query<KnownPayload>(select, [part.map(({ hash }) => hash)])
     const known = new Map(rows.map((row) => [row.hash, row]))
-    // A migration that was cut off has sent some payloads, and their keys may have changed since.
+    // An interrupted migration has sent some payloads, and their keys may have changed since.
     const missing = part.filter(({ hash, wrapped, replacedBy }) => {
       const row = known.get(hash)
       if (!row || row.replaced_by !== replacedBy) return true
@@ -73,11 +73,11 @@ export const sendPayloads = async (session: Session, db: Connection, sender: Sen
   }
 }
 
-/** Stores the blobs that the shared store lacks, from the folder of the data directory. Returns those that neither of them has. */
+/** Stores the blobs that the shared store does not have, from the folder of the data directory. Returns the blobs that neither has. */
 export const sendBlobs = async (hashes: readonly string[], { paths, to, onProgress }: PostgresMigration): Promise<string[]> => {
   if (hashes.length === 0) return []
   const missing: string[] = []
-  // The folder is not used as a cache here: no file is moved out of it or removed.
+  // This does not use the folder as a cache: it moves and removes no file.
   const { blobs, register, close } = await openSharedStore(to, { folder: join(paths.temporary, 'sending') })
   try {
     for (const [done, hash] of hashes.entries()) {

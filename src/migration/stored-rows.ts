@@ -22,7 +22,7 @@ function* inParts<Row>(rows: Iterable<Row>, bytesOf: (row: Row) => number): Gene
   if (part.length > 0) yield part
 }
 
-/** The chain up to a position of the log here; undefined when it has no such event. */
+/** The chain up to a position of the log here; undefined when the log has no such event. */
 export const chainIn = (db: Connection, position: number): Buffer | undefined =>
   position === 0
     ? genesis(readLogId(db))
@@ -56,7 +56,7 @@ export const answersIn = (db: Connection): Generator<AnswerRow[]> => {
   return inParts(answers.iterate(), ({ answer }) => answer.length)
 }
 
-/** The log's own notes that every node has to know. */
+/** The log's own notes that every node needs. */
 export const notesIn = (db: Connection): NoteRow[] =>
   sharedNotes.flatMap((key) => {
     const value = readMeta(db, key)

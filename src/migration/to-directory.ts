@@ -51,8 +51,9 @@ const fetchBlobs = async (db: Connection, { from, paths, onProgress }: Directory
 }
 
 /**
- * Makes a data directory of a log that nodes share, as it is now; its nodes have ended, or the log goes on without this directory. Each
- * event is checked against the chain, and each blob against its hash. A run after an interruption continues where the last one ended.
+ * Makes a data directory from the present state of a log that nodes share. Its nodes have ended, or the log continues without this
+ * directory. Each event is checked against the chain, and each blob against its hash. A run after an interruption continues where the last
+ * one ended.
  *
  * @example (await toDirectory({ from: { url: 'postgres://db/ledger', s3: undefined }, paths, vault, onProgress })).missing // []
  * @throws ConfigError when PostgreSQL cannot be reached or the directory has another log; Problem storage_failed
@@ -64,7 +65,7 @@ export const toDirectory = async (asked: DirectoryMigration): Promise<MigrationR
   })
   try {
     const moved = await fetchBlobs(db, asked)
-    // From now on the directory has a log of its own, and follows no other.
+    // From now on the directory has its own log, and follows no other.
     forgetSharedBatch(db)
     db.pragma('wal_checkpoint(TRUNCATE)')
     return { position, ...moved }

@@ -10,10 +10,10 @@ import type { DataPaths } from '../setup/data-directory.js'
 import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
 import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
-/** What was moved: up to which position, how many blobs, and the hashes of those that were missing. */
+/** The result of a migration: the last position, the number of blobs, and the hashes of missing blobs. */
 export type MigrationResult = { position: number; blobs: number; missing: string[] }
 
-/** No release opens a log of this format: its migration is under way, and no node may write to it. */
+/** No release opens a log of this format: its migration is in progress, and no node may write to it. */
 const unfinished = 0
 const finished = 1
 
@@ -32,7 +32,7 @@ const begin = async (session: Session, logId: string): Promise<Place> => {
   throw new ConfigError('PostgreSQL has a log already. Name a database without a log; nodes join the existing log with LOG_URL.')
 }
 
-/** Opens the log here for a change. A log of an older release is brought up to date. */
+/** Opens the log here for a change, and updates a log of an older release. */
 const changeHere = ({ log }: DataPaths, change: (db: Connection) => void = () => undefined): void => {
   const db = openForWriting(log, () => {
     throw new ConfigError(`${log} holds no log`)

@@ -27,7 +27,7 @@ import type { ResourceTable } from '../storage/resource-table.js'
 import { noteHeadKey, readHeadKeys } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 
-/** A log over a file, of which other nodes may have copies. Writes take turns, and reads see the last commit. */
+/** A log over a file. Other nodes may have copies of the file. Writes take turns, and reads see the last commit. */
 export class FileLog implements ServedLog {
   readonly resources: Resources
   readonly #turns: Turns
@@ -56,7 +56,7 @@ export class FileLog implements ServedLog {
   }
 
   submitLater(make: () => Submission): Promise<Outcome> {
-    // A turn may come twice; the submission stays the same.
+    // A turn may run twice; the submission stays the same.
     let made: Submission | undefined
     return this.#turns.inTurn(({ writer }) => writer.carryOut((made ??= make())))
   }

@@ -41,7 +41,7 @@ export class KeptReplies {
     return this.#remembered(keyed)?.reply
   }
 
-  /** Keeps an answer, unless one is kept already; returns the one that is kept. */
+  /** Stores an answer, unless one is already stored; returns the stored answer. */
   keepReply(keyed: RequestKey, reply: Reply): Reply {
     const before = this.#remembered(keyed)
     if (before?.reply) return before.reply
@@ -69,14 +69,14 @@ export class KeptReplies {
   }
 }
 
-/** They are kept for clients that retry, which they do within days. `now` is in milliseconds since 1970. */
+/** Deletes old answers. They are only stored for clients that retry, and clients retry within days. `now` is in milliseconds since 1970. */
 export const forgetOldAnswers = (db: Connection, now: number): void => {
   db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(now - limits.idempotencyMaxAgeMs).toISOString())
 }
 
 const { status } = problemCatalogue.erased
 
-/** The answer to a request whose stored answer was erased: carrying it out again would have a second effect. */
+/** The answer to a request whose stored answer was erased. Executing the request again would have a second effect. */
 export const erasedReply: Reply = {
   status,
   type: 'application/problem+json; charset=utf-8',
@@ -92,8 +92,8 @@ export const erasedReply: Reply = {
 }
 
 /**
- * The stored answers that show rows: those of SQL that returned predictions, and what agents answered. An answer to another command has the
- * command's stream and shows a resource.
+ * The stored answers that show rows: those of SQL that returned predictions, and the answers of agents. An answer to another command has
+ * the command's stream and shows a resource.
  */
 const showsRows = `answer ->> '$.reply.rows' AND (answer ->> '$.stream' IS NULL OR answer ->> '$.stream' LIKE '%/answers')`
 
@@ -107,7 +107,7 @@ export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => v
   }
 }
 
-/** Removes some of them before an erasure: those after a place in their order. Returns the place to go on from, if any are left. */
+/** Removes some of these answers before an erasure: those after a place in their order. Returns the next place, if any answers are left. */
 export const eraseSomeReplies = (db: Connection, { actor, key }: ReplyPlace): ReplyPlace | undefined => {
   const last = db
     .prepare<[string, string, number], ReplyPlace>(

@@ -10,14 +10,14 @@ import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connecti
 import { readTree } from '../proof/open-tree.js'
 import { Proofs } from '../proof/proofs.js'
 
-/** Secrets and blobs never come into the tables. */
+/** The tables never contain secrets or blobs. */
 const kindsInTables = ['prediction', 'answer', 'conversation', 'request', 'before'] as const
 
-/** The log as another process reads it, whether a server runs or not. */
+/** The log for another process, whether a server runs or not. */
 export type LogReader = {
   id: string
   head(): number
-  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars` characters. */
+  /** Events after a position, in order: at most `limit`, and fewer if their texts reach `maxChars` characters. */
   read(after: number, limit: number, maxChars?: number): StoredEvent[]
   /** The first event of a stream. */
   first(stream: string): StoredEvent | undefined
@@ -36,7 +36,7 @@ export type LogReader = {
 /** The master keys of a reader. They may change while it runs. */
 class ReaderKeys {
   readonly #ring: KeyRing
-  /** Ids of keys that were looked for and not found. */
+  /** Ids of keys that were not found. */
   readonly #missing = new Set<string>()
   readonly #isLost
 
@@ -74,11 +74,11 @@ class ReaderKeys {
 }
 
 /**
- * Opens the log of a data directory for reading, with the master keys given or those in its files. Without the key of a payload it can
- * still be read, but for that payload, which is undefined then as an erased one is; if it `needsKeys`, that throws a MissingKeyError unless
- * the payload can be read nowhere any more.
+ * Opens the log of a data directory for reading, with the given master keys or those in its files. Without the key of a payload, all other
+ * data can still be read. Such a payload is undefined, like an erased one. With `needsKeys`, reading it throws a MissingKeyError, unless no
+ * process can read the payload any more.
  *
- * @throws ConfigError when there is none
+ * @throws ConfigError when there is no log
  * @example const reader = openLogReader('./data'); reader.read(0, 10); reader.close()
  */
 export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer[] = [], needsKeys = false): LogReader => {
@@ -92,7 +92,7 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
     head: () => head.get() ?? 0,
     read: (after, limit, maxChars) => events.all(after, limit, maxChars),
     first: (stream) => events.stream(stream, 0, 1)[0],
-    // One transaction, so that the events and the tiles belong to the same state.
+    // One transaction, so that the events and the tiles show the same state.
     proofs: db.transaction(() => new Proofs(readTree(db, head.get() ?? 0))),
     payload: payloadReader(db, keys),
     useKeys: (given) => keys.use(given),

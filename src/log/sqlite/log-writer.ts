@@ -36,8 +36,8 @@ import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/eve
 type ChangedKind = ChangedStreams extends ReadonlyMap<string, infer K> ? K : never
 
 /**
- * The only writer. It carries out commands in the transaction that the batch shares. A command that may be refused after its first
- * write has a savepoint there. A Problem that it throws refuses one command; an error of the storage ends the batch.
+ * The only writer. It executes commands in the shared transaction of a batch. A command that may be refused after its first write has a
+ * savepoint there. A Problem refuses one command; an error of the storage ends the batch.
  */
 export class LogWriter {
   readonly resources: ResourceTable
@@ -45,7 +45,7 @@ export class LogWriter {
   readonly #tree: MerkleTree
   readonly proofs: Proofs
   #tail: Tail
-  /** The end of the log before the command that is carried out. */
+  /** The end of the log before the current command. */
   #before: Tail
   /** The end of the log before the batch. */
   #begun: Tail
@@ -107,7 +107,7 @@ export class LogWriter {
     return this.#written
   }
 
-  /** How many bytes of events, payloads and answers the batch has. */
+  /** The number of bytes of events, payloads and answers in the batch. */
   get bytes(): number {
     return this.#bytes
   }
@@ -143,7 +143,7 @@ export class LogWriter {
 
   /**
    * Adds an event that another node decided.
-   * @throws RangeError when it does not follow from the one before; UnknownEventError when this release does not know it
+   * @throws RangeError when it does not follow from the event before; UnknownEventError when this release does not know it
    */
   add({ position, text, chain }: { position: number; text: string; chain: Buffer }): void {
     const leaf = leafHash(text)
@@ -169,7 +169,7 @@ export class LogWriter {
   }
 
   /**
-   * Carries one command out. After a refusal the state is as it was before.
+   * Executes one command. After a refusal, the state is the same as before.
    * @throws Problem when the command is refused; any other error means that the batch is lost
    */
   carryOut(submission: Submission): Outcome {
@@ -183,7 +183,7 @@ export class LogWriter {
       return outcome
     } catch (error) {
       if (isStorageError(error)) throw error
-      // A refusal of our own: SQLite works, and only this command is undone.
+      // A refusal by this service: SQLite works, so only this command is undone.
       this.#undo(length)
       throw error
     }
@@ -217,7 +217,7 @@ export class LogWriter {
     if (submission.further) Object.assign(facts, this.resources.lookUpAll(submission.further(facts), orId))
     const events = submission.decide(facts)
     const subject = submission.subject === undefined ? undefined : (facts[submission.subject] as AnyResource | undefined)
-    // Checked last: a command that is refused anyway is refused for its own reason.
+    // This check is the last, so a command with another fault is refused for that fault.
     if (submission.expects) checkExpects(submission.expects, subject?.version)
     if (submission.dryRun || !isCheckedFirst(events, submission)) {
       this.#statements.savepoint.run()
@@ -245,7 +245,7 @@ export class LogWriter {
     return outcome
   }
 
-  /** A payload that was sealed before a rotation began, and then waited, is wrapped under the new key like those after it. */
+  /** A payload may have been sealed before a rotation began, and then have waited. It is wrapped under the new key, like later payloads. */
   #keep({ hash, body, ...sealed }: SealedPayload): void {
     const { keyId, wrapped } = this.#vault.rewrap(hash, sealed)
     this.#insertPayload.run(hash, keyId, wrapped, body)
@@ -298,7 +298,7 @@ const knownEvent = (envelope: Envelope): LedgerEvent | ForeignEvent => {
   }
 }
 
-/** Whether every possible refusal of these events comes before the first write: at most one event, of a resource, and no payload. */
+/** Whether all possible refusals of these events happen before the first write: at most one event, of a resource, and no payload. */
 const isCheckedFirst = (events: readonly NewEvent[], { payloads }: Submission): boolean =>
   events.length <= 1 && payloads.length === 0 && events.every(({ event }) => isKind(catalogue.get(event.type)?.kind))
 
@@ -321,8 +321,8 @@ const checkForeign = ({ stream, event: { type, data } }: NewEvent): void => {
 }
 
 /**
- * The fields beside the data must be readable again, too: one unreadable event would keep the log from opening, and projections rely
- * on a stream name that JSON writes unchanged.
+ * The fields beside the data must be readable again, too. One unreadable event would keep the log from opening, and projections need a
+ * stream name that JSON writes unchanged.
  */
 const checkWhere = (stream: string, origin: Origin): void => {
   if (stream === '') throw wrong('stream must not be empty')

@@ -19,17 +19,17 @@ export type QueueOptions = {
   pragmas?: readonly string[]
   /** Called at the end of each transaction. */
   onBatch?: (batch: Batch) => void
-  /** The time after a failed write until readiness tries another one; by default the limit's. */
+  /** The time after a failed write until the readiness check tries another write; by default the limit's. */
   probeIntervalMs?: number
 }
 
-/** The log's file while it is open, with everything that is prepared on it. One thread writes and reads, so readers never see half a batch. */
+/** The log's file while it is open, with all its prepared statements. One thread writes and reads, so readers never see half a batch. */
 type OpenFile = WriteTransaction & Reads
 
 /**
- * The log's file, and the queue of work that writes to it. All work that waits while a transaction runs shares the next one; each is
- * answered when its transaction is on the disk. When the storage fails, the whole transaction is refused, and the next one reopens
- * the file.
+ * The log's file, and the queue of work that writes to it. All work that waits while a transaction runs shares the next transaction. Work
+ * is answered when its transaction is on the disk. If the storage fails, the whole transaction is refused, and the next one reopens the
+ * file.
  */
 export class Queue implements Turns {
   #open: OpenFile | undefined
@@ -39,7 +39,7 @@ export class Queue implements Turns {
   #closed = false
   readonly #listeners = new CommitListeners()
   readonly #options: QueueOptions
-  /** Why the last attempt to write failed, and when that was. */
+  /** The reason and the time of the last failed write. */
   #failure: { cause: string; at: number } | undefined
 
   readonly #file: OpenedFile
@@ -58,7 +58,7 @@ export class Queue implements Turns {
   }
 
   /**
-   * Commits at the end of this turn of the event loop. If several commands came in it, others are probably on their way: they may come in
+   * Commits at the end of this turn of the event loop. If several commands came in this turn, others probably follow. The commit then waits
    * one more turn, which ends at once if nothing comes.
    */
   #schedule(): void {
@@ -77,12 +77,12 @@ export class Queue implements Turns {
 
   #runBatch(): void {
     const batch = this.#waiting.splice(0, limits.batchMaxCommands)
-    if (batch.length === 0) return // close() was quicker
+    if (batch.length === 0) return // close() came first
     const answers: (() => void)[] = []
     const began = performance.now()
     const refusal = this.#refusal ?? this.#file.displaced()
     if (refusal) {
-      // The file stays open: recorded data can only be read there.
+      // The file stays open, because recorded data can only be read from it.
       for (const { reject } of batch) reject(writesRefused(refusal))
       this.#tell({ commands: batch.length, began, failed: true, events: [] })
       return
@@ -103,10 +103,10 @@ export class Queue implements Turns {
       this.#tell({ commands: batch.length, began, failed: true, events: [] })
       return
     }
-    // Only work that is on the disk is answered.
+    // Work is answered only after it is on the disk.
     for (const answer of answers) answer()
     const { tail, changed, written } = this.connect().writer
-    // A transaction of refusals alone does not reach the disk, and says nothing about it.
+    // A transaction that only has refusals does not reach the disk, so it does not show that the disk works.
     if (written.length > 0) this.#failure = undefined
     this.#tell({ commands: batch.length, began, failed: false, events: written })
     if (changed.size > 0) this.#listeners.announce(tail.position, changed, written)
@@ -122,7 +122,7 @@ export class Queue implements Turns {
     try {
       this.disconnect()
     } catch {
-      // It is reopened in any case.
+      // The file is reopened in any case.
     }
     this.#failure = { cause: causeOf(error), at: performance.now() }
     const problem = storageFailed('written', error)
@@ -142,7 +142,7 @@ export class Queue implements Turns {
     return this.#listeners.add(listener)
   }
 
-  /** When the storage fails a read, the caller gets a refusal that it can act on. */
+  /** If the storage fails during a read, the caller gets a refusal with a remedy. */
   read<T>(read: (reads: Reads) => T): T {
     try {
       return read(this.connect())
@@ -156,7 +156,7 @@ export class Queue implements Turns {
     return work(this.connect().db)
   }
 
-  /** How many wait, and why the file cannot be written, if so; after a while a write is tried again. */
+  /** The number of waiting commands, and the reason if the file cannot be written. After some time, this tries a write again. */
   health(): { queued: number; unwritable: string | undefined } {
     const refusal = this.#refusal ?? this.#file.displaced()
     if (refusal) return { queued: this.#waiting.length, unwritable: refusal.cause }
@@ -165,7 +165,7 @@ export class Queue implements Turns {
     return { queued: this.#waiting.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
   }
 
-  /** Tries whether the disk accepts writes again. */
+  /** Tests whether the disk accepts writes again. */
   #probe(): void {
     try {
       tryToWrite(this.connect().db)

@@ -17,7 +17,7 @@ const openQueue = (options: QueueOptions): { id: string; queue: Queue } => {
     refuseCopyOfShared(db)
     const id = readLogId(db)
     openKeys(db, options.vault)
-    // Wipes erased data that a crash left. It does not wait for a reader that is in the way.
+    // Removes erased data that a crash left in the file. It does not wait for a reader that prevents this.
     truncateWal(db)
     return { id, queue }
   } catch (error) {
@@ -27,7 +27,7 @@ const openQueue = (options: QueueOptions): { id: string; queue: Queue } => {
 }
 
 /**
- * The log in one SQLite file, which this process alone writes.
+ * The log in one SQLite file. Only this process writes it.
  *
  * @example
  * const log = new SqliteLog({ file: 'log.sqlite', vault: new Vault(randomBytes(32)) })

@@ -26,19 +26,19 @@ export type Reads = {
   readonly erasedAt: () => number
 }
 
-/** Work for one turn of the writer. It returns a function that answers it once the work is durable. */
+/** Work for one turn of the writer. It returns a function that sends its answer once the work is durable. */
 export type QueuedWork = {
   carryOut: (open: WriteTransaction) => () => void
   reject: (error: unknown) => void
-  /** When it came, in milliseconds of performance.now(). */
+  /** The time of its arrival, in milliseconds of performance.now(). */
   since: number
 }
 
-/** Lets work write to a log's file in turns, and read beside it. The rest of a log is built on it. */
+/** Lets work write to a log's file in turns, and read beside it. The other parts of a log use it. */
 export interface Turns {
   /**
-   * Does work in the next transaction. Work may be done again, if the state turns out to be another when its turn is confirmed. So it must
-   * have no effect outside the file.
+   * Does work in the next transaction. The work may run again, if the state has changed when its turn is confirmed. So it must have no
+   * effect outside the file.
    * @throws Problem when it is refused, too many wait, or the storage fails
    */
   inTurn<T>(work: (open: WriteTransaction) => T): Promise<T>
@@ -46,7 +46,7 @@ export interface Turns {
   read<T>(read: (reads: Reads) => T): T
   /** Does work on the writing connection while no transaction is open. */
   between<T>(work: (db: Connection) => T): Promise<T>
-  /** How many wait, and why nothing can be written, if so. */
+  /** The number of waiting commands, and the reason if nothing can be written. */
   health(): Omit<LogHealth, 'position'>
   refuseWrites(refusal: Refusal): void
   onCommitted(listener: CommitListener): () => void

@@ -5,7 +5,7 @@ import { genesis, nextChain, type ChainHash } from '../../../events/stored/chain
 import { instant, parseEnvelope } from '../../../events/stored/envelope.js'
 import { ConfigError } from '../../setup/config.js'
 
-/** The rows of a statement until their texts have `maxChars` characters; the row that reaches the limit is the last. */
+/** The rows of a statement until their texts have `maxChars` characters. The row that reaches the limit is the last. */
 const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, parameters: P, maxChars = Infinity): StoredEvent[] => {
   if (maxChars === Infinity) return statement.all(...parameters)
   const events: StoredEvent[] = []
@@ -18,7 +18,7 @@ const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, para
   return events
 }
 
-/** Reads of events by their place in the log or in a stream. */
+/** Reads events by their place in the log or in a stream. */
 export class EventReads {
   readonly #all
   readonly #stream
@@ -29,18 +29,18 @@ export class EventReads {
     this.#stream = db.prepare<[string, number, number], StoredEvent>(
       'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
     )
-    // The index has the positions too, so that no text is read.
+    // The index also has the positions, so no text is read.
     this.#version = db
       .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
       .pluck()
   }
 
-  /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars` characters. */
+  /** Events after a position, in order: at most `limit`, and fewer if their texts reach `maxChars` characters. */
   all(after: number, limit: number, maxChars?: number): StoredEvent[] {
     return bounded(this.#all, [after, limit], maxChars)
   }
 
-  /** Events of a stream after a version, in order, with the same bounds. */
+  /** Events of a stream after a version, in order, with the same limits. */
   stream(stream: string, after: number, limit: number, maxChars?: number): StoredEvent[] {
     return bounded(this.#stream, [stream, after, limit], maxChars)
   }
@@ -51,7 +51,7 @@ export class EventReads {
   }
 }
 
-/** The end of the log, which the next event follows. */
+/** The end of the log. The next event follows it. */
 export type Tail = { position: number; chain: ChainHash; microseconds: number }
 
 type Row = { position: number; text: Buffer; chain: Buffer }
@@ -60,7 +60,7 @@ type Row = { position: number; text: Buffer; chain: Buffer }
 export const microsecondsOf = (recordedAt: string): number =>
   Date.parse(`${recordedAt.slice(0, 23)}Z`) * 1000 + Number(recordedAt.slice(23, 26))
 
-/** The time of the next event: now, but always later than the event before, so that a time identifies one position. */
+/** The time of the next event: now, but always later than the previous event, so that a time identifies one position. */
 export const nextInstant = (previous: number, nowMilliseconds: number): { microseconds: number; text: string } => {
   const microseconds = Math.max(nowMilliseconds * 1000, previous + 1)
   return { microseconds, text: instant(Math.floor(microseconds / 1000), microseconds % 1000) }
@@ -68,7 +68,7 @@ export const nextInstant = (previous: number, nowMilliseconds: number): { micros
 
 /**
  * Reads the end of the log and checks the chain of its last events.
- * @throws ConfigError that names the position where it is broken
+ * @throws ConfigError with the position where the chain is broken
  */
 export const readTail = (db: Connection, checked = 100): Tail => {
   const rows = db

@@ -11,7 +11,7 @@ import { readMeta, writeMeta, type Connection } from './schema.js'
 const fingerprintKey = 'fingerprint key'
 const previousKey = 'previous master key'
 
-/** A key in `meta`. The previous master key is stored wrapped under the next one: a process that has only the next one can go on. */
+/** A key in `meta`. The previous master key is wrapped under the next one, so a process that has only the next key can continue. */
 const wrappedSchema = z.object({ key_id: z.string(), wrapped: z.string() })
 const rotationSchema = z.object({ from: z.string(), to: z.string(), payloads: z.number(), previous: wrappedSchema })
 type StoredRotation = z.infer<typeof rotationSchema>
@@ -27,35 +27,35 @@ const readStored = (db: Connection): StoredRotation | undefined => {
   return text === undefined ? undefined : rotationSchema.parse(JSON.parse(text))
 }
 
-/** The rotation under way, if there is one; `payloads` counts those that are done. */
+/** The current rotation, if there is one; `payloads` is the number of payloads that are done. */
 export const readRotation = (db: Connection): Rotation | undefined => {
   const found = readStored(db)
   return found && { from: found.from, to: found.to, payloads: found.payloads }
 }
 
-/** The ids of the master keys of a log's payloads: during a rotation two, the new one first. */
+/** The ids of the master keys of a log's payloads. During a rotation there are two, the new one first. */
 export const masterKeyIds = (db: Connection): string[] => [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
 
 /**
- * Prepares the question whether the key of a payload is lost: a rotation has ended that could not unwrap it. Any other payload whose master
- * key is not at hand can be read where that key is.
+ * Prepares the test whether the key of a payload is lost: a rotation that could not unwrap it has ended. Any other payload without its
+ * master key here can be read where this key is.
  *
  * @example prepareIsKeyLost(db)({ hash: '8e0f…', keyId: '66687aadf862bd77' }) // true
  */
 export const prepareIsKeyLost = (db: Connection): ((payload: { hash: string; keyId: string }) => boolean) => {
   const ended = db.prepare(`SELECT 1 FROM events WHERE stream = 'log' AND type = 'MasterKeyRotated' AND text ->> '$.data.from' = ?`)
   const still = db.prepare('SELECT 1 FROM payloads WHERE hash = ? AND key_id = ?')
-  // In this order: the rotation may end just now, and then it has wrapped the key anew.
+  // The order matters: if the rotation ends just now, it has wrapped the key again.
   return ({ hash, keyId }) => !masterKeyIds(db).includes(keyId) && ended.get(keyId) !== undefined && still.get(hash, keyId) !== undefined
 }
 
-/** The previous master key, which a reader lacks during a rotation; the next key opens it. */
+/** The previous master key. A reader does not have it during a rotation; the next key unwraps it. */
 export const readPreviousKey = (db: Connection, unwrap: (key: WrappedKey, bound: string) => Buffer | undefined): Buffer | undefined => {
   const rotation = readStored(db)
   return rotation && unwrap(asKey(rotation.previous), previousKey)
 }
 
-/** Makes the vault know the keys of this log and seal with the right one. A log without a key takes the vault's. */
+/** Gives the vault the keys of this log, and selects the key for sealing. A log without a key takes the vault's key. */
 export const openKeys = (db: Connection, vault: Vault): void => {
   const rotation = readStored(db)
   if (rotation) useBoth(rotation, vault)
@@ -84,7 +84,7 @@ const useBoth = ({ from, to, previous }: StoredRotation, vault: Vault): void => 
   vault.use(to)
 }
 
-/** Fingerprints of kept answers come from the first master key. Without kept answers the key of fingerprints may change. */
+/** Fingerprints of stored answers come from the first master key. Without stored answers, the key of fingerprints may change. */
 const keepFingerprintKey = (db: Connection, vault: Vault): void => {
   const hasAnswers = db.prepare('SELECT 1 FROM answers LIMIT 1').get() !== undefined
   vault.fingerprintKey = hasAnswers ? vault.fingerprintKey : randomBytes(masterKeyBytes)
@@ -104,7 +104,7 @@ export const beginRotation = (db: Connection, vault: Vault, to: string): Rotatio
 
 type Row = { id: number; hash: string; keyId: string; wrapped: Buffer | null; bytes: number }
 
-/** How many rows may be written while other work waits. SQLite also reads a row's ciphertext to write its key. */
+/** The rows that one step may write while other work waits. SQLite also reads a row's ciphertext to write its key. */
 const someAfter = (db: Connection, after: number): Row[] => {
   const rows = db
     .prepare<[number, number], Row>(
@@ -117,14 +117,14 @@ const someAfter = (db: Connection, after: number): Row[] => {
 }
 
 /**
- * Rewraps the keys of some payloads in order, those after a row's id. Returns the id of the last one; undefined when none were left.
+ * Rewraps the keys of some payloads in order, beginning after a row's id. Returns the id of the last one; undefined when none were left.
  */
 export const rewrapSome = (db: Connection, vault: Vault, after: number): number | undefined => {
   const update = db.prepare<[string, Buffer, number]>('UPDATE payloads SET key_id = ?, wrapped = ? WHERE id = ?')
   const rows = someAfter(db, after)
   let done = 0
   for (const { id, hash, keyId, wrapped } of rows) {
-    // A key that nothing opens is lost already, and verify reports it: it must not keep the old key in use for the others.
+    // A key that no master key unwraps is already lost, and verify reports it. The old key must not stay in use because of it.
     if (wrapped === null || keyId === vault.keyId || !vault.unwraps({ hash, keyId, wrapped })) continue
     const anew = vault.rewrap(hash, { keyId, wrapped })
     update.run(anew.keyId, anew.wrapped, id)

@@ -5,7 +5,7 @@ import type { Connection } from './schema.js'
 
 export type PayloadReader = (hash: string) => Buffer | undefined
 
-/** `replaced_by` is missing in a file that no release with erasures has opened for writing. */
+/** `replaced_by` is missing in a file that was never opened for writing by a release with erasures. */
 type Row = { hash: string; key_id: string; wrapped: Buffer | null; body: Buffer; replaced_by?: string | null }
 
 const prepareFind = (db: Connection): ((hash: string) => Row | undefined) => {
@@ -13,7 +13,7 @@ const prepareFind = (db: Connection): ((hash: string) => Row | undefined) => {
   return (hash) => select.get(hash)
 }
 
-/** Reads payloads in plain: the replacement of one that was erased in part; undefined for one that was erased or never existed. */
+/** Reads payloads in plain. A partly erased payload gives its replacement; an erased payload, or one that never existed, is undefined. */
 export const payloadReader = (db: Connection, keys: { open: (stored: StoredPayload) => Buffer | undefined }): PayloadReader => {
   const find = prepareFind(db)
   return (hash) => {
@@ -24,7 +24,7 @@ export const payloadReader = (db: Connection, keys: { open: (stored: StoredPaylo
   }
 }
 
-/** Reads the state of payloads; undefined for one that never existed. */
+/** Reads the state of payloads; undefined for a payload that never existed. */
 export const payloadStates = (db: Connection): ((hash: string) => PayloadState | undefined) => {
   const find = prepareFind(db)
   return (hash) => {
@@ -34,7 +34,7 @@ export const payloadStates = (db: Connection): ((hash: string) => PayloadState |
 }
 
 /**
- * Removes keys and ciphertexts, in the transaction of the event that records it. Only the hash stays in the file.
+ * Removes keys and ciphertexts, in the transaction of the event that records this. Only the hash stays in the file.
  *
  * @example prepareErase(db)({ hash: '8e0f…', replacement: null })
  */

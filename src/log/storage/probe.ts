@@ -1,11 +1,11 @@
 import type { Connection } from './schema.js'
 
-// More than the file's free pages are likely to hold.
+// This is probably more than the file's free pages can hold.
 const probeBytes = 64 * 1024
 
 /**
- * Writes a little and removes it again, in one transaction that reaches the disk, so that a full disk shows as it would to a command.
- * @throws the error of SQLite when that fails
+ * Writes a little and removes it again, in one transaction that reaches the disk. So a full disk fails here as it would for a command.
+ * @throws the error of SQLite when the write fails
  */
 export const tryToWrite = (db: Connection): void => {
   db.transaction(() => {

@@ -4,7 +4,7 @@ import { foldName } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import type { AnyResource } from '../contract/lookups.js'
 
-/** The project that a state lives in; '' for kinds that live in none. */
+/** The project of a state; '' for kinds outside of projects. */
 export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
 
 const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/${project}/${foldName(name)}`
@@ -12,9 +12,9 @@ const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/
 const keyOf = ({ kind, state }: AnyResource): string => nameKey(kind, projectOf(state), state.name)
 
 /**
- * The resources that were read last, by stream and by name, and which of them refer to which. The process has one writer, so that the cache
- * agrees with the table; entries of an undone command are dropped. A resource that was just created is not kept until it is read: most are
- * not read soon, and what is kept makes each collection of garbage longer.
+ * The most recently read resources, by stream and by name, and the references between them. The process has one writer, so the cache agrees
+ * with the table. Entries of an undone command are dropped. A newly created resource enters the cache when it is read: most are not read
+ * soon, and every entry makes each garbage collection longer.
  *
  * @example cache.keep(found, text.length); cache.named('skill', project, 'FAQ') === found // true
  */
@@ -27,25 +27,27 @@ export class ResourceCache {
       if (this.#streams.get(key) === stream) this.#streams.delete(key)
     },
   })
-  /** The streams that refer to a stream, by kind and target. Any change of a link empties it. */
+  /** The streams that refer to a stream, by kind and target. Any change of a link empties this map. */
   readonly #sources = new LRUCache<string, readonly string[]>({
     maxSize: limits.linkCacheMaxStreams,
     sizeCalculation: (streams) => streams.length + 1,
   })
   #written: string[] = []
-  /** The name that was looked up last and that nothing has: a new resource asks for its name several times. */
+  /** The last name that was looked up and does not exist: a new resource looks up its name several times. */
   #nothingNamed: { kind: Kind; project: string; name: string } | undefined
 
   byStream(stream: string): AnyResource | undefined {
     return this.#found.get(stream)
   }
 
-  /** The same, without counting as a use. */
+  /** The same, but it does not count as a use. */
   peek(stream: string): AnyResource | undefined {
     return this.#found.peek(stream)
   }
 
-  /** The resource with this name, compared without case; 'nothing' if it is known that none has it, undefined if nothing is known. */
+  /**
+   * The resource with this name, compared without regard to case; 'nothing' if the name is known to be free, undefined if nothing is known.
+   */
   named(kind: Kind, project: string, name: string): AnyResource | 'nothing' | undefined {
     const nothing = this.#nothingNamed
     if (nothing?.name === name && nothing.kind === kind && nothing.project === project) return 'nothing'
@@ -53,7 +55,7 @@ export class ResourceCache {
     return stream === undefined ? undefined : this.#found.get(stream)
   }
 
-  /** Nothing in the table has this name, until something is written. */
+  /** Notes that no row of the table has this name, until the next write. */
   keepNothing(kind: Kind, project: string, name: string): void {
     this.#nothingNamed = { kind, project, name }
   }
@@ -65,12 +67,12 @@ export class ResourceCache {
     if (this.#found.peek(found.stream) === found) this.#streams.set(keyOf(found), found.stream)
   }
 
-  /** A command created a resource: its name is taken. */
+  /** Notes that a command created a resource: its name is taken. */
   created(): void {
     this.#nothingNamed = undefined
   }
 
-  /** Keeps a resource as a command changed it; dropped if the command is undone. */
+  /** Keeps a resource after a command changed it; dropped if the command is undone. */
   write(found: AnyResource, chars: number): void {
     this.#written.push(found.stream)
     this.keep(found, chars)
@@ -89,7 +91,7 @@ export class ResourceCache {
     this.#sources.set(`${kind}/${target}`, streams)
   }
 
-  /** A link has changed. */
+  /** Notes that a link has changed. */
   dropSources(): void {
     this.#sources.clear()
   }
@@ -99,14 +101,14 @@ export class ResourceCache {
     if (this.#written.length > 0) this.#written = []
   }
 
-  /** Resources and links may be others than those that were read: they will be read again. */
+  /** Drops these resources and all links, because they may have changed: they will be read again. */
   forget(streams: Iterable<string>): void {
     this.#nothingNamed = undefined
     for (const stream of streams) this.drop(stream)
     this.dropSources()
   }
 
-  /** The command was undone: the resources that it wrote will be read again. */
+  /** Drops the resources of an undone command: they will be read again. */
   undo(): void {
     this.#nothingNamed = undefined
     for (const stream of this.#written) this.drop(stream)

@@ -24,11 +24,11 @@ const columns = 'stream, kind, id, version, created_at, updated_at, state'
 const fromLinks = 'FROM links CROSS JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ?'
 /** With at most this many links, a page reads each link. With more, it walks the resources from its beginning until it is full. */
 const fewLinks = 1_000
-/** How many of a project's contents are named. */
+/** The number of a project's contents that are shown by name. */
 const contentsNamed = 20
 
 /**
- * The resources that follow from the events, updated in the same transaction: unique names, the states that decisions see, and what
+ * The resources that follow from the events, updated in the same transaction: unique names, the states for decisions, and the states that
  * REST reads.
  */
 export class ResourceTable {
@@ -116,7 +116,7 @@ export class ResourceTable {
     return found
   }
 
-  /** By name, compared without case; by id if nothing has that name and an id is allowed. */
+  /** Finds a resource by name, compared without regard to case; by id if no resource has that name and an id is allowed. */
   one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Resource<K> | undefined {
     const named = this.called(kind, ref, project)
     if (named || !orId || !/^\d{1,15}$/.test(ref)) return named
@@ -124,7 +124,7 @@ export class ResourceTable {
     return row && this.#kept<K>(row)
   }
 
-  /** By name only, even if the name is a number. */
+  /** Finds a resource by name only, even if the name is a number. */
   called<K extends Kind>(kind: K, name: string, project: string): Resource<K> | undefined {
     const known = this.#cache.named(kind, project, name)
     if (known !== undefined) return known === 'nothing' ? undefined : (known as Resource<K>)
@@ -134,7 +134,7 @@ export class ResourceTable {
     return undefined
   }
 
-  /** The resource of a stream as it is now; undefined when it was deleted, never was, or is of another kind. */
+  /** The present state of a stream's resource; undefined if it was deleted, never existed, or is of another kind. */
   byStream<K extends Kind>(kind: K, stream: string): Resource<K> | undefined {
     const found = this.#ofStream(stream)
     return found?.kind === kind ? (found as Resource<K>) : undefined
@@ -147,14 +147,14 @@ export class ResourceTable {
     return row && (this.#kept(row) as AnyResource)
   }
 
-  /** All resources of a kind, or those in a project (the stream of it). */
+  /** All resources of a kind, or those in a project (given by its stream). */
   list<K extends Kind>(kind: K, project?: string): Resource<K>[] {
     return (project === undefined ? this.#listAll.all(kind) : this.#list.all(kind, project)).map((row) => this.#kept<K>(row))
   }
 
   /**
-   * Resources after an id, in order of creation; fewer than asked for if they are large. A long list reads each once, and leaves the
-   * cache unchanged.
+   * Resources after an id, in order of creation; fewer than requested if they are large. A long list reads each resource once, and does not
+   * change the cache.
    */
   page<K extends Kind>(kind: K, project: string, after: number, limit: number): Resource<K>[] {
     const found: Resource<K>[] = []
@@ -191,7 +191,7 @@ export class ResourceTable {
     return found
   }
 
-  /** One page of the same; a long list leaves the cache unchanged. */
+  /** One page of the same; a long list does not change the cache. */
   linkedPage<K extends Kind>(kind: K, target: string, after: number, limit: number): Resource<K>[] {
     const page = this.#hasManyLinks.get(target, fewLinks) === undefined ? this.#fewLinkedPage : this.#manyLinkedPage
     return page.all(target, kind, after, limit).map((row) => this.#found<K>(row))
@@ -202,7 +202,7 @@ export class ResourceTable {
     return this.#cache.peek(stream)?.version ?? this.#version.get(stream) ?? 0
   }
 
-  /** A resource as it was at one of its versions, the newest included. */
+  /** A resource at one of its versions, including the newest. */
   earlier<K extends Kind>({ kind, stream, version: newest }: Resource<K>, version: number): ResourceVersion<K> | undefined {
     if (version < 1 || version > newest) return undefined
     let state: States[K] | undefined
@@ -259,11 +259,11 @@ export class ResourceTable {
   }
 
   /**
-   * Checks that an event can be folded into its resource. The function that it returns writes the new state and returns it. Events
-   * without a resource (predictions, foreign ones) change nothing here. `data` is the JSON of the event's data, if it is written
-   * already: most first states are just that.
-   * @throws Problem when the event takes another resource's name or belongs to another kind. It is refused here, before the table's
-   * own constraints, because an error of SQLite ends the whole batch
+   * Checks that an event can be folded into its resource. The returned function writes the new state and returns it. Events without a
+   * resource (predictions, foreign ones) change nothing here. `data` is the JSON of the event's data, if it exists already: most first
+   * states are equal to it.
+   * @throws Problem when the event takes another resource's name or belongs to another kind. This check comes before the table's own
+   * constraints, because an error of SQLite ends the whole batch
    */
   fold(
     stream: string,
@@ -290,7 +290,7 @@ export class ResourceTable {
     return () => {
       this.#upsert.run(stream, kind, project, name, id, version, created_at, recordedAt, text)
       if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], linksOf(kind, state))
-      // As it would be read from the row: JSON has no -0.
+      // The state as a read from the row returns it: JSON has no -0.
       const stored = JSON.parse(text) as typeof state
       const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state: stored } as AnyResource
       if (before) this.#cache.write(found, text.length)

@@ -7,8 +7,8 @@ import { ConfigError } from '../../setup/config.js'
 export type Connection = Database.Database
 
 /**
- * The log's own file. An event is its text and the chain up to it; the columns are read out of the text, so they cannot
- * disagree with what was hashed. `resources` and `links` follow from the events and can be rebuilt from them.
+ * The log's own file. An event is its text and the chain up to it. The columns are computed from the text, so they always agree with the
+ * hashed text. `resources` and `links` follow from the events and can be rebuilt from them.
  */
 const schema = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -54,8 +54,8 @@ const schema = `
 const treeTable = `CREATE TABLE IF NOT EXISTS tree (id INTEGER PRIMARY KEY, nodes BLOB NOT NULL) STRICT`
 
 /**
- * Rows stand in order of insertion and never move, so that an overwritten row has no copy elsewhere. In a table ordered by hash,
- * SQLite splits pages and leaves copies of rows in their unused parts, even under `secure_delete`.
+ * Rows are stored in order of insertion and never move, so an overwritten row has no copy elsewhere. In a table ordered by hash, SQLite
+ * splits pages and leaves copies of rows in their unused parts, even under `secure_delete`.
  */
 const payloadsTable = `
   CREATE TABLE payloads (
@@ -68,7 +68,7 @@ const payloadsTable = `
   ) STRICT;
 `
 
-/** The first release kept payloads in order of their hashes. Dropping that table removes all copies in its pages. */
+/** The first release stored payloads in order of their hashes. Dropping that table removes all copies in its pages. */
 const keepPayloadsInPlace = (db: Connection): void => {
   const ordered = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'payloads' AND sql LIKE '%WITHOUT ROWID%'`)
   if (ordered.get() === undefined) return
@@ -82,7 +82,7 @@ const keepPayloadsInPlace = (db: Connection): void => {
   )()
 }
 
-/** Lists are read along this index, one page at a time. */
+/** Lists are read in the order of this index, one page at a time. */
 const resourcesInOrder = `CREATE INDEX IF NOT EXISTS resources_in_order ON resources (kind, project, id)`
 
 /** Opens the log's file for writing and creates missing tables. Durable: each commit is on the disk before it returns. */
@@ -93,13 +93,13 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
   db.pragma('recursive_triggers = ON') // so that REPLACE fires the triggers too
   db.pragma('foreign_keys = ON')
   db.pragma('wal_autocheckpoint = 4000')
-  db.pragma('secure_delete = ON') // what is erased is overwritten
+  db.pragma('secure_delete = ON') // erased data is overwritten
   if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'meta'`).get() === undefined)
     db.transaction(() => {
       db.exec(schema + payloadsTable)
       db.prepare(`INSERT INTO meta VALUES ('log_id', ?)`).run(freshLogId())
     })()
-  // Logs of older releases lack these; the tree is filled when the log is opened.
+  // Logs of older releases do not have these tables. The tree is filled when the log is opened.
   db.exec(treeTable)
   db.exec(resourcesInOrder)
   keepPayloadsInPlace(db)
@@ -113,26 +113,26 @@ export const openForReading = (file: string): Connection => {
   return db
 }
 
-/** A note in the log's file, such as its id; undefined when it has none under the key. */
+/** A note in the log's file, such as its id; undefined when there is none under this key. */
 export const readMeta = (db: Connection, key: string): string | undefined =>
   db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(key)
 
-/** Sets a note in the log's file, and replaces an earlier one under the key. */
+/** Sets a note in the log's file, and replaces an earlier note under this key. */
 export const writeMeta = (db: Connection, key: string, value: string): void =>
   void db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value)
 
-/** The notes of the newest batch of a shared log that a file has, its number and its id: only a node's copy of such a log has them. */
+/** The notes about the newest batch of a shared log in this file: its number and its id. Only a node's copy of a shared log has them. */
 const sharedSeqNote = 'shared_seq'
 const sharedBatchNote = 'shared_batch'
 
 /** A batch of a shared log: its number, and its id unless an older release wrote the file. */
 export type SharedBatch = { seq: number; batch: string | undefined }
 
-/** The newest batch of a shared log that a file has; undefined when it is no copy of such a log. */
+/** The newest batch of a shared log in this file; undefined when the file is no copy of a shared log. */
 export const readSharedBatch = (db: Connection): SharedBatch | undefined => {
   const seq = readMeta(db, sharedSeqNote)
   if (seq === undefined) return undefined
-  // An older release goes on without this note: then it is about an earlier batch.
+  // An older release does not update this note, so the note may be about an earlier batch.
   const [of, batch] = readMeta(db, sharedBatchNote)?.split(' ') ?? []
   return { seq: Number(seq), batch: of === seq && batch !== '' ? batch : undefined }
 }
@@ -145,12 +145,14 @@ export const prepareSharedBatch = (db: Connection): ((noted: SharedBatch) => voi
   return ({ seq, batch = '' }) => void put.run(String(seq), `${seq} ${batch}`)
 }
 
-/** From now on the file is a log of its own. */
+/** Makes the file an independent log. */
 export const forgetSharedBatch = (db: Connection): void => {
   db.prepare('DELETE FROM meta WHERE key IN (?, ?)').run(sharedSeqNote, sharedBatchNote)
 }
 
-/** @throws ConfigError when the file is a node's copy of a shared log: other nodes would not get what one node wrote to it alone */
+/**
+ * @throws ConfigError when the file is a node's copy of a shared log: other nodes would not receive events that one node wrote only there
+ */
 export const refuseCopyOfShared = (db: Connection): void => {
   if (readSharedBatch(db) === undefined) return
   throw new ConfigError(
@@ -178,7 +180,7 @@ export const prepareErasedAt = (db: Connection, kinds: readonly ErasureKind[] = 
   return () => last.get(chosen) ?? 0
 }
 
-/** The random id of the log, which its chain begins with. @throws when the file holds no log */
+/** The random id of the log. Its chain begins with this id. @throws when the file holds no log */
 export const readLogId = (db: Connection): string => {
   const id = readMeta(db, 'log_id')
   if (id === undefined) throw new Error('the log has no id')

@@ -17,11 +17,11 @@ export const truncateWal = (db: Connection): boolean => {
 }
 
 /**
- * Removes erased data from the file and its write-ahead log. SQLite overwrites what is deleted (`secure_delete`); these pages reach the
- * file when the write-ahead log is moved into it and emptied. Waits for readers, which may be other processes, until the signal aborts.
+ * Removes erased data from the file and its write-ahead log. SQLite overwrites deleted data (`secure_delete`). These pages reach the file
+ * when the write-ahead log is moved into it and emptied. Waits for readers, which may be other processes, until the signal aborts.
  *
  * @example await wipe(async () => truncateWal(db)) // tried again after each wait; it throws when the log was closed
- * @throws Problem 503 when a reader was still in the way at the signal
+ * @throws Problem 503 when a reader still prevented this at the signal
  */
 export const wipe = async (truncate: () => Promise<boolean>, signal?: AbortSignal): Promise<void> => {
   while (!(await truncate())) {

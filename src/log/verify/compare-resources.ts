@@ -6,7 +6,7 @@ import { projectOf } from '../storage/resource-cache.js'
 import { readMeta, type Connection } from '../storage/schema.js'
 import { firstLine, type Findings } from './findings.js'
 
-/** A resource as its events say it is. */
+/** A resource as computed from its events. */
 export type FoldedResource = { kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: States[Kind] }
 
 type Row = {
@@ -29,7 +29,7 @@ const textOf = (stream: string, { kind, id, version, created_at, updated_at, sta
   `${created_at}\t${updated_at}\t${JSON.stringify(state)}\tintegerinteger`
 
 /**
- * Compares `resources` and `links` with the states from the events. Those that other code built are skipped: they are rebuilt
+ * Compares `resources` and `links` with the states from the events. Tables that other code built are skipped, because they are rebuilt
  * before use.
  */
 export const compareResources = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
@@ -43,8 +43,8 @@ export const compareResources = (db: Connection, resources: ReadonlyMap<string, 
 }
 
 /**
- * A row is read as one text, with tabs between its columns, which is several times faster than separate columns. Neither names nor
- * JSON can contain a tab, so that equal texts mean equal rows; the columns of unequal rows are compared.
+ * A row is read as one text, with tabs between its columns, which is several times faster than separate columns. Neither names nor JSON can
+ * contain a tab, so equal texts mean equal rows. The columns of unequal rows are compared.
  */
 const compareRows = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
   const texts = db.prepare<[], string | null>(`SELECT ${rowText} FROM resources`).pluck()

@@ -1,4 +1,4 @@
-/** Something that is wrong. `position` is the event's, if there is one. */
+/** A fault in the log. `position` is the position of the event, if there is one. */
 export type Finding = { position: number | null; what: string }
 
 export const maxFindings = 100
@@ -7,7 +7,7 @@ export const maxFindings = 100
 export class Findings {
   readonly all: Finding[] = []
 
-  /** Notes a finding, at a position or of the log as a whole. Those beyond the most that are kept are left out. */
+  /** Notes a finding, at a position or about the whole log. Findings beyond the limit are not kept. */
   add(position: number | null, what: string): void {
     if (this.all.length < maxFindings) this.all.push({ position, what })
   }

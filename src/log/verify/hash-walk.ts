@@ -13,9 +13,9 @@ const newline = 10
 type AfterEach = (position: number, leaf: Buffer, chain: Buffer) => void
 
 /**
- * Walks the stored bytes of all events once: there must be no gap, and each text must be the one chained at its position. A run of
- * events is read as one value, which takes a third of the time of separate rows, and its texts are hashed in place; whatever is
- * unusual in a run is read again row by row.
+ * Walks the stored bytes of all events once: there must be no gap, and each text must match the chain at its position. A run of events is
+ * read as one value, which takes a third of the time of separate rows, and its texts are hashed in place. Unusual parts of a run are read
+ * again row by row.
  */
 export class HashWalk {
   position = 0
@@ -30,7 +30,7 @@ export class HashWalk {
     private readonly afterEach: AfterEach,
   ) {
     this.chain = genesis(logId)
-    // A newline precedes each text. JSON escapes newlines, so that a text that contains one shows in their number.
+    // A newline precedes each text. JSON escapes newlines, so the number of newlines shows a text that contains one.
     this.#run = db
       .prepare<[number, number, number], Run>(
         `SELECT count(*), min(position), max(position), total(typeof(text) = 'text' AND length(chain) = ${hashBytes}),
@@ -44,7 +44,7 @@ export class HashWalk {
     )
   }
 
-  /** Walks up to a position, and lets other work run now and then. */
+  /** Walks up to a position, with pauses for other work. */
   async walk(until: number): Promise<void> {
     try {
       for (let runs = 1; this.#step(until); runs++) if (runs % 8 === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -62,7 +62,7 @@ export class HashWalk {
     if (begins) this.#hash(text, begins, chains)
     else for (const row of this.#rows.all(this.position, until, runEvents)) this.#row(row)
     if (this.position > before) return true
-    // A damaged page returned earlier rows again, and would do so for ever.
+    // A damaged page returned earlier rows again, and would return them for ever.
     this.findings.add(before + 1, `cannot be read: behind it the file goes back to position ${this.position}`)
     return false
   }
@@ -73,7 +73,7 @@ export class HashWalk {
     return run
   }
 
-  /** Hashes the texts of a run. The newline before each makes room for the zero byte that a leaf's hash begins with. */
+  /** Hashes the texts of a run. The newline before each text makes room for the zero byte at the beginning of a leaf's hash. */
   #hash(text: Buffer, begins: readonly number[], chains: Buffer): void {
     for (let i = 0; i < begins.length; i++) {
       const begin = begins[i] ?? 0
@@ -92,12 +92,12 @@ export class HashWalk {
   #chained(position: number, leaf: Buffer, chain: Buffer): void {
     this.position = position
     if (!chainLeaf(this.chain, leaf).equals(chain)) this.findings.add(position, 'the text is not the one that was chained here')
-    // It continues from the stored chain, so that each further finding is a new one.
+    // The walk continues from the stored chain, so that each further finding is a new one.
     this.chain = chain
     this.afterEach(position, leaf, chain)
   }
 
-  /** Continues event by event, up to the one that cannot be read, when a run cannot be read as a whole. */
+  /** If a run cannot be read as a whole, continues event by event, up to the unreadable event. */
   #oneByOne(reason: string): void {
     try {
       for (;;) {
@@ -112,7 +112,7 @@ export class HashWalk {
   }
 }
 
-/** Where each text of a run begins, its newline included; undefined when a text contains another newline. */
+/** The beginnings of the texts in a run, including their newlines; undefined when a text contains another newline. */
 const beginsOf = (text: Buffer, events: number): number[] | undefined => {
   const begins: number[] = []
   for (let at = text.indexOf(newline); at >= 0; at = text.indexOf(newline, at + 1)) begins.push(at)

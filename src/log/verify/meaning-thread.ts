@@ -5,20 +5,20 @@ import type { Meaning } from './meaning.js'
 /** The thread's input. */
 export type MeaningJob = { logFile: string; masterKeys: readonly Uint8Array[] }
 
-/** The thread's messages: the position it goes up to, its progress, and its result. */
+/** The thread's messages: its last position, its progress, and its result. */
 export type MeaningMessage = { begun: number } | { at: number } | { done: Meaning }
 
-/** The walk over the meaning in its own thread, and the position that it goes up to. */
+/** The walk over the meaning in a separate thread, and its last position. */
 type MeaningThread = { until: number; done: Promise<Meaning>; stop: () => Promise<unknown> }
 
-/** Starts the thread. After its position is known, its data no longer changes. */
+/** Starts the thread. After its last position is known, its data no longer changes. */
 export const startMeaningThread = async (
   logFile: string,
   masterKeys: readonly Uint8Array[],
   onProgress: (position: number) => void,
 ): Promise<MeaningThread> => {
   const worker = new Worker(programFile('meaning-worker'), { workerData: { logFile, masterKeys } satisfies MeaningJob })
-  // Its first message says where it ends; the last one may follow directly.
+  // The first message has its last position; the last message may follow directly.
   let begin: (until: number) => void = () => undefined
   const begun = new Promise<number>((resolve) => (begin = resolve))
   const done = new Promise<Meaning>((resolve, reject) => {

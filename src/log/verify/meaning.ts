@@ -11,7 +11,7 @@ import { isKind } from '../contract/lookups.js'
 
 /**
  * The result of the walk over the meaning of the events: the faults of the events themselves, and of the data that follows from them.
- * `blobs` are those that must exist, with the event that names each.
+ * `blobs` are the blobs that must exist, each with the event that names it.
  */
 export type Meaning = {
   events: Finding[]
@@ -21,7 +21,7 @@ export type Meaning = {
   recordedAt: string
 }
 
-/** Checks the events that this connection sees, and all data in the log's file that follows from them. */
+/** Checks the events of this connection, and all data in the log's file that follows from them. */
 export const checkMeaning = async (
   db: Connection,
   masterKeys: readonly Uint8Array[],
@@ -57,10 +57,10 @@ const runEvents = 128
 class MeaningWalk {
   position = 0
   readonly resources = new Map<string, FoldedResource>()
-  /** The blobs that must exist: named by an event, and not erased since. */
+  /** The blobs that must exist: an event names them, and no later event erased them. */
   readonly blobs = new Map<string, number>()
   readonly #versions = new Map<string, number>()
-  /** The time of the newest event that could be read; empty when there is none. */
+  /** The time of the newest readable event; empty when there is none. */
   recordedAt = ''
   readonly #run
   readonly #rows
@@ -82,8 +82,7 @@ class MeaningWalk {
   }
 
   /**
-   * Walks to the last event of the connection, and lets other work run from time to time. The walk over the bytes reports unreadable
-   * events.
+   * Walks to the last event of the connection, with pauses for other work. The walk over the bytes reports unreadable events.
    */
   async walk(onProgress: (position: number) => void): Promise<void> {
     try {

@@ -8,9 +8,9 @@ export type PayloadCounts = { readable: number; erased: number }
 type Row = { keyId: string; wrapped: Buffer | null; body: Buffer }
 
 /**
- * Compares payloads with the events that name them. Recorded rows are checked during the walk, so that no list of them is kept. A
- * secret is named again by every later event that carries it on, and is checked once, at the end. A payload must lack its key where
- * an event says that it was erased, and nowhere else.
+ * Compares payloads with the events that name them. Recorded rows are checked during the walk, so no list of them is kept. Every later
+ * event that keeps a secret names it again, so a secret is checked once, at the end. A payload must have no key if an event says that it
+ * was erased, and must have its key otherwise.
  */
 export class PayloadCheck {
   readonly counts: PayloadCounts = { readable: 0, erased: 0 }
@@ -23,7 +23,7 @@ export class PayloadCheck {
   constructor(
     db: Connection,
     private readonly findings: Findings,
-    /** Vaults whose keys may wrap the payloads' keys; without any, those keys are not checked. */
+    /** Vaults whose keys may wrap the payloads' keys. Without any, those keys are not checked. */
     private readonly vaults: readonly Vault[] = [],
   ) {
     this.#select = db.prepare<[string], Row>('SELECT key_id AS keyId, wrapped, body FROM payloads WHERE hash = ?')

@@ -14,13 +14,13 @@ import type { PayloadCounts } from './payload-check.js'
 
 export type { Finding } from './findings.js'
 
-/** A head of a log that was kept elsewhere: a position with the chain up to it, or with the root of the tree over its events. */
+/** A head of a log that is stored elsewhere: a position with the chain up to it, or with the root of the tree over its events. */
 export type KeptHead = Head | { logId: string; position: number; root: Buffer }
 
 export type Verification = {
   ok: boolean
   head: Head & { root: Buffer }
-  /** The newest position up to which a head kept elsewhere proved that nothing was changed or taken away. */
+  /** The newest position up to which a head that is stored elsewhere proved that nothing was changed or removed. */
   provenTo: number | null
   findings: Finding[]
   payloads: PayloadCounts
@@ -30,24 +30,24 @@ export type Verification = {
 
 export type VerifyOptions = {
   logFile: string
-  /** SHA-256 of a blob's bytes, or undefined when there is none. Called once for each blob that an event names. */
+  /** SHA-256 of a blob's bytes, or undefined when the blob does not exist. Called once for each blob that an event names. */
   blobHash?: (hash: string) => Promise<string | undefined>
-  /** Master keys, one of which wraps each payload's key. Without any, opening payloads is not checked. */
+  /** Master keys that wrap the payloads' keys. Without any, the check does not open payloads. */
   masterKeys?: readonly Uint8Array[]
-  /** Heads that were kept elsewhere. */
+  /** Heads that are stored elsewhere. */
   kept?: KeptHead | readonly KeptHead[]
   onProgress?: (position: number) => void
-  /** From this number of events on, their meaning is checked in its own thread, beside their hashes. */
+  /** The smallest number of events for which their meaning is checked in a separate thread, beside their hashes. */
   threadFrom?: number
 }
 
-/** A thread takes some 0.1 s to start, in which a single thread checks as many events. */
+/** A thread takes about 0.1 s to start. In this time a single thread checks as many events. */
 const worthAThread = 20_000
 
 /**
- * Checks a log from its first event: no gap, no edit, and everything that follows from it correct. Works with or without a running
- * server. Two walks go side by side over what was in the file at the start: one over the bytes (chain, tree, heads), one over what
- * they say (envelopes, states, payloads).
+ * Checks a log from its first event: no gap, no edit, and correct data in everything that follows from it. Works with or without a running
+ * server. Two walks run side by side over the content of the file at the start: one over the bytes (chain, tree, heads), one over the
+ * meaning (envelopes, states, payloads).
  *
  * @example (await verifyLog({ logFile: 'data/log.sqlite' })).ok
  */
@@ -58,11 +58,11 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
   let thread: Awaited<ReturnType<typeof startMeaningThread>> | undefined
   try {
     if (lastPosition(db) >= threadFrom) thread = await startMeaningThread(logFile, masterKeys, progress.meaning)
-    // The range of the thread is known before this snapshot begins, so the snapshot has all of it.
+    // The last position of the thread is known before this snapshot begins, so the snapshot has all its events.
     db.exec('BEGIN')
     const walked = new Findings()
     const following = new Findings()
-    // Both go up to the same position; later events are in neither.
+    // Both walks end at the same position. Neither has later events.
     const bytes = await checkBytes(db, thread?.until ?? Infinity, [options.kept ?? []].flat(), walked, progress.bytes)
     if (thread) checkPages(db, following)
     const meaning = await (thread?.done ?? checkMeaning(db, masterKeys, progress.meaning))
@@ -92,7 +92,7 @@ const progressOf = (tell: ((position: number) => void) | undefined) => {
   return { bytes: reach('bytes'), meaning: reach('meaning') }
 }
 
-/** Walks over the bytes: chain, tree, and the heads that were kept. */
+/** Walks over the bytes: chain, tree, and the heads that are stored elsewhere. */
 const checkBytes = async (
   db: Connection,
   until: number,
@@ -117,7 +117,7 @@ const checkBytes = async (
   return { head: { logId, position: walk.position, chain: walk.chain.toString('hex'), root: tree.root() }, provenTo: heads.provenTo }
 }
 
-/** The heads that were kept elsewhere, each compared when the walk reaches its position. */
+/** The heads that are stored elsewhere. Each is compared when the walk reaches its position. */
 class KeptHeads {
   provenTo: number | null = null
   readonly #waiting: KeptHead[]
@@ -156,7 +156,7 @@ class KeptHeads {
   }
 }
 
-/** No walk would meet a row before position 1, but the versions of its stream count it. */
+/** No walk would find a row before position 1, but the versions of its stream count it. */
 const checkBeforeFirst = (db: Connection, findings: Findings): void => {
   try {
     for (const { position } of db.prepare<[], { position: number }>('SELECT position FROM events WHERE position < 1 LIMIT 10').all())

@@ -1,4 +1,4 @@
-/** The data of one event, its lines joined; undefined for comments, which keep a connection open. */
+/** The data of one event, its lines joined; undefined for comments, which only keep a connection open. */
 const dataOf = (event: string): string | undefined => {
   const data = event.split(/\r\n|\n|\r/).flatMap((line) => (line.startsWith('data:') ? [line.slice(line[5] === ' ' ? 6 : 5)] : []))
   return data.length === 0 ? undefined : data.join('\n')
@@ -7,7 +7,7 @@ const dataOf = (event: string): string | undefined => {
 const between = /\r\n\r\n|\n\n|\r\r/
 
 /**
- * The data of server-sent events, as they arrive.
+ * The data of server-sent events in the order of their arrival.
  *
  * @example for await (const data of eventData(response.body)) take(JSON.parse(data))
  */

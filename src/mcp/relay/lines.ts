@@ -1,10 +1,10 @@
 const newline = 0x0a
 
-/** A line of standard input, or that one was too long. */
+/** A line of standard input, or the mark of a line that was too long. */
 export type Line = { text: string } | { tooLong: true }
 
 /**
- * The lines of a stream. One that is longer than `maxBytes` is left out, and said to be; no more than that is held of any.
+ * The lines of a stream. A line longer than `maxBytes` is replaced by a mark. No line takes more memory than this.
  *
  * @example for await (const line of linesIn(process.stdin, 1024)) if ('text' in line) take(line.text)
  */

@@ -5,7 +5,7 @@ const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const plain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const encoded = /^=\?base64\?.*\?=$/
 
-/** A value that a header can hold as it is, or in the form that the protocol has for others. */
+/** A value in the form of a header: unchanged if possible, otherwise in the encoding of the protocol. */
 const headerValue = (text: string): string =>
   plain.test(text) && !encoded.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 
@@ -15,7 +15,7 @@ const textIn = (of: unknown, name: string): string | undefined => {
 }
 
 /**
- * The headers that repeat what a message of revision 2026-07-28 says of itself; none for older ones.
+ * The headers that repeat parts of a message of revision 2026-07-28; none for older revisions.
  *
  * @example messageHeaders({ method: 'tools/call', params: { name: 'query', _meta: { 'io.modelcontextprotocol/protocolVersion': v } } })
  */

@@ -6,7 +6,7 @@ import { limits } from '../../basics/limits.js'
 import { eventData } from './event-data.js'
 import { messageHeaders } from './message-headers.js'
 
-/** A connection to the service; asked for again after it failed. @throws Error that says why there is none */
+/** Returns a connection to the service; called again after a failure. @throws Error with the reason if there is no connection */
 type Connector = () => Promise<{ fetch: Transport }>
 
 type Id = string | number
@@ -33,15 +33,15 @@ const parsed = (text: string): { value: unknown } | undefined => {
 
 const unauthorized = 401
 
-/** Whether a request has not reached the service: nothing answers at its address. */
+/** Whether a request has not reached the service, because nothing answers at its address. */
 const isUnsent = (error: unknown): boolean => {
   const cause: unknown = error instanceof Error ? error.cause : undefined
   return cause instanceof Error && Reflect.get(cause, 'code') === 'ECONNREFUSED'
 }
 
 /**
- * Relays messages between a client on standard input and output and the service's address for MCP. It keeps what one client has said of
- * itself: the revision that was agreed on, and its session. Whatever fails is an answer to the message that failed.
+ * Relays messages between a client on standard input and output and the service's address for MCP. It keeps the state of one client: the
+ * agreed revision, and its session. The answer to a message reports any failure of that message.
  */
 export class Relay {
   readonly #running = new Map<Id, AbortController>()
@@ -54,12 +54,12 @@ export class Relay {
     private readonly write: (line: string) => void,
   ) {}
 
-  /** Takes a line of the client's. Its answer is written when it is there. */
+  /** Takes a line from the client. Writes its answer when it arrives. */
   take(line: string): void {
     if (line === '') return
     const message = parsed(line)
     if (!message) this.write(failure(parseError, 'the line is not JSON', undefined))
-    // The service hears that a call is cancelled when its request is left, in every revision.
+    // In every revision, closing a request tells the service that its call is cancelled.
     else if (methodOf(message.value) === 'notifications/cancelled') this.#cancel(message.value)
     else if (this.#ending.size < limits.mcpRelayMaxRequests) this.#begin(line, message.value)
     else this.write(failure(ownError, `${limits.mcpRelayMaxRequests} messages are being answered; send fewer at once`, idOf(message.value)))
@@ -74,7 +74,7 @@ export class Relay {
     this.write(failure(parseError, `a line has more than ${limits.bodyMaxBytes} bytes`, undefined))
   }
 
-  /** Resolves when everything that was taken is answered. */
+  /** Resolves when every message has its answer. */
   async done(): Promise<void> {
     while (this.#ending.size > 0) await Promise.all(this.#ending)
   }
@@ -93,7 +93,7 @@ export class Relay {
       const response = await this.#post(line, message, leave.signal)
       await this.#tell(response, message)
     } catch (error) {
-      // Nobody waits for a call that its client cancelled.
+      // A cancelled call needs no answer.
       if (leave.signal.aborted || methodOf(message) === undefined) return
       const reason = error instanceof Error ? error.message : String(error)
       if (id !== undefined) this.write(failure(ownError, `the service did not answer: ${reason}`, id))
@@ -113,13 +113,13 @@ export class Relay {
     try {
       const response = await send()
       if (response.status !== unauthorized) return response
-      // The service was started again, and has forgotten the login.
+      // The service was restarted, and no longer knows the login.
       await response.body?.cancel()
     } catch (error) {
-      // What may have arrived is not sent again: it could be carried out twice.
+      // A message that may have arrived is not sent again: the service could execute it twice.
       if (signal.aborted || !isUnsent(error)) throw error
     }
-    // It may have another address by now.
+    // The service may have another address by now.
     this.#server = undefined
     return send()
   }
@@ -145,7 +145,7 @@ export class Relay {
     } else if (id !== undefined) this.write(JSON.stringify(refused(text, response.status, id)))
   }
 
-  /** Writes an answer. That of `initialize` says what later messages of the client must repeat. */
+  /** Writes an answer. The answer to `initialize` contains values that later messages of the client must repeat. */
   #say(text: string, response: Response, message: unknown): void {
     const answer = parsed(text)?.value
     if (answer === undefined) return
@@ -164,7 +164,7 @@ export class Relay {
   }
 }
 
-/** What the service refused, as the answer to the message; a refusal may be a problem in the form of REST. */
+/** A refusal of the service, as the answer to the message; it may be a problem in the form of REST. */
 const refused = (text: string, status: number, id: Id): object => {
   const body = parsed(text)?.value
   const error: unknown = isObject(body) ? body['error'] : undefined

@@ -6,10 +6,10 @@ import type { SqlEngine } from '../../sql/facade/execute.js'
 import { firstRows, type FirstRows } from './rows.js'
 import type { CallContext } from './tool.js'
 
-/** A statement of a tool: the SQL, and what may be said with it. */
+/** A statement of a tool: the SQL, and its options. */
 export type Statement = Pick<SqlRequest, 'query' | 'db' | 'asOf' | 'params'> & { readsOnly?: boolean; execution?: Execution }
 
-/** An answer without its refusal, which is thrown. */
+/** An answer that is no refusal. Refusals are thrown. */
 export type Answer = Exclude<SqlAnswer, { type: 'error' }>
 
 /** Runs a statement for a client. @throws Problem of the statement */
@@ -20,7 +20,7 @@ export const askSql = async (sql: Pick<SqlEngine, 'execute'>, statement: Stateme
   return answer
 }
 
-/** The rows of a query of our own. @throws Problem of the query */
+/** The rows of a query of this service. @throws Problem of the query */
 export const askRows = async (
   sql: Pick<SqlEngine, 'execute'>,
   statement: Statement,

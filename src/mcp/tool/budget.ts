@@ -1,10 +1,10 @@
 import { limits } from '../../basics/limits.js'
 
-/** How many bytes a value takes as JSON. */
+/** The number of bytes of a value as JSON. */
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 /**
- * The size budget of one answer. It is asked before each part is added, so that an answer has whole parts only.
+ * The size budget of one answer. It is checked before each part is added, so that an answer has only whole parts.
  *
  * @example const budget = new Budget(); const shown = items.filter((item) => budget.takes(item))
  */
@@ -19,7 +19,7 @@ export class Budget {
     return this.#left
   }
 
-  /** Whether a part fits; if it does, it counts. */
+  /** Whether a part fits. A part that fits is counted. */
   takes(part: unknown): boolean {
     const bytes = bytesOf(part)
     if (bytes > this.#left) return false
@@ -27,13 +27,13 @@ export class Budget {
     return true
   }
 
-  /** The first parts, up to one that does not fit. */
+  /** The first parts, up to the first part that does not fit. */
   first<T>(parts: readonly T[]): T[] {
     const end = parts.findIndex((part) => !this.takes(part))
     return end < 0 ? [...parts] : parts.slice(0, end)
   }
 
-  /** An object with the members that fit, and the names of those that do not. */
+  /** An object with the members that fit, and the names of the members that do not fit. */
   members(record: object): { record: Record<string, unknown>; leftOut: string[] } {
     const leftOut: string[] = []
     const fitting = Object.entries(record).filter(([name, value]) => {

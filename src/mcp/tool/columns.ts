@@ -5,7 +5,7 @@ import type { SqlEngine } from '../../sql/facade/execute.js'
 import { askRows } from './ask-sql.js'
 import type { CallContext } from './tool.js'
 
-/** A column as tools show it. */
+/** A column in the answers of tools. */
 export const columnSchema = z.object({ name: z.string(), type: z.string(), about: z.string() })
 export type Column = z.infer<typeof columnSchema>
 
@@ -18,7 +18,7 @@ const rowsSchema = z.array(
 
 const columnsSql = `SELECT TABLE_NAME, COLUMN_NAME, ORIGINAL_TYPE, COLUMN_COMMENT FROM information_schema.columns WHERE TABLE_SCHEMA = :schema`
 
-/** The columns of a table, and whether it has more. @throws Problem 404 when it has none, as no table has */
+/** The columns of a table, and whether it has more. @throws Problem 404 when no columns are found, because every table has columns */
 export const columnsOf = async (
   sql: Pick<SqlEngine, 'execute'>,
   { schema, table }: { schema: string; table: string },

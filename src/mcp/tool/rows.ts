@@ -36,11 +36,11 @@ function* rowsIn(chunk: Buffer): Generator<{ from: number; to: number }> {
 /** Rows as values, and whether there were more. */
 export type FirstRows = { rows: Json[][]; isCut: boolean }
 
-/** The limits for the rows of an answer. With `toEnd` the rest is read as well, and dropped. */
+/** The limits for the rows of an answer. With `toEnd` the other rows are also read, and dropped. */
 type RowBudget = { rows: number; bytes: number; toEnd?: boolean }
 
 /**
- * The first rows of an answer in chunks of JSON, up to a number of rows and of bytes. The rest is left unread, which ends its query.
+ * The first rows of an answer in chunks of JSON, up to a number of rows and of bytes. The other rows are not read, which ends the query.
  * Whole numbers that JavaScript would round are texts.
  *
  * @example const { rows, isCut } = await firstRows(answer.rows, { rows: 100, bytes: 65_536 })

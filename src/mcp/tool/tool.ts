@@ -8,23 +8,23 @@ import type { JsonObject } from '../../../events/common.js'
 import type { Origin } from '../../log/contract/log.js'
 import { parse } from '../../http/protocol/body.js'
 
-/** A call of a tool: for whom, and until when. */
+/** The context of a call of a tool: the caller, and the end of the call. */
 export type CallContext = {
   origin: Origin
-  /** Whose turn its queries take in SQL. */
+  /** The client whose turn in SQL its queries take. */
   client: string
   /** Aborts when the client cancels the call, leaves, or its login ends. */
   signal: AbortSignal
-  /** Tells the client what happens before there is an answer; heard by clients that asked for progress. */
+  /** Reports progress before the answer. Only clients that asked for progress receive it. */
   tell: (step: string) => void
   /** Notes the positions of events that the call recorded, for the log line. */
   note: (positions: readonly number[]) => void
 }
 
-/** What a tool does to its surroundings, for clients that ask their user first. */
+/** The effect of a tool on its surroundings, for clients that ask their user first. */
 type Effect = { readsOnly: boolean; reachesOut?: boolean }
 
-/** A tool as it is offered: its schemas as JSON Schema, and the call that checks its arguments. */
+/** A tool for clients: its schemas as JSON Schema, and the call that checks its arguments. */
 export type Tool = {
   name: string
   title: string
@@ -32,7 +32,7 @@ export type Tool = {
   input: JsonObject
   output: JsonObject
   effect: Effect
-  /** @throws Problem for arguments that do not fit, and for whatever the tool refuses */
+  /** @throws Problem for wrong arguments, and for any refusal of the tool */
   call: (args: unknown, asked: CallContext) => Promise<Record<string, unknown>>
 }
 
@@ -46,7 +46,7 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonObject =>
   JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }))) as JsonObject
 
 /**
- * Makes a tool. The first argument that does not fit is refused by its name, so that a language model can mend its call.
+ * Makes a tool. A refusal names the first wrong argument, so that a language model can correct its call.
  *
  * @example tool({ name: 'ping', title: 'Ping', description, effect: { readsOnly: true }, input: z.strictObject({}), output, run })
  */

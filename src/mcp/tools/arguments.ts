@@ -21,7 +21,7 @@ export const sqlParams = z
   .transform((values) => values as Readonly<Record<string, Json>>)
   .describe('Values for :name in the statement')
 
-/** How many items are given, and after which. */
+/** The number of items in a page, and the place after which they begin. */
 export const paging = {
   limit: z
     .int()
@@ -32,5 +32,5 @@ export const paging = {
   after: z.int().min(0).optional().describe('Where the page before ended: its next'),
 }
 
-/** Where the next page begins. */
+/** The place where the next page begins. */
 export const next = z.int().nullable().describe('Give it as after for the next page; null at the end')

@@ -37,7 +37,7 @@ const output = z.object({
   usage: z.object({ input: z.int().nullable(), output: z.int().nullable() }).describe('Tokens'),
 })
 
-/** What happens on the way, in words; nothing for parts of the answer itself. */
+/** The progress in words; nothing for parts of the answer itself. */
 const stepOf = (frame: AnswerFrame): string | undefined => {
   switch (frame.type) {
     case 'start':
@@ -50,7 +50,7 @@ const stepOf = (frame: AnswerFrame): string | undefined => {
   }
 }
 
-/** A question to an agent. Its answer is recorded before it is given, as over REST. */
+/** A question to an agent. Its answer is recorded before it is returned, as over REST. */
 export const askAgentTool = (ask: AskAgent, moment: Moment, defaultProject: string): Tool =>
   tool({
     name: 'ask_agent',

@@ -42,7 +42,7 @@ export const describeTool = ({ sql, moment, defaultProject }: Parts): Tool => {
     try {
       return await columnsOf(sql, { schema: project?.state.name ?? 'files', table: found.state.name }, asked)
     } catch (error) {
-      // A model that is not trained has none, nor has a view whose query cannot be planned.
+      // A model without a training has no columns, and neither has a view whose query cannot be planned.
       if (isProblem(error) && error.code === 'not_found') return { columns: [], isCut: false }
       throw error
     }

@@ -29,7 +29,7 @@ const output = z.object({
 
 const rowSchema = z.tuple([z.string(), z.string(), z.int(), z.string()])
 
-/** Shows what a statement that writes would record. Nothing is written, so it is there without MCP_WRITE, too. */
+/** Shows the events that a writing statement would record. It writes nothing, so it does not need MCP_WRITE. */
 export const dryRunTool = (sql: Pick<SqlEngine, 'execute'>): Tool =>
   tool({
     name: 'dry_run',

@@ -40,7 +40,7 @@ type Change = z.infer<typeof change>
 
 type Parts = { moment: Moment; histories: Histories; defaultProject: string }
 
-/** The changes that fit. A first change that is too long is shown without its difference. */
+/** The changes that fit. If the first change is too long, it is shown without its difference. */
 const fitting = (changes: readonly Change[]): { shown: Change[]; truncated: boolean } => {
   const shown = new Budget().first(changes)
   const [first] = changes

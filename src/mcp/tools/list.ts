@@ -35,7 +35,7 @@ type Item = z.infer<typeof item>
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** What a line of a list says of a resource beside its name. */
+/** The details of a resource in a list, beside its name. */
 const told = (found: AnyResource): Pick<Item, 'type' | 'about'> => {
   switch (found.kind) {
     case 'skill':
@@ -62,7 +62,7 @@ const told = (found: AnyResource): Pick<Item, 'type' | 'about'> => {
   }
 }
 
-/** Longer texts say no more in a list. */
+/** A list cuts longer texts. */
 const aboutMaxChars = 300
 const shortened = (text: string | null): string | null =>
   text !== null && text.length > aboutMaxChars ? `${text.slice(0, aboutMaxChars).toWellFormed()}…` : text
@@ -72,7 +72,7 @@ const itemOf = (found: AnyResource): Item => {
   return { name: found.state.name, id: found.id, type, about: shortened(about), created_at: found.created_at, updated_at: found.updated_at }
 }
 
-/** A page of what was read, one more than asked for. `placeOf` is where the page after an item begins. */
+/** A page of the items that were read. One more item than requested was read. `placeOf` returns the place of the page after an item. */
 const pageOf = <T>(read: readonly T[], limit: number, show: (one: T) => Item, placeOf: (one: T, index: number) => number) => {
   const items = new Budget().first(read.slice(0, limit).map(show))
   const last = read[items.length - 1]

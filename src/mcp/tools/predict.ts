@@ -48,7 +48,7 @@ const predictionOf = (answer: Readonly<Record<string, unknown>>, target: string)
 
 const rowLimit = { rows: limits.mcpPredictMaxRows, instead: 'JOIN a table with the model in query: it scores any number of rows.' }
 
-/** Predictions of a model, recorded before they are given, as over REST. */
+/** Predictions of a model. They are recorded before they are returned, as over REST. */
 export const predictTool = (predicting: PredictionService, defaultProject: string): Tool =>
   tool({
     name: 'predict',

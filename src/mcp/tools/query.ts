@@ -35,7 +35,7 @@ const output = z.object({
   database: z.string().describe('Where names were looked up'),
 })
 
-/** Says what to do where a statement was refused because it writes. */
+/** Adds a hint if a statement was refused because it writes. */
 const withWay = (error: unknown): unknown =>
   isProblem(error) && error.title === 'Only statements that read'
     ? new Problem(error.code, error.title, error.detail, {
@@ -46,12 +46,12 @@ const withWay = (error: unknown): unknown =>
 const tableOf = async ({ columns, rows, positions, scores }: Extract<Answer, { type: 'table' }>, maxRows: number) => {
   const budget = new Budget()
   const shown = budget.first(columns)
-  // What models score is recorded at the end of the rows, also of those that are not given.
+  // The scores of models are recorded after the last row, including the scores of rows that the answer does not have.
   const { rows: first, isCut } = await firstRows(rows, { rows: maxRows, bytes: budget.left, toEnd: scores === true })
   return { columns: shown, rows: first, truncated: isCut || shown.length < columns.length, affected_rows: null, positions: [...positions] }
 }
 
-/** SQL for clients of MCP; with `writes` also statements that write. */
+/** SQL for clients of MCP; with `writes`, writing statements are also accepted. */
 export const queryTool = (sql: Pick<SqlEngine, 'execute'>, { writes }: { writes: boolean }): Tool =>
   tool({
     name: 'query',

@@ -8,13 +8,13 @@ import { projectNamed } from '../../log/read/by-name.js'
 import type { AnyResource, Resource } from '../../log/contract/log.js'
 import { maskSecrets } from '../../vault/secrets.js'
 
-/** Kinds of resources as tools name them: `agent`, `view` … */
+/** The names of kinds of resources in tools: `agent`, `view` … */
 export const kindSchema = z.enum(kinds as [Kind, ...Kind[]])
 
-/** Lists as tools name them: `agents`, `views` …, each with its kind. */
+/** The names of lists in tools: `agents`, `views` …, each with its kind. */
 export const lists: ReadonlyMap<string, Kind> = new Map(kinds.map((kind) => [pluralOf(kind), kind]))
 
-/** The project that a kind's resources are looked up in; none for kinds that live in no project. @throws Problem 404 */
+/** The project of a kind's resources; none for kinds outside of projects. @throws Problem 404 */
 export const projectFor = async (
   moment: Pick<Moment, 'resources'>,
   kind: Kind,
@@ -26,13 +26,13 @@ export const projectFor = async (
   return undefined
 }
 
-/** A resource that has no record of its own over REST, or one that says less than its state. */
+/** A resource without its own record in REST, or with a record that contains less than its state. */
 const stateOf = ({ id, created_at, updated_at, state }: AnyResource): object => {
   const { project: _, ...own } = state as { project?: string }
   return { id, created_at, updated_at, ...(maskSecrets(own as Json) as object) }
 }
 
-/** A resource as reads over REST show it; secrets show as ******. */
+/** A resource in the form of REST; secrets show as ******. */
 export const recordOf = async (found: AnyResource, project: Resource<'project'> | undefined, { records }: Moment): Promise<object> => {
   if (found.kind === 'database') return records.database(found)
   if (!project) return stateOf(found)

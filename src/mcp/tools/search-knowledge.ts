@@ -39,7 +39,7 @@ const output = z.object({
   truncated: z.boolean().describe('Whether chunks were left out, because the answer would be too long'),
 })
 
-/** What a search of MCP clients needs: how a knowledge base is found, and the search. */
+/** The parts for a search by MCP clients: a function that finds a knowledge base, and the search. */
 export type Knowledge = {
   /** @throws Problem 404 */
   find: (project: string, name: string) => Promise<Pick<AnyResource, 'stream' | 'version'>>
