@@ -182,7 +182,7 @@ class Scanner {
     this.add('symbol', this.at + text.length)
   }
 
-  /** A name behind a mark such as `@` or `:`. */
+  /** A name after a mark such as `@` or `:`. */
   marked(kind: TokenKind, mark: number): void {
     const name = matchAt(wordAt, this.sql, this.at + mark)
     this.add(kind, this.at + mark + name.length, name)

@@ -8,7 +8,7 @@ export class ServiceError extends Error {}
 /** An answer that exceeds the size limit. */
 export class AnswerSizeError extends ServiceError {}
 
-/** A command that the service understood but refused. Another command may have to come first. */
+/** A command that the service understood but refused. Perhaps another command must come first. */
 export class RefusedCommandError extends ServiceError {}
 
 /** The rows of an SQL answer, with the text from which they were parsed: its numbers are exact. */

@@ -99,7 +99,7 @@ const writeRows = async (
  * JSON lines keep every value exactly as the service answered it.
  *
  * @example const { contentType, rows } = await downloadFile(client, 'homes', file, (rows) => out.progress(`${rows} rows`))
- * @throws ServiceError when the old service does not give all rows
+ * @throws ServiceError when the old service does not return all rows
  */
 export const downloadFile = async (client: Client, name: string, path: string, onRows: (rows: number) => void): Promise<DownloadedFile> => {
   const lines = new Lines(path)

@@ -90,7 +90,7 @@ const absentItem = ({ kind, project, name }: UnsupportedResource): Item => ({
 })
 
 /**
- * Plans an import, with each item after the ones it depends on. Pure: the same inventories give the same plan.
+ * Plans an import. Each item comes after the items that it needs. Pure: the same inventories give the same plan.
  *
  * @example planImport(old, here, [], { isWanted: () => true, train: false }).filter(({ fate }) => fate.is === 'create')
  */

@@ -49,7 +49,7 @@ export const databaseOf = (query: string, databases: Databases): string | undefi
   return undefined
 }
 
-/** Both services accept a text in double quotes, and JSON escapes it without loss. */
+/** Both services accept a text in double quotes, and JSON can write every text in this form. */
 const value = (one: Json): string => JSON.stringify(one)
 
 /**

@@ -22,7 +22,7 @@ import { runStatements, type Engine, type JobWork, type RunEnd } from './run.js'
 
 type Options = { ledger: Ledger; leases: Leases; engine: Engine; clock: JobClock; logger: Logger; runningMax?: number }
 
-/** Why a run is aborted before its statements end. */
+/** The reason why a run is aborted before its statements end. */
 type Cut = RunEnd & { error: string }
 type ActiveRun = { run: string; abort: AbortController; cut?: Cut; done: Promise<void> }
 /** A run whose start is recorded. */
@@ -67,7 +67,7 @@ export class JobScheduler {
     this.#runningMax = options.runningMax ?? limits.jobsRunningMax
   }
 
-  /** Records the end of runs that an earlier run of the service, or a node that is gone, left unfinished, and starts the timer. */
+  /** Records the end of unfinished runs, and starts the timer. An earlier run of the service, or a node that is gone, left these runs. */
   async start(): Promise<void> {
     const { log } = this.options.ledger
     this.#unsubscribe = log.onChanged(['job'], (stream) => this.#follow(stream))
@@ -90,7 +90,7 @@ export class JobScheduler {
     }
   }
 
-  /** Ends the run of the node that held the lease before, which is gone. If its end was recorded meanwhile, that end stands. */
+  /** Ends the run of the previous holder of the lease, a node that is gone. If its end was recorded meanwhile, that end remains. */
   async #endLeft(stream: StreamId): Promise<void> {
     const found = await this.#found(stream)
     if (!found?.state.running) return
@@ -109,7 +109,7 @@ export class JobScheduler {
     return retryWhileBusy(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
   }
 
-  /** Begins no further runs and waits for those in progress; runs that exceed the time limit of a stop are aborted. */
+  /** Begins no further runs and waits for the current ones. Runs that exceed the time limit of a stop are aborted. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop())
   }
@@ -169,8 +169,8 @@ export class JobScheduler {
   }
 
   /**
-   * Notices that the clock was set. If it was set forward, jobs whose time it skipped wait a while in case it is corrected. If it was
-   * set back, the due time of every job is computed again.
+   * Notices that the clock was set. If it was set forward, jobs whose time it skipped wait a while, because the clock may be corrected. If
+   * it was set back, the due time of every job is computed again.
    */
   #noticeJump(now: number): void {
     const offset = now - this.options.clock.uptime()
@@ -302,5 +302,5 @@ export class JobScheduler {
   }
 }
 
-/** An error as a valid text for the log: cutting a message may leave half a character at its end. */
+/** An error as a valid text for the log: a cut message may end with half a character. */
 const fit = (error: string): string => error.slice(0, limits.jobErrorMaxChars).replaceAll('\0', '').toWellFormed()

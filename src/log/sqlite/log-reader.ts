@@ -56,7 +56,7 @@ class ReaderKeys {
     this.#missing.clear()
   }
 
-  /** An unknown key may be new, or the previous one, which the log keeps until its rotation ends. */
+  /** An unknown key may be new, or it may be the previous key, which the log keeps until its rotation ends. */
   open(payload: StoredPayload): Buffer | undefined {
     if (payload.wrapped !== null && !this.#ring.get(payload.keyId)) this.#look(payload.keyId)
     const isMissing = payload.wrapped !== null && !this.#ring.get(payload.keyId)

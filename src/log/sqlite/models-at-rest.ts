@@ -10,7 +10,7 @@ import { openForReading } from '../storage/schema.js'
 /** A version whose training succeeded, with the names of its project and model. */
 export type NamedVersion = { project: string; model: string; version: ModelVersion; result: TrainingResult }
 
-/** The models of a log, as a process beside the server reads them. */
+/** The models of a log for a process beside the server. */
 export type ModelsAtRest = {
   /** All trained versions, in order of creation. */
   all: () => NamedVersion[]

@@ -9,7 +9,7 @@ import { truncateWal } from '../storage/wipe.js'
 import { FileLog } from './file-log.js'
 import { Queue, type QueueOptions } from './queue.js'
 
-/** Opens the file; its keys become the vault's. */
+/** Opens the file. The vault takes over the keys of the file. */
 const openQueue = (options: QueueOptions): { id: string; queue: Queue } => {
   const queue = new Queue(options)
   const { db } = queue.connect()

@@ -67,7 +67,7 @@ export const enqueue = <T>(waiting: QueuedWork[], work: (open: WriteTransaction)
   })
 }
 
-/** The listeners to commits. A commit stands even if a listener throws: the error stops neither the log nor the other listeners. */
+/** The listeners to commits. A commit remains valid even if a listener throws: the error stops neither the log nor the other listeners. */
 export class CommitListeners {
   readonly #listeners = new Set<CommitListener>()
 

@@ -3,7 +3,7 @@ export type Finding = { position: number | null; what: string }
 
 export const maxFindings = 100
 
-/** The findings so far: the first hundred. */
+/** The first hundred findings. */
 export class Findings {
   readonly all: Finding[] = []
 

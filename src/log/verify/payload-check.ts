@@ -39,7 +39,7 @@ export class PayloadCheck {
     for (const hash of hashes) this.#secrets.set(hash, position)
   }
 
-  /** Notes the payloads that an event says were erased. */
+  /** Notes the payloads that are erased according to an event. */
   erased(position: number, payloads: readonly ErasedPayload[]): void {
     for (const { hash } of payloads) this.#erased.set(hash, position)
   }

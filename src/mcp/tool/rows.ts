@@ -6,7 +6,7 @@ const backslash = 0x5c
 const [open, close] = [0x5b, 0x5d]
 const [openBrace, closeBrace] = [0x7b, 0x7d]
 
-/** The end of a text that begins at `at`, behind its quote; -1 if it does not end here. */
+/** The end of a text that begins at `at`, after its closing quote; -1 if it does not end here. */
 const endOfText = (bytes: Buffer, at: number): number => {
   for (let i = at + 1; i < bytes.length; i++) {
     if (bytes[i] === backslash) i += 1

@@ -27,7 +27,7 @@ export const refuseWriteAsOf = (statement: Statement, asOf: AsOf): void => {
   })
 }
 
-/** Runs a SELECT of this service at the position that the statement reads at, and gives its rows. */
+/** Runs a SELECT of this service at the statement's position, and returns its rows. */
 export type SelectRunner = (sql: string, params?: Parameters) => Promise<unknown[][]>
 
 /** The position that the statement's `as_of` names. @throws Problem when it does not exist */

@@ -51,7 +51,7 @@ export type SelectRequest = SelectPart & {
    */
   now?: number
   params?: Parameters
-  /** The version of a model that is trained with the rows. */
+  /** The version of a model for whose training the rows are read. */
   training?: TrainedVersion
   /** Whether the rows are compared with earlier rows. Connected databases refuse this, because only their present rows can be read. */
   repeats?: true

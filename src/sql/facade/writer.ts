@@ -184,7 +184,7 @@ export class Writer {
     await checkTraining(command, origin.actor, { log: ledger.log, analytics, defaultProject }, given)
   }
 
-  /** Refuses to continue from erased rows; the command itself refuses a missing version. */
+  /** Refuses a FINETUNE from erased rows. The command itself refuses a missing version. */
   async #requireRows({
     project: inProject,
     model: name,

@@ -3,7 +3,7 @@ import { column, noRows, projectColumn, type Column, type Relation } from './rel
 const name = (what: string): Column => column('NAME', 'VARCHAR', `Name of the ${what}.`)
 const error = column('ERROR', 'VARCHAR', 'Why it failed.')
 
-/** A table that always has no rows, with the columns that clients ask for. */
+/** A table without rows, with the columns that clients expect. */
 const absent = (relation: Omit<Relation, 'kind' | 'sql'>): Relation => ({
   ...relation,
   kind: 'SYSTEM VIEW',

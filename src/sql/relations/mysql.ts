@@ -3,7 +3,7 @@ import { column, noRows, type Column, type Relation } from './relation.js'
 
 type Cells = readonly (string | number)[]
 
-/** `typed('NAME ID:BIGINT')`: columns with a type behind a colon, VARCHAR where there is none. */
+/** `typed('NAME ID:BIGINT')`: columns with a type behind a colon, VARCHAR if there is none. */
 const typed = (names: string): Column[] =>
   names.split(/\s+/).map((pair) => {
     const [name = '', type = 'VARCHAR'] = pair.split(':')

@@ -29,7 +29,7 @@ export const projectColumn = column('PROJECT', 'VARCHAR', 'Project that holds it
 export const itemsOf = (columns: readonly Column[], expressions: Readonly<Record<string, string>> = {}): string =>
   columns.map(({ name, type }) => `${expressions[name] ?? `CAST(NULL AS ${type})`} AS "${name}"`).join(', ')
 
-/** A statement that gives no rows, with these columns. */
+/** A statement with these columns and without rows. */
 export const noRows = (columns: readonly Column[]): string => `SELECT ${itemsOf(columns)} WHERE false`
 
 /** Whether a row of a history table, with the alias `alias`, is valid at a position: `p.valid_from <= … AND …` */
@@ -44,7 +44,7 @@ export const at = (table: string, position = '$position'): string =>
 export const upTo = (table: string): string =>
   `(SELECT * REPLACE (CASE WHEN valid_to <= $position THEN valid_to END AS valid_to) FROM ledger.${table}_history WHERE valid_from <= $position)`
 
-/** JSON as text, with stars in place of secrets. A quote inside a JSON text is escaped, so only a real reference matches. */
+/** JSON as text, with stars instead of secrets. A quote inside a JSON text is escaped, so only a real reference matches. */
 export const masked = (json: string): string =>
   `regexp_replace(CAST(${json} AS VARCHAR), '\\{\\s*"\\$secret"\\s*:\\s*"[^"]*"\\s*\\}', '"******"', 'g')`
 

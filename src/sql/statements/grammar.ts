@@ -21,7 +21,7 @@ import { takeAlterView, takeCreateTable, takeCreateView, takeDropTable, takeDrop
 export type Form = {
   verb: string
   nouns?: readonly string[]
-  /** OR REPLACE may stand between the verb and the noun. */
+  /** OR REPLACE may come between the verb and the noun. */
   orReplace?: true
   /** Whether the words have this meaning at their place; they may also be a name. */
   when?: (cursor: Cursor) => boolean

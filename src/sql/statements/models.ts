@@ -16,7 +16,7 @@ const takeOrder = (cursor: Cursor): OrderItem[] => {
   return items
 }
 
-/** Each clause by the words it begins with: what it adds to a training. */
+/** Each clause by its first words, with its part of a training. */
 const clauses: readonly (readonly [words: readonly string[], take: (cursor: Cursor) => Partial<TrainingClauses>])[] = [
   [['FROM'], (cursor) => ({ source: takeFromQuery(cursor) })],
   [['PREDICT'], (cursor) => ({ predict: takeNames(cursor, 'a column') })],
@@ -56,7 +56,7 @@ export const takeCreateModel = (cursor: Cursor, { replace }: LeadingWords): Stat
   return { kind: 'create_model', target, ifNotExists, replace, training }
 }
 
-/** `RETRAIN [MODEL] m …`, `FINETUNE [MODEL] m FROM …`; a model may itself be named "model". */
+/** `RETRAIN [MODEL] m …`, `FINETUNE [MODEL] m FROM …`; a model may have the name "model". */
 export const takeRetrain = (cursor: Cursor, verb: 'retrain' | 'finetune'): StatementOf<'retrain_model'> => {
   if (nameFollows(cursor, 1)) cursor.takeOneOf('MODEL', 'PREDICTOR')
   const target = takeModel(cursor)

@@ -11,7 +11,7 @@ import type { Parameters, Statement } from './statement.js'
 
 const isEnd = (token: Token | undefined): boolean => token?.kind === 'symbol' && token.text === ';'
 
-// These statements hold queries in brackets. A semicolon in brackets does not end them.
+// These statements contain queries in brackets. A semicolon in brackets does not end them.
 const holdsQueries = (tokens: readonly Token[]): boolean =>
   /^(?:create|alter|retrain|finetune|evaluate)$/i.test(tokens.find((token) => !isEnd(token))?.text ?? '')
 

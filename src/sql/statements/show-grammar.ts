@@ -119,7 +119,7 @@ const describableWords: readonly (readonly [words: readonly string[], what: Desc
   ...describable.map((what) => [[what.toUpperCase()], what] as const),
 ]
 
-/** `DESCRIBE AGENT a`, `DESCRIBE [MODEL] [p.]m[.n][.attribute]`; a model may itself be named "agent". */
+/** `DESCRIBE AGENT a`, `DESCRIBE [MODEL] [p.]m[.n][.attribute]`; a model may have the name "agent". */
 export const takeDescribe = (cursor: Cursor): StatementOf<'describe'> | StatementOf<'describe_model'> => {
   const found = describableWords.find(([words]) => nameFollows(cursor, words.length) && cursor.takeWords(...words))
   if (found) return { kind: 'describe', what: found[1], target: takeName(cursor) }

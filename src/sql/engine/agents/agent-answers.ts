@@ -133,7 +133,7 @@ const valuesIn = (session: Session, use: AgentUse, condition: AstNode, leaves: r
   return value && isGiven(value, leaves) ? [value] : undefined
 }
 
-/** Reads the texts of a query with one column, at most one more than may be asked. */
+/** Reads the texts of a query with one column. It reads at most one text more than the limit of questions. */
 const textsOfQuery = async (connection: DuckDBConnection, query: AstNode): Promise<string[]> => {
   const wrapped = await template(
     connection,
@@ -149,7 +149,7 @@ const textsOfQuery = async (connection: DuckDBConnection, query: AstNode): Promi
   return rows.flatMap(([value]) => (typeof value === 'string' ? [value] : []))
 }
 
-/** The values as questions: those of a table's rows that pass what WHERE says of them, or the constants themselves. */
+/** The values as questions: the values in those rows of the table that pass the conditions of WHERE, or the constants themselves. */
 const questionsOf = async (
   { connection }: Session,
   use: AgentUse,
@@ -168,11 +168,11 @@ const questionsOf = async (
     }
     if (found.size > limits.agentQuestionsMax) throw tooMany(use)
   }
-  // The rows of a table come in no order of their own.
+  // The rows of a table have no fixed order.
   return [...found].sort()
 }
 
-/** The answers as a table. A query that is only planned has none. */
+/** The answers as a table. It is empty for a query that is only planned. */
 const tableOf = (use: AgentUse, replies: readonly AgentReply[]): AstNode => {
   const text = (value: string | null) => cast(value === null ? nullConstant() : textConstant(value), 'VARCHAR')
   const rows = replies.map(({ answer, question: asked, context, traceId }) => [answer, asked, context, traceId].map(text))
@@ -195,16 +195,16 @@ const answersTo = ({ replies, isPlanned }: Session, use: AgentUse, questions: re
 
 const asLeaves = async ({ connection }: Session, refs: readonly AstNode[], scope: Scope): Promise<Leaf[]> => {
   const leaves: Leaf[] = []
-  // One after the other: a connection to DuckDB takes one thing at a time.
+  // One after the other: a connection to DuckDB does one task at a time.
   for (const ref of refs) leaves.push({ ref, alias: aliasOf(ref), columns: await describe(connection, ref, scope) })
   return leaves
 }
 
-/** Conditions of a query that a table alone decides. */
+/** The conditions of a query that need only these tables. */
 const conditionsOn = (select: AstNode, leaves: readonly Leaf[]): AstNode | null =>
   allOf(conjuncts(nodeOf(select, 'where_clause')).filter((condition) => leaves.length > 0 && readsOnly(condition, leaves)))
 
-/** Joins by the column `question` that the other side has, where nothing else gives the question. */
+/** Joins by the column `question` of the other side, if no condition gives the question. */
 const joinByName = (use: AgentUse, { join }: Place, leaves: readonly Leaf[]): AstNode | undefined => {
   const having = leaves.filter(({ columns }) => columns.some(({ name }) => foldName(name) === question))
   const [leaf] = having
@@ -222,11 +222,11 @@ const answerOne = async (session: Session, select: AstNode, use: AgentUse, waiti
   const place = from && placeIn(from, use.ref)
   const others = place ? leavesOf(place.other) : []
   if (others.some((leaf) => textOf(leaf, 'table_name') === scope.itself)) throw ownRows(use)
-  // A table with an agent that waits for this one cannot be read yet.
+  // If a table beside it contains an agent that is answered later, this table cannot be read yet.
   const leaves = others.some((leaf) => waiting.includes(leaf)) ? [] : await asLeaves(session, others, scope)
   const conditions = [...(place ? conjuncts(nodeOf(place.join, 'condition')) : []), ...conjuncts(nodeOf(select, 'where_clause'))]
   const given = conditions.map((condition) => valuesIn(session, use, condition, leaves)).find((values) => values !== undefined)
-  // Texts are compared with texts: a question that is a number elsewhere was asked as a text.
+  // Both sides are compared as texts, because a question that is a number elsewhere was also asked as a text.
   for (const value of given ?? []) become(value, { ...cast({ ...value, alias: '' }, 'VARCHAR'), ...placeOf(value) })
   const byName = given || !place ? undefined : joinByName(use, place, leaves)
   const values = given ?? (byName && [byName])
@@ -237,14 +237,14 @@ const answerOne = async (session: Session, select: AstNode, use: AgentUse, waiti
 }
 
 /**
- * Puts the answers of agents in the places of their names. An agent takes its questions from WHERE or ON, or from the column `question`
- * of the table that it is joined with; each question is asked once.
+ * Replaces the names of agents with their answers. An agent takes its questions from WHERE or ON, or from the column `question` of the
+ * table that it is joined with. Each question is asked once.
  *
- * @throws MissingAnswers when there are questions without answers; Problem when nothing gives a question, or there are too many
+ * @throws MissingAnswers for questions without answers; Problem when there are no questions, or too many
  * @example await answerAgents(session, select, [{ ref, alias: 'a', agent, label: 'shop.helper', at: undefined }], scope)
  */
 export const answerAgents = async (session: Session, select: AstNode, uses: readonly AgentUse[], scope: Scope): Promise<void> => {
-  // An answer is of its moment.
+  // An answer is only valid for this moment.
   session.keep = false
   const waiting = new Set(uses.map(({ ref }) => ref))
   for (const use of uses) {

@@ -135,7 +135,7 @@ export const runOwn = async (connection: DuckDBConnection, sql: string): Promise
   return prepared.run().finally(() => prepared.destroySync())
 }
 
-/** Runs a checked query to its end and gives its rows. */
+/** Runs a checked query to its end and returns its rows. */
 export const readChecked = async (connection: DuckDBConnection, text: CheckedText, around?: QueryWrapper): Promise<DuckDBValue[][]> => {
   const prepared = await prepareChecked(connection, text, around)
   try {

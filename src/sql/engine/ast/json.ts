@@ -124,7 +124,7 @@ export const printAst = (value: AstValue, respell: TextReplacer = asItIs, key = 
   return `{${members.join(',')}}`
 }
 
-/** A copy that shares nothing with the original. */
+/** A copy that shares no part with the original. */
 export const cloneAst = <T extends AstValue>(value: T): T => {
   if (value === null || typeof value !== 'object' || value instanceof NumberText) return value
   if (Array.isArray(value)) return value.map(cloneAst) as T

@@ -27,13 +27,13 @@ export const listOf = (node: AstNode, key: string): AstValue[] => {
   return Array.isArray(value) ? value : []
 }
 
-/** The nodes in the list under a key; other values in it are left out. */
+/** The nodes in the list under a key, without its other values. */
 export const nodesOf = (node: AstNode, key: string): AstNode[] => listOf(node, key).filter(isNode)
 
-/** The texts in the list under a key; other values in it are left out. */
+/** The texts in the list under a key, without its other values. */
 export const textsOf = (node: AstNode, key: string): string[] => listOf(node, key).filter((item) => typeof item === 'string')
 
-/** The byte offset of a node in the text it was parsed from, or undefined. */
+/** The byte offset of a node in its original text, or undefined. */
 export const locationOf = (node: AstNode): number | undefined => {
   const value = node['query_location']
   return value instanceof NumberText && value.text !== nowhere.text ? Number(value.text) : undefined
@@ -49,7 +49,7 @@ export const placeOf = (node: AstNode): AstNode => ({ query_location: node['quer
 export const isExpression = (node: AstNode): boolean => typeof node['class'] === 'string'
 /** Whether a node is a SELECT, a set operation such as UNION, or a query with a WITH around it. */
 export const isQuery = (node: AstNode): boolean => !isExpression(node) && queryTypes.has(textOf(node, 'type'))
-/** Whether a node stands in a FROM: a table, a subquery, a join, a table function, and their like. */
+/** Whether a node belongs in a FROM: a table, a subquery, a join, a table function, and the like. */
 export const isReference = (node: AstNode): boolean => !isExpression(node) && refTypes.has(textOf(node, 'type'))
 /** Whether an expression is a literal in the text. */
 export const isLiteral = (node: AstNode): boolean => textOf(node, 'class') === 'CONSTANT'
@@ -80,7 +80,7 @@ const constant = (id: string, value: AstValue): AstNode =>
 
 /** A text as a constant: `'…'`. */
 export const textConstant = (value: string): AstNode => constant('VARCHAR', value)
-/** A constant of the type that DuckDB's parser gives to such a number. */
+/** A number constant, with the type that DuckDB's parser gives to such a number. */
 export const integerConstant = (value: number): AstNode =>
   constant(Math.abs(value) < 2 ** 31 ? 'INTEGER' : 'BIGINT', new NumberText(String(value)))
 /** The constant NULL. */
@@ -100,7 +100,7 @@ export const call = (name: string, ...children: AstNode[]): AstNode =>
     catalog: '',
   })
 
-/** The same node under a name: `node AS alias`. The given node stays as it is. */
+/** The same node under a name: `node AS alias`. The given node does not change. */
 export const aliased = (alias: string, node: AstNode): AstNode => ({ ...node, alias })
 
 /** `relation.* EXCLUDE (…)`; an empty name means all relations. @example star('t', ['id']) */

@@ -43,7 +43,7 @@ const types: Readonly<Record<string, PlainType>> = {
   'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP WITH TIME ZONE',
 }
 
-/** A decimal constant is kept as a whole number and the place of its point: 1250 with two digits is 12.50. */
+/** A decimal constant is stored as a whole number and the place of its point: 1250 with two digits is 12.50. */
 const decimalText = (whole: string, scale: number): string => {
   if (scale === 0) return whole
   const [sign, digits] = whole.startsWith('-') ? ['-', whole.slice(1)] : ['', whole]
@@ -77,7 +77,7 @@ const exactTexts: Readonly<Partial<Record<PlainType, RegExp>>> = {
   TIMESTAMP: /^\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?)?$/,
 }
 
-/** A constant of the text, a cast of one such as `DATE '2026-01-31'`, or a time that was computed. */
+/** A constant of the query, a cast of one such as `DATE '2026-01-31'`, or a time that was computed. */
 const constantOf = (node: AstNode, times: FoldedTimes): Constant | undefined => {
   const time = times.get(node)
   if (time) return time

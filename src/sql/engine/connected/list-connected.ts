@@ -20,7 +20,7 @@ const ownColumns: readonly TableColumn[] = [
   { name: 'TABLE_NAME', ...nameColumn },
 ]
 
-/** The schemas and the table that the WHERE of a query over information_schema names. */
+/** The schemas and the table in the WHERE of a query over information_schema. */
 const wantedIn = (select: AstNode | undefined, ref: AstNode): { schemas?: readonly string[]; table?: string } => {
   const wanted: { schemas?: readonly string[]; table?: string } = {}
   for (const filter of select ? filtersOn(select, ref, ownColumns).filters : []) {
@@ -77,7 +77,7 @@ const columnRowsOf = async (session: Session, database: DatabaseEntry, wanted: C
   return rows
 }
 
-/** The columns of all tables come in one list, however many tables there are. */
+/** The columns of all tables come in one list, even for many tables. */
 const columnRows = async (session: Session, database: DatabaseEntry, table: string | undefined, soon: boolean): Promise<ColumnRow[]> => {
   if (table !== undefined) return columnRowsOf(session, database, { table, soon })
   const { listed, isCut } = await session.answers.everyColumn(database.stream, soon)

@@ -25,7 +25,7 @@ const bareName = (node: AstNode): string | undefined => {
   return bare.has(name) ? name : undefined
 }
 
-/** One macro answers for all places of a name. If the places mean different things, the macro answers for no place. */
+/** One macro answers for all places of a name. If the places have different meanings, the macro answers for none of them. */
 const meaningOf = (before: NameMeaning | undefined, node: AstNode, isQuoted: boolean): NameMeaning => {
   const meant = isQuoted ? (spelling(node) === bareName(node) ? 'text' : 'either') : 'account'
   return before === undefined || before === meant ? meant : 'either'

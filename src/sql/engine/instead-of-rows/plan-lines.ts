@@ -30,7 +30,7 @@ const operatorOf = (value: unknown): Operator => {
   }
 }
 
-/** DuckDB packs values before a sort or a join and unpacks them behind it. These steps do not come from the user's text. */
+/** DuckDB packs values before a sort or a join and unpacks them afterwards. These steps do not come from the user's text. */
 const isPacking = ({ name, details }: Operator): boolean =>
   name === 'PROJECTION' && details.some(([, said]) => /__internal_(de)?compress/.test(said))
 

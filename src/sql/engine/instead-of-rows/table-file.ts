@@ -29,7 +29,7 @@ type NamedColumn = { name: string; type: string }
 
 const wrongTable = (detail: string, hint: string): Problem => new Problem('query_failed', 'The table cannot be written', detail, { hint })
 
-/** Throws the error. A table that is too large is a problem of the statement. */
+/** Throws the error. If the table is too large, the error is a problem of the statement. */
 const fail = (error: unknown): never => {
   if (!(error instanceof TableTooLarge)) throw error
   const { limit, unit } = error
@@ -93,7 +93,7 @@ const longerTable = (text: string, given: number, before: TableBefore, path: str
   return `SELECT * FROM read_parquet(${sqlString(path)}) UNION ALL SELECT ${items.join(', ')} FROM (${text}) AS given(${names})`
 }
 
-/** Writes a query's rows to a Parquet file, complete and on the disk when this resolves. A failure leaves nothing behind. */
+/** Writes a query's rows to a Parquet file. The file is complete and on the disk when this resolves. A failure leaves no file behind. */
 export const writeTable = async ({ connection, prepared, text, tree, path, after, blobFile }: Job): Promise<ParquetFile> => {
   try {
     const columns = keptColumns(prepared)

@@ -26,7 +26,7 @@ export type OutputSources = {
 
 const field = (name: string) => `struct_extract($scores, '${name}')`
 
-// A whole number is shown as one, as everywhere in JSON.
+// A whole number is written without a point, as everywhere in JSON.
 const asJsonNumber = (x: string) =>
   `CASE WHEN ${x} IS NULL OR NOT isfinite(${x}) THEN 'null' WHEN ${x} = trunc(${x}) AND abs(${x}) < CAST('1e15' AS DOUBLE) THEN CAST(CAST(${x} AS BIGINT) AS VARCHAR) ELSE CAST(${x} AS VARCHAR) END`
 

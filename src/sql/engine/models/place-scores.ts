@@ -108,7 +108,7 @@ const scoredAlias = (index: number) => `ledger_scored_${index}`
 const tableConditions = (select: AstNode, leaves: readonly Leaf[]): AstNode[] =>
   conjuncts(nodeOf(select, 'where_clause')).filter((condition) => readsOnly(condition, leaves))
 
-/** Joins the scores of a model to a join of tables, by the inputs. */
+/** Joins the scores of a model to a join of tables; the inputs match them. */
 const withScores = async (
   session: Session,
   from: AstNode,

@@ -44,7 +44,7 @@ const aliasesIn = (query: AstNode): Set<string> => {
   return new Set(from ? leavesOf(from).map((leaf) => foldName(aliasOf(leaf))) : [])
 }
 
-/** Finds the models' columns in an expression; a subquery that has a table of the model's alias hides it. */
+/** Finds the models' columns in an expression. A table of a subquery hides a model with the same alias. */
 const findIn = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[], found: Reference[], nested: boolean): void => {
   if (isColumnRef(node)) {
     const isQualified = textsOf(node, 'column_names').length > 1
@@ -56,7 +56,7 @@ const findIn = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[
   for (const child of childrenOf(node)) findIn(child, inner, leaves, found, nested || isQuery(node))
 }
 
-/** Every place in a SELECT, but its FROM, where a column of a model is read. */
+/** Every place in a SELECT, except in its FROM, where a column of a model is read. */
 export const referencesIn = (select: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): Reference[] => {
   const found: Reference[] = []
   const aliases = new Set(nodesOf(select, 'select_list').map((item) => foldName(textOf(item, 'alias'))))
@@ -72,7 +72,7 @@ export const referencesIn = (select: AstNode, uses: readonly ModelUse[], leaves:
   return found
 }
 
-/** The same in the conditions under which the tables of a FROM are joined to each other. */
+/** The same in the conditions that join the tables of a FROM. */
 export const referencesInJoins = (ref: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): Reference[] => {
   const [left, right, condition] = [nodeOf(ref, 'left'), nodeOf(ref, 'right'), nodeOf(ref, 'condition')]
   if (textOf(ref, 'type') !== 'JOIN' || !left || !right) return []

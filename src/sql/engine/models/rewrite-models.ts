@@ -189,7 +189,7 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
 const allRows = (leaves: readonly Leaf[]): AstNode =>
   leaves.map(({ ref }) => ref).reduce((left, right) => ({ ...leftJoin(left, right, null), join_type: 'INNER', ref_type: 'CROSS' }))
 
-/** The table that a model's inputs come from, when a condition that joins the tables reads its outputs. */
+/** The table of a model's inputs, if a condition that joins the tables reads the model's outputs. */
 const homeOf = (use: ModelUse, parameters: AstNode[], { leaves, table }: Parts): Leaf => {
   const steady = steadyLeaves(table)
   const home = leaves.find((leaf) =>

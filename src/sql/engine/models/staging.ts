@@ -13,7 +13,7 @@ import { ChunkScorer, hideUnknown } from '../scoring/functions.js'
 import { RemoteScorer } from '../scoring/remote-scorer.js'
 import { fieldsOf, type AnyModel, type BoundModel, type Extent } from '../scoring/scoring-model.js'
 
-/** A model and the expressions of its inputs over the table that is staged. */
+/** A model, and the expressions of its inputs over the staged table. */
 export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; extent: Extent }
 
 const batchRows = 16_384n

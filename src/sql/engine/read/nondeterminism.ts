@@ -38,7 +38,7 @@ const ofModifiers = (query: AstNode): string[] => {
 
 const findingsOf = (node: AstNode): string[] => {
   const found = isQuery(node) ? ofModifiers(node) : []
-  // Several threads draw another sample each time, even with a seed.
+  // With several threads, each run draws another sample, even with a seed.
   if (nodeOf(node, 'sample')) found.push('a sample is drawn anew each time')
   const more =
     textOf(node, 'class') === 'FUNCTION'
@@ -50,7 +50,7 @@ const findingsOf = (node: AstNode): string[] => {
 }
 
 /**
- * The parts of a query's tree that may give other rows when it is run again, each once.
+ * The parts of a query's tree that may give other rows in another run, each part once.
  *
  * @example nondeterminismIn(await parseSelect(connection, 'SELECT * FROM t LIMIT 5')) // [{ what: 'LIMIT without ORDER BY may take other rows', view: null }]
  */

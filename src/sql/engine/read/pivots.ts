@@ -212,7 +212,7 @@ const withoutValues = async ({ connection }: Session, ref: AstNode, source: AstN
 
 const modelsUsed = ({ run, served, staged }: Session) => run.uses.size + served.length + staged.length
 
-/** Reads a query of the text, and rewrites it. */
+/** Reads the text of a query, and rewrites it. */
 type ReadValues = (text: Text, scope: Scope) => Promise<AstNode>
 
 /** Adds the values of a PIVOT that lists none. Its source has been rewritten; `models` is the number of models that were used before it. */

@@ -72,7 +72,7 @@ export class AllowedTables {
     return called.length === 1 ? called[0] : undefined
   }
 
-  /** The problem of a table that is not allowed; it names some that are. */
+  /** The problem of a table that is not allowed. It names some allowed tables. */
   refusal(parts: readonly string[]): Problem {
     const known = this.only.slice(0, shownMax).map((path) => path.join('.'))
     const more = this.only.length > shownMax ? ', …' : ''

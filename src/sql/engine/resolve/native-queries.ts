@@ -28,7 +28,7 @@ export const nativeSpelling = (queries: readonly NativeQuery[]): { instead: Map<
   after: new Map(queries.map(({ close }) => [close, ')'])),
 })
 
-/** The database that a table of a FROM names for the query inside it, or undefined. */
+/** The database of a table in a FROM that contains a native query, or undefined. */
 export const nativeDatabase = (ref: AstNode): string | undefined => {
   const database = ref[marker]
   return typeof database === 'string' ? database : undefined

@@ -35,7 +35,7 @@ export const namesTaken = ({ models, agents }: DeferredReferences): ReadonlySet<
     ].map(foldName),
   )
 
-/** Whether a model is one of series, which answers for other rows than those beside it. */
+/** Whether a model is one of series. Such a model answers other rows than the rows of the table beside it. */
 export const hasSeries = ({ models }: DeferredReferences): boolean => models.some(({ bound }) => bound.model.future !== undefined)
 
 /** Replaces a name with a query. The name stays the alias unless the statement gives another alias. */

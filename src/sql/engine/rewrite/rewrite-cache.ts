@@ -42,7 +42,7 @@ const nativeText = async (
   return connection && isConnected(connection) ? { sql: `SELECT * FROM ${keepNative(natives, { connection, sql, mayWrite })}` } : undefined
 }
 
-/** Reads a statement, and replaces its names by their relations. */
+/** Reads a statement, and replaces its names with their relations. */
 export const rewrite = async (session: Session, request: SelectRequest): Promise<Required<Omit<RewrittenQuery, 'blobs'>>> => {
   const { connection, directory, head, askedAt } = session
   const clock = { connection, directory, head, askedAt }

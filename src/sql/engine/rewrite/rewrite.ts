@@ -36,7 +36,7 @@ import type { ReadQuery } from '../read/read-query.js'
 /** Reads the text of a query into a tree that has passed every check. */
 export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 
-/** Replaces names of tables by their relations, in a tree that has passed the guard. */
+/** Replaces names of tables with their relations, in a tree that has passed the guard. */
 export class Rewriter {
   private ctes = 0
 

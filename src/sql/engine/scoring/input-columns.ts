@@ -3,12 +3,12 @@ import { isProblem } from '../../../basics/errors.js'
 import { always, doubles, validityOf } from '../../encode/vectors.js'
 import type { InputVector } from './scoring-model.js'
 
-/** A column of a chunk as the engine reads it. */
+/** A column of a chunk in the form for the engine. */
 const inputVector = (vector: DuckDBVector, rows: number): InputVector => {
   if (vector instanceof DuckDBDoubleVector) {
     const values = new Float64Array(doubles(vector))
     const valid = validityOf(vector)
-    // A missing number is NaN to the engine; the slot of a NULL may hold anything.
+    // The engine reads NaN as a missing number. The memory of a NULL may hold any value.
     if (valid !== always) for (let row = 0; row < rows; row++) if (!valid(row)) values[row] = NaN
     return { values }
   }

@@ -2,7 +2,7 @@
 
 import type { StreamId } from '../../../../events/common.js'
 
-/** Values of one input for the rows of a chunk; `valid` says where there is a value. */
+/** Values of one input for the rows of a chunk; `valid` returns whether a row has a value. */
 export type InputVector = { values: ArrayLike<unknown>; valid?: ArrayLike<number | boolean> }
 
 export type ScoringInput = { name: string; type: 'number' | 'integer' | 'boolean' | 'text' | 'date' | 'timestamp' }

@@ -83,7 +83,7 @@ export type Session = {
   replies: readonly AgentReply[] | undefined
   /** The answers of connected databases. */
   answers: Answers
-  /** Whether the statement is planned and not run: connected databases are asked for columns, not for rows. */
+  /** Whether the statement is only planned: connected databases then return columns, not rows. */
   isPlanned: boolean
   /**
    * The state of its names: `unbound` before anything has bound them, `binding` in a run that only plans to bind them, `bound` afterwards.

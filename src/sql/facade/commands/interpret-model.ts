@@ -163,7 +163,7 @@ export const createModel = (
 }
 
 /**
- * The command of `RETRAIN` and of `FINETUNE`, which both make a new version.
+ * The command of `RETRAIN` and of `FINETUNE`. Both make a new version.
  *
  * @throws Problem wrong_arguments for a RETRAIN with a version, and for wrong settings
  */

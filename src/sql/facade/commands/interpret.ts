@@ -1,6 +1,5 @@
 /**
- * Room: the commands that statements stand for. It imports events, basics, catalogue, log/contract, dialect, sql/statements and commands
- * alone.
+ * Room: the commands of statements. It imports events, basics, catalogue, log/contract, dialect, sql/statements and commands alone.
  */
 
 import type * as z from 'zod'
