@@ -48,10 +48,7 @@ const decode = (error: unknown): DuckDBError => {
   }
 }
 
-/**
- * Some messages show the line that they are about, and an error of the values themselves may show one too: its caret is not a place in our
- * text.
- */
+/** Some messages also show the line that they are about. The caret of this line is not a place in our text. */
 const withoutLine = (message: string): string => message.replace(/(?<!\n)\n+LINE \d+:[\s\S]*$/, '')
 
 /**

@@ -41,8 +41,8 @@ export type Session = {
   askedAt: number
   blobsDirectory: string
   /**
-   * The path of a blob's file, whether the file exists or not. The file stays at this path while the query runs. @throws Problem
-   * storage_failed
+   * The path of a blob's file, whether the file exists or not. The file stays at this path while the query runs.
+   * @throws Problem storage_failed
    */
   blobFile: (sha: string) => Promise<string>
   /** The blobs whose files the query had to request. */

@@ -48,7 +48,7 @@ export class Translation {
     this.text += text
   }
 
-  // DuckDB counts UTF-8 bytes: the first byte of each piece is computed once.
+  // DuckDB counts UTF-8 bytes: the byte at which each piece begins is computed once.
   private charAt(bytes: number): number {
     if (this.starts === undefined) {
       const starts: number[] = []
