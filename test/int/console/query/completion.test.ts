@@ -12,11 +12,14 @@ const at = startConsole(async (url) => {
 
 /** What is proposed for a text, from the first on. */
 const proposed = async (page: Page, text: string): Promise<string[]> => {
+  const options = page.locator('.cm-tooltip-autocomplete li .cm-completionLabel')
   await page.getByLabel('SQL').fill('')
   await page.getByLabel('SQL').click()
   await page.keyboard.type(text)
+  // Proposals for a part of the text must be gone.
+  await page.keyboard.press('Escape')
+  await options.first().waitFor({ state: 'detached' })
   await page.keyboard.press('Control+Space')
-  const options = page.locator('.cm-tooltip-autocomplete li .cm-completionLabel')
   await options.first().waitFor()
   return options.allInnerTexts()
 }
