@@ -168,23 +168,20 @@ const columnOf = (item: AstValue | undefined): string => {
   return key === undefined ? JSON.stringify(['catalog', 'schema', 'table', 'column'].map((part) => textOf(item, part))) : columnOf(key)
 }
 
-const byColumn = (list: AstValue | undefined): AstValue | undefined =>
-  Array.isArray(list)
-    ? list
-        .map((item) => ({ item, column: columnOf(item) }))
-        .toSorted((a, b) => (a.column < b.column ? -1 : 1))
-        .map(({ item }) => item)
-    : list
+/** The value of a key; a list without an order is sorted by its columns. */
+const inOrder = (key: string, value: AstValue | undefined): AstValue | undefined => {
+  if (!unordered.has(key) || !Array.isArray(value)) return value
+  const named = value.map((item) => ({ item, column: columnOf(item) }))
+  return named.sort((a, b) => (a.column < b.column ? -1 : 1)).map(({ item }) => item)
+}
 
 const isList = (node: AstNode): boolean => textOf(node, 'type') === 'EXPRESSION_LIST'
 
 const sameNode = (read: AstNode, checked: AstNode): boolean => {
   if (isList(checked) && !isList(read)) return sameNode(read, asRead(checked))
   const keys = new Set([...Object.keys(read), ...Object.keys(checked)])
-  return [...keys].every((key) => {
-    if (unmeant.has(key)) return true
-    return unordered.has(key) ? sameTree(byColumn(read[key]), byColumn(checked[key])) : sameTree(read[key], checked[key])
-  })
+  for (const key of keys) if (!unmeant.has(key) && !sameTree(inOrder(key, read[key]), inOrder(key, checked[key]))) return false
+  return true
 }
 
 /**
