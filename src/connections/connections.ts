@@ -11,7 +11,7 @@ import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
-import { driverOf, isOfFiles } from '../catalogue/connection-engines.js'
+import { driverOf, isOfFiles, whyNotOpened } from '../catalogue/connection-engines.js'
 import {
   noComments,
   type AnswerAddress,
@@ -38,13 +38,6 @@ const mostOf: QueryLimits = {
   bytes: limits.connectionMaxBytes,
   timeMs: limits.connectionStatementTimeoutMs,
 }
-
-const notTalkedTo = (engine: string): Problem =>
-  new Problem(
-    'wrong_arguments',
-    'Wrong arguments',
-    `Connections of the engine ${engine} are only recorded: this service cannot talk to this system`,
-  )
 
 const busy = (): Problem =>
   new Problem('busy', 'Busy', `${limits.connectionRequestsMax} requests to connected databases are under way (connectionRequestsMax)`, {
@@ -257,7 +250,7 @@ export class Connections {
 
   /** The process that talks to a connection's database. */
   #driver({ engine }: Connection): Driver {
-    if (driverOf(engine) === undefined) throw notTalkedTo(engine)
+    if (driverOf(engine) === undefined) throw new Problem('wrong_arguments', 'Wrong arguments', whyNotOpened(engine))
     const load = this.#running.reduce((sum, driver) => sum + driver.load, 0)
     if (load >= limits.connectionRequestsMax) throw busy()
     this.#asked += 1
