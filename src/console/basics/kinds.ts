@@ -100,12 +100,22 @@ export const projectOf = (segment: string): string | null => (segment === noProj
 /** A resource as the log's table of resources lists it. */
 export type ListedResource = { kind: string; project: string | null; name: string; created_at: string; id: number } & Record<string, Value>
 
-/** All resources at a moment that have a page here, or those of one kind, sorted by name. */
-export const listResources = (at: string | undefined, signal: AbortSignal, kind?: string): Promise<ListedResource[]> =>
+/**
+ * The resources at a moment, sorted by name.
+ *
+ * @param wanted their kinds, by default all with a page here; and their project, by default any
+ * @example await listResources(undefined, signal, { kinds: ['view'], project: 'shop' })
+ * @throws ApiError
+ */
+export const listResources = (
+  at: string | undefined,
+  signal: AbortSignal,
+  { kinds: wanted = kinds.map(({ kind }) => kind), project = null }: { kinds?: readonly string[]; project?: string | null } = {},
+): Promise<ListedResource[]> =>
   select<ListedResource>({
-    query:
-      'SELECT kind, project, name, id, created_at FROM log.resources WHERE list_contains(:kinds::VARCHAR[], kind) ORDER BY kind, project, name',
-    params: { kinds: kind === undefined ? kinds.map((one) => one.kind) : [kind] },
+    query: `SELECT kind, project, name, id, created_at FROM log.resources
+      WHERE list_contains(:kinds::VARCHAR[], kind) AND (:project::VARCHAR IS NULL OR project = :project) ORDER BY kind, project, name`,
+    params: { kinds: [...wanted], project },
     at,
     signal,
   })

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import type { Request } from 'playwright-core'
 import { openPage } from '../../support/console/browser.js'
 import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
@@ -63,8 +64,22 @@ test('an edit sends what was changed alone, keeps secrets, and tells of a change
   const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/broker?tab=edit')
   await page.getByLabel(/^model name/).fill('gpt-5')
   expect(await page.getByLabel(/^params/).inputValue()).not.toContain('sk-planted-1')
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.waitForFunction(`document.querySelector('form')?.textContent !== undefined`)
+  let answer: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  const isReading = (request: Request) => request.method() === 'GET' && request.url().endsWith('/agents/broker')
+  await page.route('**/agents/broker', async (route) => {
+    if (isReading(route.request())) await held
+    await route.continue()
+  })
+  const reading = page.waitForRequest(isReading)
+  const save = page.getByRole('button', { name: 'Save' })
+  await save.click()
+  await reading
+  await page.evaluate('new Promise(requestAnimationFrame)')
+  // Until the new version is there, nothing is sent for the old one.
+  expect(await save.isDisabled()).toBe(true)
+  answer()
+  await page.locator('button:enabled', { hasText: 'Save' }).waitFor()
   const agent = async () => (await send(at.url, 'GET', '/api/projects/shop/agents/broker')).body as { model_name: string; params: object }
   await expect(agent()).resolves.toMatchObject({ model_name: 'gpt-5', params: { openai_api_key: '******' } })
   await sql(at.url, 'ALTER AGENT shop.broker SET temperature = 0.9')

@@ -4,6 +4,9 @@ import type { ListedResource } from '../../basics/kinds.js'
 /** The members of a body that name another resource, and its kind. */
 const kindsNamed: Readonly<Record<string, string>> = { skills: 'skill', agent_name: 'agent', database_name: 'database' }
 
+/** The kinds of these resources. */
+export const kindsOfChoices: readonly string[] = Object.values(kindsNamed)
+
 /**
  * The proposals for a field: the names of resources that it can refer to, or the examples in the API's document. Other values are allowed,
  * too.

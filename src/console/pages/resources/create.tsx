@@ -5,7 +5,7 @@ import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { choicesOf } from './choices.js'
+import { choicesOf, kindsOfChoices } from './choices.js'
 import { ResourceForm } from './form.js'
 
 /** A form for a new resource of a kind. */
@@ -18,7 +18,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
       isMadeByForm(info) &&
       Promise.all([
         bodyForm('post', info.isInProject ? `/api/projects/{project}/${info.plural}` : `/api/${info.plural}`),
-        listResources(undefined, signal),
+        listResources(undefined, signal, { kinds: ['project', ...kindsOfChoices] }),
       ]),
     [kind],
   )

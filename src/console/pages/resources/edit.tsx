@@ -4,7 +4,7 @@ import type { Value } from '../../api/sql.js'
 import { listResources, type KindInfo } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { Busy, Refusal } from '../../parts/notice.js'
-import { choicesOf } from './choices.js'
+import { choicesOf, kindsOfChoices } from './choices.js'
 import { ResourceForm } from './form.js'
 
 /** The name of the path parameter for a resource in the API's document. */
@@ -43,9 +43,10 @@ export const Edit = ({
       const [form, response, all] = await Promise.all([
         bodyForm('put', described),
         request(path, { signal }),
-        listResources(undefined, signal),
+        listResources(undefined, signal, { kinds: kindsOfChoices }),
       ])
-      return { form, all, etag: response.headers.get('ETag') ?? undefined, record: await readRecord(info.kind, response) }
+      const etag = response.headers.get('ETag') ?? undefined
+      return { form, all, etag, record: await readRecord(info.kind, response), loadedAt: performance.now() }
     },
     [path],
   )
@@ -54,7 +55,7 @@ export const Edit = ({
   if (!value) return <Busy />
   return (
     <ResourceForm
-      key={value.etag}
+      key={value.loadedAt}
       form={value.form}
       record={value.record}
       method="PUT"

@@ -54,13 +54,16 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
         body: { [member]: body },
         headers: { ...(isDryRun && { Prefer: 'dry-run' }), ...(etag !== undefined && { 'If-Match': etag }) },
       })
-      if (isDryRun) events.value = ((await response.json()) as { events: PlannedEvent[] }).events
-      else done(body)
+      if (!isDryRun) {
+        // The form stays busy until another one takes its place: its version is the one before the change.
+        done(body)
+        return
+      }
+      events.value = ((await response.json()) as { events: PlannedEvent[] }).events
     } catch (refused) {
       error.value = asApiError(refused)
-    } finally {
-      isSending.value = false
     }
+    isSending.value = false
   }
   const isWrong = ({ name }: Field): boolean => error.value !== undefined && new RegExp(`\\b${name}\\b`).test(error.value.message)
   return (

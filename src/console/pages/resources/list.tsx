@@ -20,8 +20,7 @@ const keyOf = (project: string | null, name: string): string => `${project ?? ''
 
 /** Combines lists and records: the log's table has all resources of a kind at once, the records have their settings. */
 const load = async (info: KindInfo, only: string | null, at: string | undefined, signal: AbortSignal) => {
-  const all = await listResources(at, signal, info.kind)
-  const listed = only === null ? all : all.filter(({ project }) => project === only)
+  const listed = await listResources(at, signal, { kinds: [info.kind], project: only })
   const projects = [...new Set(listed.map(({ project }) => project))]
   const lists = await Promise.all(
     projects.map(async (project) => {
