@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 import { apiUrl, type ApiError } from '../../api/request.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, place } from '../../basics/place.js'
+import { saveFile } from '../../basics/save-file.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { canCheck, checkEvent, checkKept, loadHead, type Finding } from './checks.js'
 import { Erasures } from './erasures.js'
@@ -41,17 +42,8 @@ const KeptHead = ({ kept, newest }: { kept: LocalHead; newest: Head }) => {
 
 /** Saves the kept heads as a file that `mindledger verify --head` reads. */
 const save = (heads: readonly LocalHead[]): void => {
-  const url = URL.createObjectURL(
-    new Blob(
-      heads.map(({ head }) => `${head.note}\n`),
-      { type: 'text/plain' },
-    ),
-  )
-  const link = document.createElement('a')
-  link.href = url
-  link.download = 'heads.txt'
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  const notes = heads.map(({ head }) => `${head.note}\n`)
+  saveFile(new Blob(notes, { type: 'text/plain' }), 'heads.txt')
 }
 
 const Heads = ({ head, signKey, isSigned }: { head: Head; signKey: string; isSigned: boolean | undefined }) => {

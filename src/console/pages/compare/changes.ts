@@ -1,5 +1,6 @@
 import { json } from '../../api/request.js'
 import { select, type Value } from '../../api/sql.js'
+import { headAt } from '../../basics/head.js'
 import { apiPathOf, kindNamed, type KindInfo } from '../../basics/kinds.js'
 import type { Operation } from '../../parts/diff.js'
 
@@ -28,11 +29,6 @@ const listAt = (at: string | undefined, streams: readonly string[], signal: Abor
     at,
     signal,
   })
-
-const headAt = async (at: string | undefined, signal: AbortSignal): Promise<number> => {
-  const [head] = await select<{ p: number | null }>({ query: 'SELECT max(position) AS p FROM log.events', at, signal })
-  return head?.p ?? 0
-}
 
 /**
  * The resources that changed between two moments, and the number of their events.

@@ -16,12 +16,13 @@ export type LiveState = { is: 'live' | 'away' } | { is: 'refused'; error: ApiErr
 /** Resolves after a time in ms, or when the signal is aborted. */
 const rest = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
     const stop = () => {
       clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
       resolve()
     }
-    signal.addEventListener('abort', stop, { once: true })
+    const timer = setTimeout(stop, ms)
+    signal.addEventListener('abort', stop)
   })
 
 /**

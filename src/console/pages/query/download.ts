@@ -1,6 +1,7 @@
 import { ApiError, request } from '../../api/request.js'
 import { contextOf, run, type Statement } from '../../api/sql.js'
 import { objectsOf } from '../../api/as-objects.js'
+import { saveFile } from '../../basics/save-file.js'
 
 /** The data to save: the answer of a reading statement, or the events of a dry run. */
 export type DownloadRequest = Pick<Statement, 'query' | 'db' | 'at' | 'params'> & { isDryRun: boolean }
@@ -68,7 +69,5 @@ export const notSavedAs = (format: FileFormat, sql: string, isDryRun: boolean): 
 /** Saves the whole answer as a file, also if it is too large for this page. Nothing changes in the service. @throws ApiError */
 export const download = async (format: FileFormat, asked: DownloadRequest): Promise<void> => {
   const { name, load } = formats[format]
-  const url = URL.createObjectURL(await load(asked))
-  Object.assign(document.createElement('a'), { href: url, download: name }).click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  saveFile(await load(asked), name)
 }

@@ -1,3 +1,5 @@
+import { saveFile } from '../../basics/save-file.js'
+
 /** Properties that the chart gets from the page's styles. A saved chart needs them in its own file. */
 const carried = ['fill', 'stroke', 'color', 'font-family', 'font-size'] as const
 
@@ -57,15 +59,9 @@ const alone = (picture: SVGSVGElement): Alone => {
   return { text: new XMLSerializer().serializeToString(whole), width, height }
 }
 
-const give = (blob: Blob, name: string): void => {
-  const url = URL.createObjectURL(blob)
-  Object.assign(document.createElement('a'), { href: url, download: name }).click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
-}
-
 const blobOf = ({ text }: Alone): Blob => new Blob([text], { type: 'image/svg+xml' })
 
-export const saveSvg = (picture: SVGSVGElement): void => give(blobOf(alone(picture)), 'chart.svg')
+export const saveSvg = (picture: SVGSVGElement): void => saveFile(blobOf(alone(picture)), 'chart.svg')
 
 /** The saved pixels for each pixel of the screen. */
 const scale = 2
@@ -83,7 +79,7 @@ export const savePng = async (picture: SVGSVGElement): Promise<void> => {
     canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'))
     if (!blob) throw new Error('The browser could not draw the picture as PNG. Save it as SVG.')
-    give(blob, 'chart.png')
+    saveFile(blob, 'chart.png')
   } finally {
     URL.revokeObjectURL(url)
   }
