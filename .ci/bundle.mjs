@@ -54,7 +54,7 @@ const parts = await build({
 })
 
 // No other process starts as often. It shares no parts, since one file loads faster than fifty.
-const whole = await build({ ...shared, entryPoints: { 'sql-process': 'src/analytics/process/process.ts' }, outdir })
+const whole = await build({ ...shared, entryPoints: { 'sql-process': 'src/sql-process/process/process.ts' }, outdir })
 
 // An auditor gets the verifier as one file and reads it. So the file keeps the comments and the layout of its modules.
 const verifier = 'src/audit/verifier/verifier.ts'
@@ -73,7 +73,7 @@ const laidOut = await format(output[0].code, { ...(await resolveConfig(verifier)
 writeFileSync(join(outdir, 'verifier.js'), laidOut.replace(/^\/\/#.*\n/gm, ''))
 
 // Tests start a process for SQL of their own about a hundred times.
-if (existsSync('dist/test')) await build({ ...shared, entryPoints: ['test/support/analytics/raw-process.ts'], outdir: 'dist/test/bin' })
+if (existsSync('dist/test')) await build({ ...shared, entryPoints: ['test/support/sql-process/raw-process.ts'], outdir: 'dist/test/bin' })
 
 /** The folder of the package from which a bundled file comes. */
 const packageOf = (input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0]

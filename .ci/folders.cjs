@@ -19,7 +19,7 @@ module.exports = {
     'log',
     'files',
     'sql',
-    'analytics',
+    'sql-process',
     'agents',
     'chatbots',
     'console',

@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino'
 import type { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
-import { Analytics } from './analytics/supervisor.js'
+import { SqlProcess } from './sql-process/supervisor.js'
 import { opened } from './basics/undo.js'
 import { egressFetch } from './egress/fetch.js'
 import { egressOf } from './egress/settings.js'
@@ -33,7 +33,7 @@ export type Service = {
   head: () => Promise<Head>
   sql: SqlEngine
   log: Log
-  analyticsPid: () => number | undefined
+  sqlProcessPid: () => number | undefined
   /** Answers the requests in progress, then ends every process of the service. */
   close: () => Promise<void>
 }
@@ -59,7 +59,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const spendingOfProject = spendingOfProjects(storage.log, config.projectTokensPerDay)
     const knowledge = await openKnowledge({ config, logger, storage, languageModels, spendingOfProject })
     undo(knowledge.stop)
-    const analytics = await Analytics.start({
+    const sqlProcess = await SqlProcess.start({
       dataDirectory: storage.paths.root,
       masterKeys: () => storage.vault.keys(),
       answerQuestion: (question, request, onReading) => {
@@ -77,26 +77,26 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
         }),
       logger,
     })
-    undo(() => analytics.stop())
+    undo(() => sqlProcess.stop())
     await storage.begin()
-    const models = await openModels({ config, logger, storage, analytics, connected })
+    const models = await openModels({ config, logger, storage, sqlProcess, connected })
     undo(models.stop)
     const sql = await openSql({
-      ...{ config, version, metrics, storage, analytics, models, knowledge },
+      ...{ config, version, metrics, storage, sqlProcess, models, knowledge },
       evaluateAgent: (statement, running) => evaluations.run(statement, running),
       askQuestions: (asked, statement) => agents.inSql.answer(asked, statement),
     })
     undo(sql.stop)
     const agents: AgentParts = await openAgents({
-      ...{ config, languageModels, knowledge, metrics, storage, connected, analytics, models, sql, spendingOfProject },
+      ...{ config, languageModels, knowledge, metrics, storage, connected, sqlProcess, models, sql, spendingOfProject },
     })
     undo(agents.stop)
-    const housekeeping = await openHousekeeping({ config, logger, storage, analytics, knowledge, sql: sql.sql })
+    const housekeeping = await openHousekeeping({ config, logger, storage, sqlProcess, knowledge, sql: sql.sql })
     undo(housekeeping.stop)
     const evaluations: AgentEvaluations = agents.evaluations((origin, work) => housekeeping.erasures.beside(origin, work))
     const chatbots = await openChatbots({ logger, storage, ask: agents.agents.ask, fetch: egressFetch(egress) })
     undo(chatbots.stop)
-    const parts = { connected, knowledge, analytics, models, sql, agents, housekeeping, chatbots }
+    const parts = { connected, knowledge, sqlProcess, models, sql, agents, housekeeping, chatbots }
     const http = await openHttp({ config, logger, version, metrics, storage, ...parts })
     // Requests, answers and runs of jobs end concurrently, each within the time limit of a stop.
     undo(() => Promise.all([http.stop(), chatbots.conversations.stop(), agents.stop(), housekeeping.stop()]))
@@ -105,7 +105,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     await models.trainings.resume()
     await housekeeping.begin()
     await chatbots.begin()
-    return { url: http.url, head: () => log.head(), sql: sql.sql, log, analyticsPid: () => analytics.pid }
+    return { url: http.url, head: () => log.head(), sql: sql.sql, log, sqlProcessPid: () => sqlProcess.pid }
   })
   return { ...service, close: stop }
 }

@@ -2,13 +2,13 @@ import type { Agent } from '../events/agent.js'
 import { Agents } from './agents/agents.js'
 import { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
 import { QuestionsInSql } from './agents/questions-in-sql.js'
-import type { Analytics } from './analytics/supervisor.js'
+import type { SqlProcess } from './sql-process/supervisor.js'
 import { opened } from './basics/undo.js'
 import { checkModel } from './llm/check.js'
 import type { ErasureGuard } from './log/contract/log.js'
 import type { LanguageModels } from './llm/language-models.js'
 import type { SpendingOfProject } from './llm/tokens/token-days.js'
-import { observedAnalytics } from './observe/observed.js'
+import { observedSql } from './observe/observed.js'
 import type { Metrics } from './observe/metrics.js'
 import type { ConnectedParts } from './open-connections.js'
 import type { KnowledgeParts } from './open-knowledge.js'
@@ -27,7 +27,7 @@ type Options = {
   metrics: Metrics
   storage: Storage
   connected: ConnectedParts
-  analytics: Analytics
+  sqlProcess: SqlProcess
   models: Models
   sql: Sql
   spendingOfProject: SpendingOfProject
@@ -41,7 +41,7 @@ export const openAgents = ({
   metrics,
   storage: { ledger, log },
   connected,
-  analytics,
+  sqlProcess,
   models,
   sql,
   spendingOfProject,
@@ -49,7 +49,7 @@ export const openAgents = ({
   opened((undo) => {
     const agents = new Agents({
       ...{ ledger, store: models.store, recorder: models.recorder },
-      analytics: observedAnalytics(analytics, metrics),
+      sqlProcess: observedSql(sqlProcess, metrics),
       defaultProject: config.defaultProject,
       modelOf: (agent) => languageModels.forAgent(agent),
       connectedTables: (connection) => connected.databases.tables(connection),

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Analytics } from './analytics/supervisor.js'
+import type { SqlProcess } from './sql-process/supervisor.js'
 import { Exporter } from './archive/exporter.js'
 import { opened } from './basics/undo.js'
 import { Erasures, type RetentionKind } from './erasure/erasures.js'
@@ -16,25 +16,25 @@ import type { SqlEngine } from './sql/facade/execute.js'
 /** The background work of the service: jobs, erasures and key rotation. */
 export type Housekeeping = Awaited<ReturnType<typeof openHousekeeping>>
 
-type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; knowledge: KnowledgeParts; sql: SqlEngine }
+type Options = { config: Config; logger: Logger; storage: Storage; sqlProcess: SqlProcess; knowledge: KnowledgeParts; sql: SqlEngine }
 
 /**
  * Opens jobs, erasures, the rotation of the master key, and the export of the history. It returns when the files of this node have no data
  * that other nodes erased; `begin` continues unfinished work.
  */
-export const openHousekeeping = ({ config, logger, storage, analytics, knowledge, sql }: Options) =>
+export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledge, sql }: Options) =>
   opened(async (undo) => {
     const { ledger, leases, log, vault, blobs, paths, clock } = storage
     const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: { ...systemClock, now: () => log.now() }, logger })
     const erasures = new Erasures({
       ...{ ledger, blobs, wipes: storage.peers?.wipes },
-      purge: (upTo) => analytics.purge(upTo),
+      purge: (upTo) => sqlProcess.purge(upTo),
       purgeKnowledge: () => knowledge.purge(),
     })
     const rotation = new KeyRotation({
       ...{ log, ledger, vault, paths, peers: storage.peers },
       isKeyGiven: config.masterKeys.length > 0,
-      tellReaders: () => analytics.learnKeys(),
+      tellReaders: () => sqlProcess.learnKeys(),
       onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),
     })
     undo(() => rotation.stop())

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { Analytics } from './analytics/supervisor.js'
+import type { SqlProcess } from './sql-process/supervisor.js'
 import { opened } from './basics/undo.js'
 import { ModelStore } from './models/serving/model-store.js'
 import { PredictionRecorder } from './models/serving/recorder.js'
@@ -15,15 +15,15 @@ import { askRows } from './sql/facade/training/training-queries.js'
 /** The parts that train models, load them and record their predictions. */
 export type Models = Awaited<ReturnType<typeof openModels>>
 
-type Options = { config: Config; logger: Logger; storage: Storage; analytics: Analytics; connected: ConnectedParts }
+type Options = { config: Config; logger: Logger; storage: Storage; sqlProcess: SqlProcess; connected: ConnectedParts }
 
 /** Opens the trainings, the store of trained versions, and the recorder of their predictions. */
-export const openModels = ({ config, logger, storage: { ledger, leases, peers, blobs, paths }, analytics, connected }: Options) =>
+export const openModels = ({ config, logger, storage: { ledger, leases, peers, blobs, paths }, sqlProcess, connected }: Options) =>
   opened((undo) => {
     const trainer = new Trainer()
     const heard = peers && new HeardProgress(peers.talk)
     undo(() => heard?.stop())
-    const select = askRows(analytics, config.defaultProject, (request) => connected.databases.readFor(request))
+    const select = askRows(sqlProcess, config.defaultProject, (request) => connected.databases.readFor(request))
     const trainings = new TrainingService({
       ...{ ledger, leases, heard, blobs, trainer, logger, select },
       temporary: join(paths.temporary, 'trainings'),

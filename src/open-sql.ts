@@ -1,14 +1,14 @@
 import { join } from 'node:path'
-import type { Analytics } from './analytics/supervisor.js'
+import type { SqlProcess } from './sql-process/supervisor.js'
 import { opened } from './basics/undo.js'
 import { DataChecks } from './models/training/data-checks.js'
 import type { Metrics } from './observe/metrics.js'
-import { observedAnalytics } from './observe/observed.js'
+import { observedSql } from './observe/observed.js'
 import type { KnowledgeParts } from './open-knowledge.js'
 import type { Models } from './open-models.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
-import type { EvaluateAgent } from './sql/facade/answers.js'
+import type { EvaluateAgent } from './sql/facade/statement-answers.js'
 import type { AskQuestions } from './sql/facade/answer-select.js'
 import { SqlEngine } from './sql/facade/execute.js'
 import { TableWriter } from './sql/facade/table-writer.js'
@@ -21,7 +21,7 @@ type Options = {
   version: string
   metrics: Metrics
   storage: Storage
-  analytics: Analytics
+  sqlProcess: SqlProcess
   models: Models
   knowledge: KnowledgeParts
   askQuestions: AskQuestions
@@ -29,13 +29,13 @@ type Options = {
 }
 
 /** Opens the SQL engine over the log, the tables and the models, and the checks of training queries. */
-export const openSql = ({ config, version, metrics, storage, analytics, models, knowledge, askQuestions, evaluateAgent }: Options) =>
+export const openSql = ({ config, version, metrics, storage, sqlProcess, models, knowledge, askQuestions, evaluateAgent }: Options) =>
   opened((undo) => {
     const { ledger, log, blobs, paths } = storage
     const { trainings, recorder, trainer, select } = models
     const sql = new SqlEngine({
       ...{ ledger, trainings, recorder, version, askQuestions, evaluateAgent, knowledge: knowledge.knowledge },
-      analytics: observedAnalytics(analytics, metrics),
+      sqlProcess: observedSql(sqlProcess, metrics),
       tables: new TableWriter({ ledger, blobs, directory: paths.tables }),
       defaultProject: config.defaultProject,
     })

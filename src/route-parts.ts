@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { ErasureGuard } from './log/contract/log.js'
 import type { Logger } from 'pino'
-import type { Analytics } from './analytics/supervisor.js'
+import type { SqlProcess } from './sql-process/supervisor.js'
 import type { AgentParts } from './open-agents.js'
 import type { Chatbots } from './open-chatbots.js'
 import type { Housekeeping } from './open-housekeeping.js'
@@ -48,7 +48,7 @@ export type Parts = {
   metrics: Metrics
   storage: Storage
   connected: ConnectedParts
-  analytics: Analytics
+  sqlProcess: SqlProcess
   models: Models
   knowledge: KnowledgeParts
   sql: Sql
@@ -61,7 +61,7 @@ export type Parts = {
 
 /** Builds the parts that only routes use, from the common parts of the service, and registers them for the metrics. */
 export const routePartsOf = (parts: Parts) => {
-  const { config, version, metrics, analytics, feed, streams } = parts
+  const { config, version, metrics, sqlProcess, feed, streams } = parts
   const { paths, ledger, blobs, headFile, clock, missingBlobs } = parts.storage
   const { trainings, recorder, store } = parts.models
   const { sql } = parts.sql
@@ -71,8 +71,8 @@ export const routePartsOf = (parts: Parts) => {
   metrics.watch({
     version,
     log: () => log.health(),
-    analytics: () => analytics.status(),
-    analyticsBytes: () => analytics.residentBytes(),
+    sqlProcess: () => sqlProcess.status(),
+    sqlProcessBytes: () => sqlProcess.residentBytes(),
     trainings: () => trainings.counts(),
     disk,
     streams: () => streams.clients,
@@ -92,7 +92,7 @@ export const routePartsOf = (parts: Parts) => {
     defaultProject: config.defaultProject,
     headFile: () => headFile?.status(),
     exported: () => exporter?.status(),
-    sqlStopped: () => analytics.status().stopped,
+    sqlStopped: () => sqlProcess.status().stopped,
     isTraining: () => trainings.isTraining,
     settings: config.settings,
   }
@@ -125,7 +125,7 @@ export const routePartsOf = (parts: Parts) => {
     const { position: upTo } = await log.head()
     const origin = call.origin()
     const asked = { sql: query, db: project, defaultProject: config.defaultProject, upTo, user: origin.actor, origin }
-    const { columns, rows } = await analytics.query(asked, { signal: call.gone, client: call.client })
+    const { columns, rows } = await sqlProcess.query(asked, { signal: call.gone, client: call.client })
     yield* rowsOf(columns, rows)
   }
   return {
@@ -146,6 +146,6 @@ export const routePartsOf = (parts: Parts) => {
     tools,
     turns,
     outcomes: new OutcomeReporter({ ledger, store, beside }),
-    ready: () => readiness({ log, warnings, analytics, readsLocally: config.readsLocally }),
+    ready: () => readiness({ log, warnings, sqlProcess, readsLocally: config.readsLocally }),
   }
 }

@@ -42,7 +42,7 @@ import { routePartsOf, type Parts } from './route-parts.js'
 
 /** Builds the application with all routes. */
 export const appOf = (parts: Parts): Express => {
-  const { config, logger, version, instance, metrics, analytics, feed, streams } = parts
+  const { config, logger, version, instance, metrics, sqlProcess, feed, streams } = parts
   const { paths, ledger, blobs, heads } = parts.storage
   const { sql, dataChecks } = parts.sql
   const { erasures, rotation } = parts.housekeeping
@@ -79,7 +79,7 @@ export const appOf = (parts: Parts): Express => {
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams),
     ...historyRoutes(reading, histories),
-    ...tableCopyRoutes(log, analytics, paths.tables),
+    ...tableCopyRoutes(log, sqlProcess, paths.tables),
     ...proofRoutes(log, heads),
     ...exportRoutes(log, heads, turns),
     ...handlerRoutes(),

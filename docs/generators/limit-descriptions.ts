@@ -128,7 +128,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   asOfMaxChars: 'The time in `as_of` of a context. Beyond: 400 `wrong_arguments`.',
   sqlTimeoutMs: 'A query, from the start of its execution. Beyond: it is ended with 400 `query_limit`.',
   sqlMemoryMaxBytes:
-    'Memory of the analytics process. Beyond: it is restarted; the query that needed it gets 400 `query_limit`, the others run again.',
+    'Memory of the SQL process. Beyond: it is restarted; the query that needed it gets 400 `query_limit`, the others run again.',
   sqlQueueMaxQueries: 'Queries that wait to run. Beyond: 503 `busy`.',
   sqlConcurrentMaxQueries: 'Queries that compute their first rows at the same time. Beyond: they wait.',
   sqlQuickMs:
@@ -141,11 +141,11 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Queries that give their places to others while they wait for a connected database, a knowledge base or a shared content. Beyond: the next one keeps its place.',
   sqlStreamingMaxAnswers: 'Answers that clients read at the same time. Beyond: the next query waits until one answer is read.',
   sqlThreads: 'Threads that DuckDB shares among all queries.',
-  sqlRetriesMax: 'Restarts of the analytics process after which one query is tried again. Beyond: 503 `analytics_unavailable`.',
-  sqlCancelGraceMs: 'Time that a cancelled query has to stop. Beyond: the analytics process is restarted.',
+  sqlRetriesMax: 'Restarts of the SQL process after which one query is tried again. Beyond: 503 `analytics_unavailable`.',
+  sqlCancelGraceMs: 'Time that a cancelled query has to stop. Beyond: the SQL process is restarted.',
   sqlAnswerMaxAgeMs: 'Time that a client has to read an answer. Beyond: it ends with an error, in CSV with a broken connection.',
-  sqlStartWaitMs: 'Wait for the analytics process to be ready. Beyond: 503 `analytics_unavailable`.',
-  sqlMemorySampleMs: 'Time between two looks at the memory of the analytics process.',
+  sqlStartWaitMs: 'Wait for the SQL process to be ready. Beyond: 503 `analytics_unavailable`.',
+  sqlMemorySampleMs: 'Time between two looks at the memory of the SQL process.',
   sqlWalMaxBytes: "DuckDB's write-ahead log. Beyond: it is written into the database file.",
   resultMaxRows: 'Rows of one answer. Beyond: 400 `query_limit`.',
   resultMaxBytes: 'Bytes of one answer. Beyond: 400 `query_limit`.',
@@ -234,7 +234,7 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Time of one call of an imported model, for at most 256 rows or one batch. Beyond: its process is ended with 400 `query_limit`; the next call starts another.',
   onnxMemoryMaxBytes: 'Memory of the process of an imported model. Beyond: it is ended with 400 `query_limit`.',
   onnxProcessesMax:
-    'Processes of imported models, counted separately for the server and for the analytics process. Beyond: the process used longest ago ends if it is idle.',
+    'Processes of imported models, counted separately for the server and for the SQL process. Beyond: the process used longest ago ends if it is idle.',
   onnxQueueMaxCalls: 'Calls that wait for one imported model. Beyond: 503 `busy` with Retry-After.',
   onnxIdleMaxMs: 'How long the process of an imported model waits for another call. Beyond: it ends; the next call starts another.',
   egressConnectTimeoutMs: 'Time to connect to another service over HTTP, with TLS. Beyond: `connection_failed`.',

@@ -29,7 +29,7 @@ import { prepare, rowsFor, type PrepareParts, type PreparedAnswer } from './prep
 import { nameInSql, TableDescriptions, type ReadComments } from './prompt/describe.js'
 import { settingsOf, type AgentSettings } from './prompt/settings.js'
 import { AnswerRun, CancelledError, endingOf, unasked } from './run/answer-run.js'
-import { Channel } from './run/channel.js'
+import { Channel } from '../basics/concurrency/channel.js'
 import { record, type AnswerRecording } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
 import { scopeOfNothing } from './scope/scope.js'

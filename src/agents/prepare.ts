@@ -25,7 +25,7 @@ import type { Tool } from './tools/tool.js'
 /** The parts that prepare answers. */
 export type PrepareParts = PredictionParts & {
   log: Log
-  analytics: SelectService
+  sqlProcess: SelectService
   defaultProject: string
   /**
    * The language model of an agent, by the agent's settings, the service’s defaults and the environment. @throws Problem llm_failed,

@@ -1,6 +1,6 @@
 /**
  * Room: signed heads of the log, and comparisons with other logs and with tables. It imports events, projections, basics, setup, log,
- * dialect and analytics alone.
+ * dialect and sql-process alone.
  */
 
 import type { LogTree } from '../log/contract/log.js'

@@ -3,7 +3,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /**
  * Runs the steps in reverse order. Each of them runs, even if others fail.
  *
- * @example await undoAll([() => log.close(), () => analytics.stop()])
+ * @example await undoAll([() => log.close(), () => sqlProcess.stop()])
  * @throws AggregateError with the errors of all steps that failed
  */
 export const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> => {

@@ -19,7 +19,7 @@ import { startProcessor, type Processing } from '../log/emmett/processor.js'
 import type { RecordedEvent } from '../log/emmett/recorded-event.js'
 import { Answerer } from './answerer.js'
 import type { Fetch } from './channels/channel.js'
-import { FairTurns } from './fair-turns.js'
+import { FairTurns } from '../basics/concurrency/fair-turns.js'
 import { endOf, messageOf } from './message-records.js'
 import { Watchers } from './watchers.js'
 

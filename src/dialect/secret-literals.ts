@@ -1,5 +1,5 @@
 import { isDoubtfulKey, isSecretKey } from '../vault/secret-keys.js'
-import { holdsSecret, looksSecret } from '../vault/secret-texts.js'
+import { holdsSecret, looksSecret } from '../vault/looks-secret.js'
 import type { Token } from './lexer.js'
 import { isSymbol, isWord } from './tokens.js'
 

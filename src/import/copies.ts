@@ -1,7 +1,7 @@
 import { foldName, type JsonObject } from '../../events/common.js'
 import { connectionEngines } from '../catalogue/connection-engines.js'
 import { engineNamed } from '../catalogue/engines.js'
-import { cutSecrets } from '../dialect/secrets.js'
+import { cutSecrets } from '../dialect/mask-secrets.js'
 import type { Copy, CreationMethod } from './items.js'
 import type { AgentRecord, ChatbotRecord, ConnectionRecord, EngineRow, FileRecord, JobRecord, SkillRecord, ViewRecord } from './records.js'
 import { withoutMasks } from './secrets.js'

@@ -5,7 +5,7 @@
 
 import { foldName } from '../../events/common.js'
 import { engineNamed } from '../catalogue/engines.js'
-import { cutSecrets } from '../dialect/secrets.js'
+import { cutSecrets } from '../dialect/mask-secrets.js'
 import {
   agentCopy,
   chatbotCopy,

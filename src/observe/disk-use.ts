@@ -103,8 +103,8 @@ export const diskUse = async (paths: DataPaths): Promise<DiskUse> => {
     log_wal: await sizeOf(`${paths.log}-wal`),
     payloads,
     ...{ files: 0, matrices: 0, artefacts: 0, other_blobs: 0 },
-    duckdb: await sizeOf(paths.analytics),
-    duckdb_wal: await sizeOf(`${paths.analytics}.wal`),
+    duckdb: await sizeOf(paths.tablesFile),
+    duckdb_wal: await sizeOf(`${paths.tablesFile}.wal`),
     ...{ knowledge: 0, temporary: 0 },
   }
   await sizesIn(paths.blobs, (name, size) => (bytes[blobs.get(name) ?? 'other_blobs'] += size))

@@ -1,4 +1,4 @@
-import type { AnalyticsStatus } from '../analytics/supervisor.js'
+import type { SqlProcessStatus } from '../sql-process/supervisor.js'
 import type { ExportStatus } from '../archive/exporter.js'
 import { sharedStates, type LogHealth } from '../log/contract/log.js'
 import { projections } from '../../projections/all.js'
@@ -9,8 +9,8 @@ import type { Instruments } from './instruments.js'
 export type Sources = {
   version: string
   log: () => Promise<LogHealth>
-  analytics: () => AnalyticsStatus
-  analyticsBytes: () => Promise<number>
+  sqlProcess: () => SqlProcessStatus
+  sqlProcessBytes: () => Promise<number>
   trainings: () => { running: number; waiting: number }
   disk: () => Promise<DiskUse>
   /** Clients that follow the events. */
@@ -27,7 +27,7 @@ export class Gauges {
   readonly #log
   readonly #shared
   readonly #sql
-  readonly #analytics
+  readonly #sqlProcess
   readonly #projections
   readonly #trainings
   readonly #streams
@@ -57,7 +57,7 @@ export class Gauges {
       waiting: make.gauge('sql_waiting_queries', 'Queries that wait for their turn.'),
       retries: make.counter('sql_retries_total', 'Queries that were run again because the process was lost under them.'),
     }
-    this.#analytics = {
+    this.#sqlProcess = {
       rss: make.gauge('analytics_resident_memory_bytes', 'Memory of the process that DuckDB runs in.'),
       restarts: make.counter('analytics_restarts_total', 'Ends of that process after which another one was started.'),
       losses: make.counter(
@@ -90,11 +90,11 @@ export class Gauges {
   /** Reads values that are only measured on request, such as queues, disk and positions. */
   async read(sources: Sources): Promise<void> {
     this.#info.set({ version: sources.version }, 1)
-    const [log, disk, bytes] = await Promise.all([known(sources.log()), known(sources.disk()), known(sources.analyticsBytes())])
-    const status = sources.analytics()
+    const [log, disk, bytes] = await Promise.all([known(sources.log()), known(sources.disk()), known(sources.sqlProcessBytes())])
+    const status = sources.sqlProcess()
     if (log) this.#readLog(log)
     else this.#log.writable.set(0)
-    this.#readAnalytics(status, bytes ?? 0)
+    this.#readSqlProcess(status, bytes ?? 0)
     this.#readProjections(status, log?.position ?? status.position)
     const { running, waiting } = sources.trainings()
     this.#trainings.running.set(running)
@@ -125,19 +125,19 @@ export class Gauges {
     this.#log.writable.set(unwritable === undefined ? 1 : 0)
   }
 
-  #readAnalytics({ stopped, running, waiting, retries, restarts, losses }: AnalyticsStatus, bytes: number): void {
+  #readSqlProcess({ stopped, running, waiting, retries, restarts, losses }: SqlProcessStatus, bytes: number): void {
     this.#sql.ready.set(stopped === undefined ? 1 : 0)
     this.#sql.running.set(running)
     this.#sql.waiting.set(waiting)
-    this.#analytics.rss.set(bytes)
+    this.#sqlProcess.rss.set(bytes)
     // Other parts count these values, so each counter is reset and set to their count.
-    for (const counter of [this.#sql.retries, this.#analytics.restarts, this.#analytics.losses]) counter.reset()
+    for (const counter of [this.#sql.retries, this.#sqlProcess.restarts, this.#sqlProcess.losses]) counter.reset()
     this.#sql.retries.inc(retries)
-    this.#analytics.restarts.inc(restarts)
-    for (const [reason, count] of Object.entries(losses)) this.#analytics.losses.inc({ reason }, count)
+    this.#sqlProcess.restarts.inc(restarts)
+    for (const [reason, count] of Object.entries(losses)) this.#sqlProcess.losses.inc({ reason }, count)
   }
 
-  #readProjections({ state, position, rebuilds }: AnalyticsStatus, head: number): void {
+  #readProjections({ state, position, rebuilds }: SqlProcessStatus, head: number): void {
     for (const { name: projection } of projections) {
       this.#projections.position.set({ projection }, position)
       this.#projections.lag.set({ projection }, Math.max(0, head - position))

@@ -1,5 +1,5 @@
 /**
- * Room: metrics, readiness and disk use. It imports events, projections, basics, setup, vault, log, sql, commands, analytics and archive
+ * Room: metrics, readiness and disk use. It imports events, projections, basics, setup, vault, log, sql, commands, sql-process and archive
  * alone.
  */
 

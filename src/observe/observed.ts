@@ -53,12 +53,12 @@ export class ObservedLedger extends Ledger {
 const codeOf = (error: unknown, isGone: boolean): string => (isGone ? 'cancelled' : isProblem(error) ? error.code : 'internal')
 
 /** Counts the queries of a service for SELECTs, and measures the time until the first rows. */
-export const observedAnalytics = (analytics: SelectService, metrics: Pick<Metrics, 'queried'>): SelectService => ({
+export const observedSql = (sqlProcess: SelectService, metrics: Pick<Metrics, 'queried'>): SelectService => ({
   query: async (request, options) => {
     const began = performance.now()
     const over = (outcome: string) => metrics.queried(outcome, (performance.now() - began) / 1000)
     try {
-      const stream = await analytics.query(request, options)
+      const stream = await sqlProcess.query(request, options)
       over('ok')
       return stream
     } catch (error) {

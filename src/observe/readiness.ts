@@ -1,6 +1,6 @@
 import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import type { AnalyticsStatus } from '../analytics/supervisor.js'
+import type { SqlProcessStatus } from '../sql-process/supervisor.js'
 import type { Log, SharedHealth } from '../log/contract/log.js'
 import type { TablesState } from '../sql/relations/projections.js'
 
@@ -24,7 +24,7 @@ export type Readiness = {
 type Parts = {
   warnings: () => string[]
   log: Pick<Log, 'health'>
-  analytics: { status: () => AnalyticsStatus }
+  sqlProcess: { status: () => SqlProcessStatus }
   readsLocally: boolean
 }
 
@@ -41,10 +41,10 @@ const lagging = ({ lag: { batches, events } }: SharedHealth): string | undefined
 /**
  * Checks every part. After a failed write, the log tries again from time to time, so that state ends without an operator.
  *
- * @example (await readiness({ log, analytics, warnings: () => [], readsLocally: false })).sql // { ready: true, state: 'following', position: 120, lag: 0, other_rows: 0 }
+ * @example (await readiness({ log, sqlProcess, warnings: () => [], readsLocally: false })).sql // { ready: true, state: 'following', position: 120, lag: 0, other_rows: 0 }
  */
-export const readiness = async ({ log, analytics, warnings, readsLocally }: Parts): Promise<Readiness> => {
-  const { state, stopped, position, losses } = analytics.status()
+export const readiness = async ({ log, sqlProcess, warnings, readsLocally }: Parts): Promise<Readiness> => {
+  const { state, stopped, position, losses } = sqlProcess.status()
   const health = await log.health().catch((error: unknown) => ({ position: null, unwritable: unreadable(error), shared: undefined }))
   const { unwritable, shared } = health
   const lag = shared && lagging(shared)

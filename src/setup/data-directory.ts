@@ -28,7 +28,7 @@ export type DataPaths = {
   manifest: string
   blobs: string
   /** The tables, in a directory of their own: the process that opens them can write there, but not outside. */
-  analytics: string
+  tablesFile: string
   /** The number of times that the tables were rebuilt. */
   rebuilds: string
   temporary: string
@@ -58,7 +58,7 @@ export const dataPaths = (root: string): DataPaths => ({
   restoring: join(root, 'restore.part'),
   manifest: join(root, 'manifest.json'),
   blobs: join(root, 'blobs'),
-  analytics: join(root, 'tables', 'analytics.duckdb'),
+  tablesFile: join(root, 'tables', 'analytics.duckdb'),
   rebuilds: join(root, 'analytics.json'),
   temporary: join(root, 'tmp'),
   clock: join(root, 'clock.json'),
@@ -133,11 +133,11 @@ export const prepareDataDirectory = (root: string): DataPaths => {
 }
 
 /** Earlier releases stored the tables beside the log. */
-const takeInTables = ({ root, analytics }: DataPaths): void => {
+const takeInTables = ({ root, tablesFile }: DataPaths): void => {
   const before = join(root, 'analytics.duckdb')
-  if (!existsSync(before) || existsSync(analytics)) return
-  mkdirSync(dirname(analytics), { recursive: true, mode: 0o700 })
-  for (const suffix of ['.wal', '']) if (existsSync(before + suffix)) renameSync(before + suffix, analytics + suffix)
+  if (!existsSync(before) || existsSync(tablesFile)) return
+  mkdirSync(dirname(tablesFile), { recursive: true, mode: 0o700 })
+  for (const suffix of ['.wal', '']) if (existsSync(before + suffix)) renameSync(before + suffix, tablesFile + suffix)
 }
 
 /**
@@ -198,17 +198,17 @@ export const olderLog = (found: string, accept: string): string =>
   `the log is an older copy, or another one: ${found}. Put the newer log back. Only if it is lost: ${accept}, and start again (docs/operate/running.md, "An older copy of the log").`
 
 /** Removes all files that DuckDB writes for temporary data. */
-export const removeTables = ({ analytics }: DataPaths): void => {
-  for (const suffix of ['', '.wal', '.tmp']) rmSync(`${analytics}${suffix}`, { recursive: true, force: true })
+export const removeTables = ({ tablesFile }: DataPaths): void => {
+  for (const suffix of ['', '.wal', '.tmp']) rmSync(`${tablesFile}${suffix}`, { recursive: true, force: true })
 }
 
 /**
  * Replaces the tables by a copy, while no process has them open. After a crash either the copy or the old tables are there; the next start
  * recognises old ones by their `begun_at`, and rebuilds them.
  */
-export const exchangeTables = ({ analytics }: DataPaths, copy: string): void => {
-  for (const suffix of ['.wal', '.tmp']) rmSync(`${analytics}${suffix}`, { recursive: true, force: true })
-  renameSync(copy, analytics)
+export const exchangeTables = ({ tablesFile }: DataPaths, copy: string): void => {
+  for (const suffix of ['.wal', '.tmp']) rmSync(`${tablesFile}${suffix}`, { recursive: true, force: true })
+  renameSync(copy, tablesFile)
 }
 
 /** The id of the node that owns this directory; the first start makes it. @throws ConfigError when the file has other content */

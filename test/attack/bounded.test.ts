@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { pino } from 'pino'
-import { Analytics } from '../../src/analytics/supervisor.js'
+import { SqlProcess } from '../../src/sql-process/supervisor.js'
 import { isProblem, type Problem } from '../../src/basics/errors.js'
 import { readConfig } from '../../src/setup/config.js'
 import { dataPaths } from '../../src/setup/data-directory.js'
@@ -13,7 +13,7 @@ import { large, slow } from './statements/heavy.js'
 
 const mebibyte = 1024 * 1024
 const directory = temporaryDirectory()
-let analytics: Analytics
+let sqlProcess: SqlProcess
 let log: Database.Database
 let before: string[]
 
@@ -26,16 +26,16 @@ beforeAll(async () => {
   log.pragma('user_version')
   // Small, so that each statement meets its limit soon. The time holds before a statement begins; each has less for its execution.
   const limits = { timeoutMs: 2_000, cancelGraceMs: 200, memoryMaxBytes: 500 * mebibyte, memorySampleMs: 20 }
-  analytics = await Analytics.start({ dataDirectory: directory.path, limits })
+  sqlProcess = await SqlProcess.start({ dataDirectory: directory.path, limits })
 })
 afterAll(async () => {
-  await analytics.stop()
+  await sqlProcess.stop()
   log.close()
   directory.remove()
 })
 
 const ask = async (sql: string, timeoutMs = 600): Promise<string> => {
-  const { rows } = await analytics.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0, timeoutMs }, {})
+  const { rows } = await sqlProcess.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0, timeoutMs }, {})
   let text = ''
   for await (const chunk of rows) if (chunk.length > 0) text = chunk.toString()
   return text
@@ -81,7 +81,7 @@ describe('a query that takes too long ends, and the next one is answered', () =>
   test.each(slow)('%s', async (sql) => {
     // The time of its execution alone: the process may be slow to begin it.
     await bounded(sql, 200)
-    expect(analytics.status().ready).toBe(true)
+    expect(sqlProcess.status().ready).toBe(true)
   })
 })
 

@@ -75,6 +75,6 @@ test('no acknowledged write is lost or doubled, and DuckDB equals a replay, what
   const replayed = await DuckDBInstance.create(':memory:')
   await replay({ events: reader, payloads: reader, database: replayed })
   reader.close()
-  expect(await differences(replayed, paths.analytics)).toEqual({})
+  expect(await differences(replayed, paths.tablesFile)).toEqual({})
   replayed.closeSync()
 })

@@ -2,8 +2,8 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
-import { Analytics } from '../../src/analytics/supervisor.js'
-import type { AnalyticsLimits } from '../../src/analytics/contract/options.js'
+import { SqlProcess } from '../../src/sql-process/supervisor.js'
+import type { SqlProcessLimits } from '../../src/sql-process/contract/options.js'
 import { Ledger } from '../../src/commands/ledger.js'
 import { Blobs } from '../../src/files/blobs.js'
 import { prepareDataDirectory } from '../../src/setup/data-directory.js'
@@ -18,30 +18,30 @@ import { until } from '../support/until.js'
 import { origin, temporaryDirectory, testKey } from '../support/log/log.js'
 import { signalTo } from '../support/processes.js'
 
-type Open = { directory: string; log: SqliteLog; ledger: Ledger; analytics: Analytics }
+type Open = { directory: string; log: SqliteLog; ledger: Ledger; sqlProcess: SqlProcess }
 
 /** Trainings with the real processes: the one that answers SQL, and those that learn. */
-const withTrainings = async (limits: Partial<AnalyticsLimits>, readTimeoutMs: number, run: (open: Open) => Promise<void>) => {
+const withTrainings = async (limits: Partial<SqlProcessLimits>, readTimeoutMs: number, run: (open: Open) => Promise<void>) => {
   const { path: directory, remove } = temporaryDirectory()
   const paths = prepareDataDirectory(directory)
   const vault = new Vault(testKey)
   const log = new SqliteLog({ file: paths.log, vault })
   const ledger = new Ledger(log, vault)
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop' } }, origin)
-  const analytics = await Analytics.start({ dataDirectory: directory, masterKeys: () => [testKey], limits })
+  const sqlProcess = await SqlProcess.start({ dataDirectory: directory, masterKeys: () => [testKey], limits })
   const trainings = new TrainingService({
     leases: soleLeases,
     ...{ ledger, trainer: new Trainer(), blobs: new Blobs(paths.blobs), temporary: join(directory, 'trainings') },
-    select: askRows(analytics, 'shop', () => []),
+    select: askRows(sqlProcess, 'shop', () => []),
     logger: pino({ level: 'silent' }),
     readTimeoutMs,
   })
   await trainings.resume()
   try {
-    await run({ directory, log, ledger, analytics })
+    await run({ directory, log, ledger, sqlProcess })
   } finally {
     await trainings.stop()
-    await analytics.stop()
+    await sqlProcess.stop()
     await log.close()
     remove()
   }
@@ -80,16 +80,16 @@ test('a training whose SQL process is killed in the middle of its rows reads the
     const ended = await begin(open, slow)
     await until(() => bytesRead(open) > 0)
     expect(bytesRead(open)).toBeLessThan((1000 * rows) / 2)
-    signalTo(open.analytics.pid, 'SIGKILL')
+    signalTo(open.sqlProcess.pid, 'SIGKILL')
     const version = await ended()
     expect(version).toMatchObject({ status: 'complete', error: null, result: { rows } })
-    expect(open.analytics.status()).toMatchObject({ restarts: 1 })
+    expect(open.sqlProcess.status()).toMatchObject({ restarts: 1 })
   }))
 
 test('a training that asks while there is no SQL process waits for the next one', () =>
   withTrainings({ startWaitMs: 1 }, 1_200_000, async (open) => {
-    signalTo(open.analytics.pid, 'SIGKILL')
-    await until(() => !open.analytics.status().ready)
+    signalTo(open.sqlProcess.pid, 'SIGKILL')
+    await until(() => !open.sqlProcess.status().ready)
     const ended = await begin(open, 'SELECT n AS a FROM range(100) AS t(n)')
     expect(await ended()).toMatchObject({ status: 'complete' })
   }))
@@ -98,7 +98,7 @@ test('a training reads for longer than a query of a client may take', () =>
   withTrainings({ timeoutMs: 500, answerMaxAgeMs: 500 }, 1_200_000, async (open) => {
     const { position: upTo } = await open.log.head()
     const asked = async () => {
-      const { rows } = await open.analytics.query({ sql: slow, db: 'shop', defaultProject: 'shop', upTo })
+      const { rows } = await open.sqlProcess.query({ sql: slow, db: 'shop', defaultProject: 'shop', upTo })
       for await (const _ of rows);
     }
     // On a busy machine the tables may not reach the head of the log in this time either: that is another refusal, which passes.
@@ -111,5 +111,5 @@ test('a training whose rows are not read within their own limit says so by its n
   withTrainings({}, 500, async (open) => {
     const ended = await begin(open, 'SELECT count(*) AS a FROM range(1e12::BIGINT) AS t(n) GROUP BY n % 7')
     expect(await ended()).toMatchObject({ status: 'error', error: expect.stringContaining('were not read within 500 ms') })
-    await until(() => open.analytics.status().running === 0)
+    await until(() => open.sqlProcess.status().running === 0)
   }))

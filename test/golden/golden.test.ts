@@ -95,7 +95,7 @@ test('a replay of it gives the tables that the service follows it with', async (
   // An answer says that the tables are there, however long they took.
   await sql(service.url, 'SELECT max(position) FROM log.events', 'mindsdb')
   await service.close()
-  const followed = await DuckDBInstance.create(dataPaths(directory).analytics)
+  const followed = await DuckDBInstance.create(dataPaths(directory).tablesFile)
   const fresh = await DuckDBInstance.create(':memory:')
   const reader = openLogReader(directory)
   expect(await replay({ events: reader, payloads: reader, database: fresh })).toBe(golden.head.position)

@@ -30,7 +30,7 @@ const noPages = new PageReader({ fetch, textOf: () => Promise.reject(new TypeErr
 const model = streamId.parse('0190b9a0-0000-7000-8000-000000000000')
 const origin: Origin = { actor: 'ada', source: 'sql', request: 'r', correlation: null, causation: null }
 
-/** Stands in for the analytics process: answers with what the test says. */
+/** Stands in for the SQL process: answers with what the test says. */
 class StandIn implements SelectService {
   asked: object[] = []
   sql: string[] = []
@@ -67,7 +67,7 @@ class StandIn implements SelectService {
 
 let directory: string
 let log: SqliteLog
-let analytics: StandIn
+let sqlProcess: StandIn
 let engine: SqlEngine
 let recorded: unknown[]
 
@@ -76,12 +76,12 @@ beforeEach(async () => {
   const vault = new Vault(Buffer.alloc(32, 7))
   log = new SqliteLog({ file: join(directory, 'log.db'), vault })
   const ledger = new Ledger(log, vault)
-  analytics = new StandIn()
+  sqlProcess = new StandIn()
   recorded = []
   const note = (one: unknown) => Promise.resolve(recorded.push(one))
   engine = new SqlEngine({
     ledger,
-    analytics,
+    sqlProcess,
     trainings: {
       requireRows: () => Promise.resolve(),
       progressOf: () => undefined,
@@ -182,11 +182,11 @@ describe('writing statements become the commands of REST', () => {
 
   test('views are checked before they are recorded, in their own database', async () => {
     await ok('CREATE VIEW v FROM files (SELECT * FROM rentals)', 'shop')
-    expect(analytics.asked).toMatchObject([{ within: { start: 26, end: 47 }, wanted: { kind: 'columns' }, user: 'ada' }])
-    expect(analytics.dbs).toEqual(['files'])
+    expect(sqlProcess.asked).toMatchObject([{ within: { start: 26, end: 47 }, wanted: { kind: 'columns' }, user: 'ada' }])
+    expect(sqlProcess.dbs).toEqual(['files'])
     expect(await found('view', 'v')).toMatchObject({ query: 'SELECT * FROM rentals', database: 'files' })
     expect(await refusal('CREATE VIEW shop.w AS (DROP PROJECT shop)')).toContain('SELECT')
-    analytics.refusal = new Problem('query_failed', 'No', 'there is no table rentals')
+    sqlProcess.refusal = new Problem('query_failed', 'No', 'there is no table rentals')
     expect(await refusal('ALTER VIEW shop.v AS (SELECT 2)')).toContain('no table rentals')
     await ok('DROP MODEL shop.v')
     expect(await found('view', 'v')).toBeUndefined()
@@ -256,8 +256,8 @@ describe('reading statements', () => {
     await tableOf('SHOW COLUMNS FROM files.t')
   })
 
-  test('a SELECT goes to analytics as it is; scoring in it is recorded with secrets cut', async () => {
-    analytics.scored = [{ model, version: 2, rows: 9 }]
+  test('a SELECT goes to the SQL process as it is; scoring in it is recorded with secrets cut', async () => {
+    sqlProcess.scored = [{ model, version: 2, rows: 9 }]
     expect(await tableOf("SELECT a FROM t WHERE token = 'hidden';")).toEqual({
       columns: ['a', 'b'],
       rows: [
@@ -266,13 +266,13 @@ describe('reading statements', () => {
         [3, 'c'],
       ],
     })
-    expect(analytics.sql).toEqual(["SELECT a FROM t WHERE token = 'hidden'"])
+    expect(sqlProcess.sql).toEqual(["SELECT a FROM t WHERE token = 'hidden'"])
     expect(recorded).toMatchObject([{ version: 2, rows: 9, statement: "SELECT a FROM t WHERE token = '******';" }])
   })
 
   test('a scoring that is over before the first row is recorded before it, once', async () => {
-    analytics.scored = [{ model, version: 2, rows: 9 }]
-    analytics.isScoredFirst = true
+    sqlProcess.scored = [{ model, version: 2, rows: 9 }]
+    sqlProcess.isScoredFirst = true
     const answer = await ok('SELECT a FROM t')
     expect(answer.positions).toEqual([1])
     expect(recorded).toMatchObject([{ version: 2, rows: 9, statement: 'SELECT a FROM t' }])
@@ -281,7 +281,7 @@ describe('reading statements', () => {
   })
 
   test('predictions of given rows are recorded before they are answered', async () => {
-    analytics.served = [{ model, version: 1, rows: [{ input: {}, output: { value: 1, confidence: null, min: null, max: null } }] }]
+    sqlProcess.served = [{ model, version: 1, rows: [{ input: {}, output: { value: 1, confidence: null, min: null, max: null } }] }]
     expect(await ok('SELECT * FROM shop.m WHERE a = 1')).toMatchObject({ type: 'table', positions: [1] })
     expect(recorded).toHaveLength(1)
   })
@@ -339,12 +339,12 @@ describe('POST /sql/query', () => {
   })
 
   test('an empty table', async () => {
-    analytics.chunks = []
+    sqlProcess.chunks = []
     expect((await post({ query: 'SELECT 1' })).body).toMatchObject({ type: 'table', data: [], context: { db: 'mindsdb' } })
   })
 
   test('a failure after the first rows still says error', async () => {
-    analytics.chunks = ['[1,"a"]', new Problem('query_limit', 'Too long', 'it took too long')]
+    sqlProcess.chunks = ['[1,"a"]', new Problem('query_limit', 'Too long', 'it took too long')]
     expect((await post({ query: 'SELECT 1' }).expect(200)).body).toMatchObject({ type: 'error', error_message: 'it took too long' })
   })
 

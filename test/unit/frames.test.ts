@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { decodeFrame, encodeError, encodeFrame, FrameCutter, type LineFrame } from '../../src/analytics/contract/frames.js'
+import { decodeFrame, encodeError, encodeFrame, FrameCutter, type LineFrame } from '../../src/sql-process/contract/frames.js'
 import { streamId } from '../../events/common.js'
 import { Problem } from '../../src/basics/errors.js'
 

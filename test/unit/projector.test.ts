@@ -1,8 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from '@jest/globals'
 import { Replay } from '../../projections/replay.js'
-import { Projector, type ProjectorState } from '../../src/analytics/process/projector.js'
-import { skill } from '../support/analytics/analytics.js'
+import { Projector, type ProjectorState } from '../../src/sql-process/process/projector.js'
+import { skill } from '../support/sql-process/bench.js'
 import { MemoryLog } from '../support/log/memory-log.js'
 
 const open = async (log: MemoryLog) => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { Pulse } from '../../src/analytics/pulse.js'
+import { Pulse } from '../../src/sql-process/pulse.js'
 
 /** A process that answers at once, or not. */
 const subject = () => {

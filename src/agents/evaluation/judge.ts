@@ -3,7 +3,7 @@ import { limits } from '../../basics/limits.js'
 import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import { Fence } from '../prompt/fence.js'
 import { estimateTokens } from '../../llm/tokens/estimates.js'
-import { exchange } from '../run/exchange.js'
+import { exchange } from '../run/ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/token-days.js'
 import { usageOf } from '../run/usage.js'
 

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import { statedNumber } from '../../catalogue/stated-model.js'
 import { agentModes } from '../../commands/rules/agent-settings.js'
-import { maskSecrets } from '../../vault/secrets.js'
+import { maskSecrets } from '../../vault/seal-secrets.js'
 
 /** The settings of an agent's answers, from its params. */
 export type AgentSettings = {

@@ -18,7 +18,7 @@ export type QueryRows = { columns: readonly Column[]; rows: Json[][]; cut: boole
 
 type QueryParts = {
   log: Pick<Log, 'now'>
-  analytics: SelectService
+  sqlProcess: SelectService
   recorder: PredictionRecorder
   defaultProject: string
 }

@@ -1,6 +1,6 @@
 import { Problem } from '../../basics/errors.js'
 import type { Resource, Log } from '../../log/contract/log.js'
-import { openSecrets } from '../../vault/secrets.js'
+import { openSecrets } from '../../vault/seal-secrets.js'
 import type { Channel, ChannelParams, Fetch } from './channel.js'
 import { slackChannel } from './slack.js'
 import { telegramChannel } from './telegram.js'

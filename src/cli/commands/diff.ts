@@ -43,7 +43,7 @@ const withTables = async <T>(config: Reach, paths: DataPaths, run: (live: string
   mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
   const temporary = mkdtempSync(join(paths.temporary, 'diff-'))
   try {
-    return await run(server ? await copyOf(server, temporary) : paths.analytics, temporary)
+    return await run(server ? await copyOf(server, temporary) : paths.tablesFile, temporary)
   } finally {
     rmSync(temporary, { recursive: true, force: true })
     unlock()

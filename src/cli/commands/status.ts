@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import * as z from 'zod'
-import { readRebuilds } from '../../analytics/contract/rebuilds.js'
-import { tablesCheckpoint } from '../../analytics/tables-checkpoint.js'
+import { readRebuilds } from '../../sql-process/contract/rebuilds.js'
+import { tablesCheckpoint } from '../../sql-process/tables-checkpoint.js'
 import { ConfigError } from '../../setup/config.js'
 import { checkDataDirectory, dataPaths, type DataPaths } from '../../setup/data-directory.js'
 import { openForReading } from '../../log/storage/schema.js'
@@ -82,9 +82,9 @@ const headOf = (paths: DataPaths): number => {
 }
 
 /** The position of the tables, compared with the head of the log. The server refuses tables that know more than the log. */
-const tablesAt = async ({ analytics }: DataPaths, head: number): Promise<{ tables: string; ok: boolean }> => {
-  if (!existsSync(analytics)) return { tables: 'none; the next start builds them', ok: true }
-  const checkpoint = await tablesCheckpoint(analytics).catch(() => undefined)
+const tablesAt = async ({ tablesFile }: DataPaths, head: number): Promise<{ tables: string; ok: boolean }> => {
+  if (!existsSync(tablesFile)) return { tables: 'none; the next start builds them', ok: true }
+  const checkpoint = await tablesCheckpoint(tablesFile).catch(() => undefined)
   if (!checkpoint) return { tables: 'cannot be read; the next start mends them or builds them anew', ok: true }
   const position = Number(checkpoint[0]?.[0])
   const ok = position <= head

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { cutSecrets } from '../../dialect/secrets.js'
+import { cutSecrets } from '../../dialect/mask-secrets.js'
 
 const maxLines = 1_000
 const file = (): string => join(homedir(), '.mindledger_history')

@@ -5,7 +5,7 @@ import type { Resource, Log } from '../../log/contract/log.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { describeModelPlace, type NamedRows, type ModelPlace } from '../../sql/facade/describe-model.js'
-import { maskSecrets } from '../../vault/secrets.js'
+import { maskSecrets } from '../../vault/seal-secrets.js'
 
 /** `2026-11-21T10:00:00.123456Z` as records show it: UTC, `2026-11-21 10:00:00.123456`. */
 export const recordTime = (recordedAt: string): string => recordedAt.slice(0, 26).replace('T', ' ')

@@ -6,7 +6,7 @@ import { versionOf } from '../../commands/model.js'
 import type { Moment } from '../../http/reads/read-routes.js'
 import { projectNamed } from '../../log/read/by-name.js'
 import type { AnyResource, Resource } from '../../log/contract/log.js'
-import { maskSecrets } from '../../vault/secrets.js'
+import { maskSecrets } from '../../vault/seal-secrets.js'
 
 /** The names of kinds of resources in tools: `agent`, `view` … */
 export const kindSchema = z.enum(kinds as [Kind, ...Kind[]])

@@ -133,5 +133,5 @@ export type SelectAnswer = SelectHead & { rows: AsyncGenerator<Buffer, SelectEnd
 /** `client` owns the query, which takes a place of this client's share. Without a client the query is the service's own. */
 export type SelectOptions = { signal?: AbortSignal | undefined; client?: string | undefined }
 
-/** Anything that answers SELECTs: the analytics process, or a replacement for it. It resolves with the first rows. */
+/** Anything that answers SELECTs: the SQL process, or a replacement for it. It resolves with the first rows. */
 export type SelectService = { query: (request: SelectRequest, options: SelectOptions) => Promise<SelectAnswer> }

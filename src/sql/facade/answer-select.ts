@@ -4,7 +4,7 @@ import type { Log } from '../../log/contract/log.js'
 import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
 import type { SearchFor } from '../../knowledge/contract/search.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
-import { cutSecretsInTurns } from '../../dialect/secrets.js'
+import { cutSecretsInTurns } from '../../dialect/mask-secrets.js'
 import { rowsFrom, type SqlAnswer } from '../contract/answer.js'
 import type { RunningStatement } from '../contract/request.js'
 import type {
@@ -25,7 +25,7 @@ export type AskQuestions = (asked: AgentQuestions, statement: RunningStatement) 
 /** The parts that answer a SELECT and record its predictions. */
 export type AnswerParts = {
   log: Pick<Log, 'now'> & { head: () => Promise<{ position: number }> }
-  analytics: SelectService
+  sqlProcess: SelectService
   recorder: Pick<PredictionRecorder, 'records' | 'served' | 'scored'>
   defaultProject: string
   /** Asks agents. Without it, a statement that needs an agent is refused. */
@@ -116,7 +116,7 @@ const searchedTooOften = (): Problem =>
 const sendSelect = async (
   request: SelectRequest,
   statement: RunningStatement,
-  { analytics, askQuestions, askKnowledge }: AnswerParts,
+  { sqlProcess, askQuestions, askKnowledge }: AnswerParts,
 ): Promise<SelectAnswer> => {
   const { signal, client, origin } = statement
   const { purpose = 'query' } = request
@@ -124,7 +124,7 @@ const sendSelect = async (
   const told: KnowledgeExchange[] = []
   for (let [rounds, asked] = [0, 0]; ;) {
     const given = { ...request, ...(askQuestions && { answers }), ...(askKnowledge && { told }) }
-    const answer = await analytics.query(given, { signal, client })
+    const answer = await sqlProcess.query(given, { signal, client })
     if (!answer.questions && !answer.searches) return answer
     await answer.rows.return(undefined)
     if (answer.searches && askKnowledge) {
@@ -144,7 +144,7 @@ const sendSelect = async (
  * Answers a SELECT that is a statement or was made from one, at the head of the log. Resolves with its first rows, so most failures still
  * get a separate answer.
  *
- * @example await answerSelect({ sql: 'SELECT 1' }, statement, { log, analytics, recorder, defaultProject: 'mindsdb' })
+ * @example await answerSelect({ sql: 'SELECT 1' }, statement, { log, sqlProcess, recorder, defaultProject: 'mindsdb' })
  */
 export const answerSelect = async (select: SelectPart, statement: RunningStatement, parts: AnswerParts): Promise<SqlAnswer> => {
   const { position: head } = await parts.log.head()

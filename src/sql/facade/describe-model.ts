@@ -4,7 +4,7 @@ import { versionOf } from '../../commands/model.js'
 import { Problem } from '../../basics/errors.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
 import type { ProgressOf } from '../../models/training/progress.js'
-import { maskSecrets } from '../../vault/secrets.js'
+import { maskSecrets } from '../../vault/seal-secrets.js'
 import { attributes, jobs, type NamedRows } from './model-attributes.js'
 
 export type { NamedRows } from './model-attributes.js'

@@ -8,7 +8,7 @@ import { errorMessage, type SqlAnswer, type SqlContext } from '../contract/answe
 import { isBeyondHead, refuseWriteAsOf } from '../contract/as-of.js'
 import { refuseWrite } from '../contract/read-only.js'
 import { inTurns } from '../../basics/long-work.js'
-import { answerOf, type EvaluateAgent } from './answers.js'
+import { answerOf, type EvaluateAgent } from './statement-answers.js'
 import { KnowledgeWriter, type KnowledgeWriterOptions } from './knowledge-writer.js'
 import { Reader, type ReaderOptions } from './reader.js'
 import type { SqlRequest } from '../contract/request.js'
@@ -19,7 +19,7 @@ import { Writer, type WriterOptions } from './writer.js'
 const noAgents: EvaluateAgent = () => Promise.reject(new TypeError('nothing here evaluates agents'))
 
 /**
- * Answers SQL statements: a writing statement becomes the same command as over REST, and a reading statement goes to the analytics process.
+ * Answers SQL statements: a writing statement becomes the same command as over REST, and a reading statement goes to the SQL process.
  * Keeps nothing between statements; the client sends its context with each statement.
  *
  * @example const answer = await engine.execute({ query: 'SHOW AGENTS', db: 'shop', origin })

@@ -2,7 +2,7 @@ import { isProblem, Problem } from '../../basics/errors.js'
 import { inTurns } from '../../basics/long-work.js'
 import { positionOf, tokensIn } from '../../dialect/lexer.js'
 import { offsetOf } from '../../dialect/position.js'
-import { maskSecretsOf } from '../../dialect/secrets.js'
+import { maskSecretsOf } from '../../dialect/mask-secrets.js'
 
 const shownPlace = / \(line \d+, column \d+\)\n>[^\n]*\n-*\^/
 

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { keepsRows, type Model, type ModelVersion } from '../../../events/model.js'
 import type { Progress } from '../../models/engines/tables/fit.js'
 import { optionsOf } from '../../catalogue/engine-options.js'
-import { maskSecrets } from '../../vault/secrets.js'
+import { maskSecrets } from '../../vault/seal-secrets.js'
 
 /** Rows as objects, with the values in the order of the columns. */
 export type NamedRows = JsonObject[]

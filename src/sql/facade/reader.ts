@@ -61,9 +61,9 @@ export class Reader {
 
   /** Answers a SELECT of the user, or the SELECT in a statement. */
   select(select: SelectPart, running: RunningStatement): Promise<SqlAnswer> {
-    const { recorder, ledger, analytics, defaultProject, askQuestions, knowledge } = this.options
+    const { recorder, ledger, sqlProcess, defaultProject, askQuestions, knowledge } = this.options
     const askKnowledge: AnswerParts['askKnowledge'] = (question, searchFor) => knowledge.answer(question, searchFor)
-    return answerSelect(select, running, { log: ledger.log, analytics, recorder, defaultProject, askQuestions, askKnowledge })
+    return answerSelect(select, running, { log: ledger.log, sqlProcess, recorder, defaultProject, askQuestions, askKnowledge })
   }
 
   /** Answers a SELECT in its original form. @throws Problem when it was sent to a connection whose own system alone could answer it */
@@ -215,8 +215,8 @@ export class Reader {
   }
 
   async #read(request: Omit<SelectRequest, 'db' | 'defaultProject'>, client: string | undefined): Promise<unknown[][]> {
-    const { analytics, defaultProject } = this.options
-    const { rows } = await analytics.query({ ...request, db: defaultProject, defaultProject }, { client })
+    const { sqlProcess, defaultProject } = this.options
+    const { rows } = await sqlProcess.query({ ...request, db: defaultProject, defaultProject }, { client })
     return allRows(rows)
   }
 }

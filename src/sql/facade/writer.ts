@@ -7,7 +7,7 @@ import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { ModelCommand } from '../../commands/model.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
-import { hideSecrets, maskSecrets } from '../../vault/secrets.js'
+import { hideSecrets, maskSecrets } from '../../vault/seal-secrets.js'
 import type { SelectService } from '../contract/select.js'
 import { allRows, tableOf, type SqlAnswer, type SqlContext } from '../contract/answer.js'
 import { checkTraining } from './training/check-training.js'
@@ -25,7 +25,7 @@ import { quoteName } from '../../dialect/strings.js'
 
 export type WriterOptions = {
   ledger: Ledger
-  analytics: SelectService
+  sqlProcess: SelectService
   trainings: {
     requireRows: (model: StreamId, version: number) => Promise<void>
   }
@@ -145,10 +145,10 @@ export class Writer {
     const { kind } = parseStatement(inner, params)
     if (kind !== 'select' && kind !== 'system_select')
       throw new Problem('bad_statement', 'Not a query', 'a view is made of a SELECT', { hint: 'CREATE VIEW name AS (SELECT …)' })
-    const { ledger, analytics, defaultProject } = this.options
+    const { ledger, sqlProcess, defaultProject } = this.options
     const { position } = await ledger.log.head()
     const place = { sql: query, ...(within && { within }), db: database, defaultProject, upTo: position, user: actor }
-    const { rows } = await analytics.query({ ...place, ...(params && { params }), wanted: { kind: 'columns', ofView } }, {})
+    const { rows } = await sqlProcess.query({ ...place, ...(params && { params }), wanted: { kind: 'columns', ofView } }, {})
     checkNames(
       (await allRows(rows)).map(([name]) => ({ name: String(name) })),
       'view',
@@ -177,11 +177,11 @@ export class Writer {
 
   /** A repeated request gets its first answer again, whatever has happened to its data since. */
   async #checkTraining(command: ModelCommand, origin: Origin, execution: Execution, first?: LedgerCommand): Promise<void> {
-    const { ledger, analytics, defaultProject } = this.options
+    const { ledger, sqlProcess, defaultProject } = this.options
     if (await ledger.repeated(origin, execution)) return
     if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
     const given = first?.type === 'CreateFile' || first?.type === 'ReplaceFile' ? first.data.content.columns : undefined
-    await checkTraining(command, origin.actor, { log: ledger.log, analytics, defaultProject }, given)
+    await checkTraining(command, origin.actor, { log: ledger.log, sqlProcess, defaultProject }, given)
   }
 
   /** Refuses a FINETUNE from erased rows. The command itself refuses a missing version. */

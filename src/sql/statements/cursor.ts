@@ -3,7 +3,7 @@ import { Problem } from '../../basics/errors.js'
 import { badStatement, type Token } from '../../dialect/lexer.js'
 import { quoteText } from '../../dialect/strings.js'
 import type { Parameters } from './statement.js'
-import { maskSecretsOf } from '../../dialect/secrets.js'
+import { maskSecretsOf } from '../../dialect/mask-secrets.js'
 import { nearestUsage } from './usages.js'
 
 const show = (token: Token | undefined): string => (token === undefined ? 'the end' : `"${token.text.slice(0, 60).toWellFormed()}"`)

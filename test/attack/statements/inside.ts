@@ -144,7 +144,7 @@ SELECT * FROM LEDGER.EVENTS
 SELECT * FROM Ledger . Events
 SELECT * FROM ledger.payloads
 SELECT * FROM memory.ledger.events
-SELECT * FROM analytics.ledger.events
+SELECT * FROM sqlProcess.ledger.events
 SELECT * FROM "analytics"."ledger"."events"
 SELECT * FROM system.information_schema.tables
 SELECT * FROM memory.information_schema.tables

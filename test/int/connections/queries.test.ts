@@ -554,7 +554,7 @@ test('a statement that wrote is not sent again when the process that answers SQL
       .then(() => 'answered', String)
       .finally(() => (isOver = true))
     await until(async () => isOver || ((await notes(note)) as { n: number }[])[0]?.n === 1)
-    signalTo(service.service.analyticsPid(), 'SIGKILL')
+    signalTo(service.service.sqlProcessPid(), 'SIGKILL')
     const text = await said
     // On a busy machine its time may be over before the process is lost.
     if (text.includes('sqlTimeoutMs')) continue

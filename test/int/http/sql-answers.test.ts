@@ -162,7 +162,7 @@ const onLinux = process.platform === 'linux' ? test : test.skip
 onLinux('clients that read nothing cost a few megabytes and nobody a place, and get the rest when they do', async () => {
   const rows = 2_000_000
   const large = `SELECT i, 'row number ' || i AS s, i / 7 AS d FROM range(${rows}) AS t(i)`
-  const pids = [process.pid, at.service.analyticsPid() ?? 0]
+  const pids = [process.pid, at.service.sqlProcessPid() ?? 0]
   await send(at.url, 'POST', '/api/sql/query', { query: large.replace(String(rows), '100000') })
   const before = pids.map(residentMb)
   const sockets = await Promise.all(Array.from({ length: 10 }, () => stuckReader(large)))

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import type { JsonObject } from '../../../events/common.js'
-import { sealSecrets } from '../../../src/vault/secrets.js'
+import { sealSecrets } from '../../../src/vault/seal-secrets.js'
 import { Vault, type SealedPayload } from '../../../src/vault/vault.js'
 import { failure, hear, modelsHere, question } from '../../support/llm/models.js'
 import { chunk, last, RawServer, stream } from '../../support/llm/raw-server.js'

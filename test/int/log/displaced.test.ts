@@ -114,20 +114,20 @@ const putOlderLogBack = async (environment: Record<string, string>, fork: readon
   await until(async () => (await rowsNow(url, 'SELECT count(*) AS n FROM skills'))[0]?.[0] === 4)
   await stop()
   if (fork.length > 0) {
-    const { analytics } = dataPaths(data)
-    const newer = [analytics, `${analytics}.wal`].filter(existsSync)
+    const { tablesFile } = dataPaths(data)
+    const newer = [tablesFile, `${tablesFile}.wal`].filter(existsSync)
     for (const file of newer) renameSync(file, `${file}.newer`)
     copyFileSync(older, log)
     await createAll(await start(), ...fork)
     await stop()
-    for (const file of [analytics, `${analytics}.wal`]) rmSync(file, { force: true })
+    for (const file of [tablesFile, `${tablesFile}.wal`]) rmSync(file, { force: true })
     for (const file of newer) renameSync(`${file}.newer`, file)
   } else copyFileSync(older, log)
 }
 
 test('an older log beside newer tables is not started on, and not written to, until the tables are deleted', async () => {
   await putOlderLogBack({})
-  const { log, analytics } = dataPaths(data)
+  const { log, tablesFile } = dataPaths(data)
   const before = readFileSync(log)
   const said = await refusal()
   expect(said).toMatch(/older copy.*the tables stand at position 5, and the log ends at 3.*delete .*analytics\.duckdb/)
@@ -135,7 +135,7 @@ test('an older log beside newer tables is not started on, and not written to, un
   const status = await commandHere(['status'], { DATA_DIR: data })
   expect(status).toMatchObject({ code: 1, err: '' })
   expect(status.out).toMatch(/^tables +position 5, AHEAD: 2 events are missing in the log/m)
-  rmSync(analytics)
+  rmSync(tablesFile)
   expect(await names(await start())).toEqual(['one', 'two'])
   await stop()
 })
@@ -143,7 +143,7 @@ test('an older log beside newer tables is not started on, and not written to, un
 test('an older log beside a newer kept head is not started on, and its file gets no further head', async () => {
   const HEAD_FILE = join(outside.path, 'heads.txt')
   await putOlderLogBack({ HEAD_FILE })
-  rmSync(dataPaths(data).analytics)
+  rmSync(dataPaths(data).tablesFile)
   const heads = readFileSync(HEAD_FILE, 'utf8')
   expect(await refusal({ HEAD_FILE })).toMatch(/heads\.txt .*position 5, and the log ends at 3.*set HEAD_FILE to a new one/)
   expect(readFileSync(HEAD_FILE, 'utf8')).toBe(heads)
@@ -156,7 +156,7 @@ test('another history of the same length is told from the one that tables and ke
   const HEAD_FILE = join(outside.path, 'heads.txt')
   await putOlderLogBack({ HEAD_FILE }, ['drei', 'vier', 'fünf'])
   expect(await refusal()).toContain('the event at position 5 is not the last event that the tables followed')
-  rmSync(dataPaths(data).analytics)
+  rmSync(dataPaths(data).tablesFile)
   expect(await refusal({ HEAD_FILE })).toContain('its head of position 5 is one of another history of this log')
 })
 

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { nextChain } from '../../../events/stored/chain.js'
-import type { AnalyticsStatus } from '../../../src/analytics/supervisor.js'
+import type { SqlProcessStatus } from '../../../src/sql-process/supervisor.js'
 import { limits } from '../../../src/basics/limits.js'
 import { Session, UnreachableError } from '../../../src/log/shared/postgres/session.js'
 import { lastPosition } from '../../../src/log/storage/schema.js'
@@ -293,10 +293,10 @@ test('a node that meets an event of a newer release stays before it: it loses no
       expect(await refusal(log.submit(writes(projectCreated(5))))).toBe('storage_failed')
       await expect(log.newest()).rejects.toMatchObject({ status: 503, detail: says })
       expect((await log.readAll(0, 10)).map(({ position }) => position)).toEqual([1, 2, 3])
-      const analytics = {
-        status: () => ({ state: 'following', stopped: undefined, position: 3, losses: { other_rows: 0 } }) as AnalyticsStatus,
+      const sqlProcess = {
+        status: () => ({ state: 'following', stopped: undefined, position: 3, losses: { other_rows: 0 } }) as SqlProcessStatus,
       }
-      const at = (readsLocally: boolean) => readiness({ log, analytics, warnings: () => [], readsLocally })
+      const at = (readsLocally: boolean) => readiness({ log, sqlProcess, warnings: () => [], readsLocally })
       expect(await at(false)).toMatchObject({ reads: { ready: false, reason: says }, log: { shared: { state: 'outdated' } } })
       expect((await at(true)).reads).toEqual({ ready: true })
     }

@@ -88,7 +88,7 @@ test('models, jobs and uploads are counted by what the log says of them', async 
 test('a process that is killed under a query is counted, with its reason, and the query as run again', async () => {
   const slow = sql(at.url, `SELECT count(*) FROM range(8000000) WHERE md5(range::VARCHAR) > ''`)
   await until(async () => valueOf(await scrape(), 'sql_running_queries') === 1)
-  signalTo(at.service.analyticsPid(), 'SIGKILL')
+  signalTo(at.service.sqlProcessPid(), 'SIGKILL')
   await until(async () => valueOf(await scrape(), 'sql_ready') === 1 && valueOf(await scrape(), 'analytics_restarts_total') === 1)
   // Its answer is for other tests: on a busy machine the next process may come too late for it.
   await slow

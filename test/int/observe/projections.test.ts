@@ -60,8 +60,8 @@ test('rebuilds are counted with their reasons across restarts, and a first build
     return [row?.['rebuilds'], row?.['last_rebuild_reason']]
   }
   expect(await restart(() => undefined)).toEqual([0, null])
-  expect(await restart(() => rmSync(paths.analytics))).toEqual([1, 'missing file'])
-  expect(await restart(() => writeFileSync(paths.analytics, 'no database at all'))).toEqual([2, 'damaged file'])
+  expect(await restart(() => rmSync(paths.tablesFile))).toEqual([1, 'missing file'])
+  expect(await restart(() => writeFileSync(paths.tablesFile, 'no database at all'))).toEqual([2, 'damaged file'])
   expect(await restart(() => undefined)).toEqual([2, 'damaged file'])
   await place.stop()
   const url = await place.start()
@@ -95,7 +95,7 @@ test('a process that is gone, or cannot start, is told by readiness, without a p
   const { temporary } = dataPaths(place.path)
   rmSync(temporary, { recursive: true })
   writeFileSync(temporary, '')
-  signalTo(place.running()?.analyticsPid(), 'SIGKILL')
+  signalTo(place.running()?.sqlProcessPid(), 'SIGKILL')
   const said = async () => JSON.stringify((await send(url, 'GET', '/ready')).body)
   await until(async () => (await said()).includes('not a directory'))
   expect(await said()).not.toContain(place.path)

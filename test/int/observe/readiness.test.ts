@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { request } from 'node:http'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import type { AnalyticsStatus } from '../../../src/analytics/supervisor.js'
+import type { SqlProcessStatus } from '../../../src/sql-process/supervisor.js'
 import { limits } from '../../../src/basics/limits.js'
 import { readiness } from '../../../src/observe/readiness.js'
 import { Ledger } from '../../../src/commands/ledger.js'
@@ -70,7 +70,9 @@ test('a node that is far behind the others is not ready, and says so; READS=loca
       log: {
         health: async () => ({ position: 5, queued: 0, unwritable: undefined, shared: { state: 'following', lag: { ...lag, batches } } }),
       },
-      analytics: { status: () => ({ state: 'following', stopped: undefined, position: 5, losses: { other_rows: 0 } }) as AnalyticsStatus },
+      sqlProcess: {
+        status: () => ({ state: 'following', stopped: undefined, position: 5, losses: { other_rows: 0 } }) as SqlProcessStatus,
+      },
       ...{ warnings: () => [], readsLocally },
     })
   expect(await at(lag.batches)).toMatchObject({ rest: { ready: true }, reads: { ready: true } })

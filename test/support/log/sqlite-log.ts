@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { StoredEvent } from '../../../projections/staging.js'
-import type { FollowedLog } from '../../../src/analytics/process/serve.js'
+import type { FollowedLog } from '../../../src/sql-process/process/serve.js'
 import { MemoryLog, type Written } from './memory-log.js'
 
 /** Reads a log file that contains only events. */

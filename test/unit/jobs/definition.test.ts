@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
 import { fillTimes } from '../../../src/commands/rules/placeholders.js'
 import { limits } from '../../../src/basics/limits.js'
-import { hiderOf } from '../../../src/dialect/secrets.js'
+import { hiderOf } from '../../../src/dialect/mask-secrets.js'
 
 const now = Date.parse('2026-05-06T07:08:09Z')
 const asked = (changes: object = {}) => readJob({ query: 'SELECT 1', ifQuery: null, start: null, end: null, every: null, ...changes }, now)

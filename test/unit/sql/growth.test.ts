@@ -12,7 +12,7 @@ import { wordsFor } from '../../../src/sql/engine/errors/error-words.js'
 import { nativeQueries, nativeSpelling } from '../../../src/sql/engine/resolve/native-queries.js'
 import { missingValues, valueQueries } from '../../../src/sql/engine/read/pivots.js'
 import { parseStatement, splitStatements } from '../../../src/sql/statements/parse.js'
-import { cutSecrets, hiderOf } from '../../../src/dialect/secrets.js'
+import { cutSecrets, hiderOf } from '../../../src/dialect/mask-secrets.js'
 import { systemAnswer } from '../../../src/sql/facade/server-answers.js'
 import { translate } from '../../../src/sql/engine/session/translation.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { holdsSecret, holdsSecretOf } from '../../../src/vault/secret-texts.js'
+import { holdsSecret, holdsSecretOf } from '../../../src/vault/looks-secret.js'
 
 const long = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9'
 

@@ -7,7 +7,7 @@ import { Busy, Refusal } from '../../parts/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
 import type { KindInfo } from '../../basics/kinds.js'
 import { wordsOf } from '../../basics/words.js'
-import { Earlier, useChanges } from './earlier.js'
+import { Earlier, useChanges } from './loaded-changes.js'
 
 /** Kinds that have no rollback. The active version of a model is chosen on its card. */
 const cannotRollBack: ReadonlySet<string> = new Set(['project', 'model'])

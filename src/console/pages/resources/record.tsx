@@ -4,7 +4,7 @@ import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { wordsOf } from '../../basics/words.js'
 import { Refusal } from '../../parts/notice.js'
 import { blameOf, whoOf, type Changes } from './changes.js'
-import { Earlier, useChanges } from './earlier.js'
+import { Earlier, useChanges } from './loaded-changes.js'
 import { originOf, type Origin } from './origins.js'
 
 const Field = ({ value }: { value: Value }) => {

@@ -1,5 +1,5 @@
 import { FittedMethods } from './methods.js'
-import { bestMethod, planRolling, rollOrigins, type Misses } from './rolling.js'
+import { bestMethod, planRolling, rollOrigins, type Misses } from './rolling-errors.js'
 import { filled, findSeason, type Values } from './season.js'
 import { normalisedMisses, spreadOf } from './spread.js'
 

@@ -1,5 +1,5 @@
 import { quantilesOf } from '../../numerics/quantiles.js'
-import { errorsByStep, missOf, type Misses } from './rolling.js'
+import { errorsByStep, missOf, type Misses } from './rolling-errors.js'
 
 /** The best non-decreasing fit to weighted means (pool adjacent violators), because later steps are never more certain. */
 const rising = (means: readonly number[], weights: readonly number[]): number[] => {

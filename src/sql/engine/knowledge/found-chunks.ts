@@ -12,7 +12,7 @@ import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract
 import { parseSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { nodeOf } from '../ast/nodes.js'
-import type { FetchedRows } from '../connected/fetch-table.js'
+import type { FetchedRows } from '../connected/plan-scan.js'
 import { limitOf } from '../connected/limits-of-query.js'
 import { usedColumns } from '../connected/used-columns.js'
 import { aliasOf } from '../session/describe.js'

@@ -1,5 +1,5 @@
 import type { Token } from '../../../dialect/lexer.js'
-import { lastPlaces } from '../../../dialect/refuse-last.js'
+import { lastPlaces } from '../../../dialect/last-places.js'
 import type { LastSession } from '../session/session.js'
 
 /** The name of a LAST in the tree; its number follows. */

@@ -232,7 +232,7 @@ const commands = {
   drop_model: async (statement, inputs) => [await dropModel(statement, inputs)].filter((command) => command !== undefined),
 } satisfies { [K in StatementKind]?: ToCommands<K> }
 
-/** The kinds of statements that are commands. All other statements have an answer in `src/sql/facade/answers.ts`. */
+/** The kinds of statements that are commands. All other statements have an answer in `src/sql/facade/statement-answers.ts`. */
 export type CommandKind = keyof typeof commands
 
 const table: { readonly [K in CommandKind]: ToCommands<K> } = commands

@@ -52,9 +52,9 @@ const learningOf = async (command: ModelCommand, resources: Resources): Promise<
 const undecided: ReadonlySet<ProblemCode> = new Set(['busy', 'analytics_unavailable', 'query_limit', 'internal'])
 
 type Columns = FileContent['columns']
-type Parts = { log: Pick<Log, 'head' | 'resources'>; analytics: SelectService; defaultProject: string }
+type Parts = { log: Pick<Log, 'head' | 'resources'>; sqlProcess: SelectService; defaultProject: string }
 
-const columnsOf = async ({ query, database }: TrainingSpec, user: string, { log, analytics, defaultProject }: Parts): Promise<Columns> => {
+const columnsOf = async ({ query, database }: TrainingSpec, user: string, { log, sqlProcess, defaultProject }: Parts): Promise<Columns> => {
   const { position: upTo } = await log.head()
   const asked = {
     sql: query,
@@ -66,7 +66,7 @@ const columnsOf = async ({ query, database }: TrainingSpec, user: string, { log,
     purpose: 'training',
     wanted: { kind: 'columns' },
   } as const
-  const { rows } = await analytics.query(asked, { signal: AbortSignal.timeout(limits.trainingCheckTimeoutMs) })
+  const { rows } = await sqlProcess.query(asked, { signal: AbortSignal.timeout(limits.trainingCheckTimeoutMs) })
   return (await allRows(rows)).map(([name, type]) => ({ name: String(name), type: String(type) }))
 }
 

@@ -13,13 +13,13 @@ type ConnectionsRead = (request: SelectRequest) => readonly ConnectionRead[]
  * The rows for a training. They may take longer than the answer to a client: `trainingReadTimeoutMs`. `connectionsRead` returns the
  * connected databases that a request has read.
  *
- * @example const { columns, chunks } = await askRows(analytics, 'mindsdb', () => [])({ sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, signal)
+ * @example const { columns, chunks } = await askRows(sqlProcess, 'mindsdb', () => [])({ sql: 'SELECT * FROM homes', db: 'files', upTo: 40 }, signal)
  */
 export const askRows =
-  (analytics: SelectService, defaultProject: string, connectionsRead: ConnectionsRead): RowSource =>
+  (sqlProcess: SelectService, defaultProject: string, connectionsRead: ConnectionsRead): RowSource =>
   async (query, signal) => {
     const request: SelectRequest = { ...query, ...ofTraining, defaultProject }
-    const { columns, nondeterminism = [], rows } = await analytics.query(request, { signal, client })
+    const { columns, nondeterminism = [], rows } = await sqlProcess.query(request, { signal, client })
     // Tables of connected databases are read before the first row arrives.
     return { columns, chunks: rows, nondeterminism, connections: connectionsRead(request) }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { fc } from '../../../support/random/properties.js'
-import { cutSecrets, maskSecrets } from '../../../../src/dialect/secrets.js'
+import { cutSecrets, maskSecrets } from '../../../../src/dialect/mask-secrets.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
 import { codePoint } from '../../../support/random/code-points.js'
 

@@ -1,0 +1,305 @@
+import { rmSync } from 'node:fs'
+import { resolve as resolvePath } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Problem } from '../basics/errors.js'
+import { dataPaths } from '../setup/data-directory.js'
+import { programFile } from '../setup/package.js'
+import { Child, type Loss } from './child.js'
+import { residentBytes } from '../basics/resident-memory.js'
+import { endOrphan } from './orphan.js'
+import type { SqlProcessLimits, SqlProcessOptions } from './contract/options.js'
+import type { TablesState } from '../sql/relations/projections.js'
+import { Pulse } from './pulse.js'
+import { RebuildRecord, type Rebuilds } from './contract/rebuilds.js'
+import { makeSocketDirectory } from '../basics/socket-directory.js'
+
+/** The state of the process, and the ends of the processes before it. */
+export type ProcessStatus = {
+  ready: boolean
+  state: TablesState
+  /** Why SQL is not available at the moment, if so. */
+  stopped: string | undefined
+  /** The last known position of the tables. */
+  position: number
+  /** How many events the tables were behind the log when they last looked. */
+  lag: number
+  rebuilds: Rebuilds
+  /** The last reason why the tables could not follow the log. */
+  lastError: string | undefined
+  restarts: number
+  /** How often the process ended, by reason. */
+  losses: Readonly<Record<Loss, number>>
+  rssBytes: number
+}
+
+const backoffMaxMs = 10_000
+const healthyAfterMs = 10_000
+/** The service starts without waiting longer than this for tables that are being built. */
+const buildWaitMs = 1_000
+const stopWaitMs = 3_000
+const respawnMs = 1_000
+
+const noConnections = () => Promise.reject(new Problem('not_found', 'Database not found', 'There are no connected databases here'))
+
+/**
+ * Keeps an SQL process running: starts it, replaces a process that ended, and ends a process that uses too much memory for its
+ * queries.
+ *
+ * @example const keeper = new Keeper(options, limits, () => gate.running > 0); await keeper.start(); await keeper.readyChild()
+ */
+export class Keeper {
+  readonly #directory = makeSocketDirectory()
+  readonly #rebuilds: RebuildRecord
+  #child: Child | undefined
+  /** A process that is ended on purpose: the code that ends it starts the next one. */
+  #leaving: Child | undefined
+  #isStopping = false
+  readonly #waiters = new Set<() => void>()
+  #starts = 0
+  #restarts = 0
+  readonly #losses: Record<Loss, number> = { memory: 0, stuck: 0, blocked: 0, other_rows: 0, died: 0 }
+  #failures = 0
+  #unready = 0
+  #rssBytes = 0
+  #watch: NodeJS.Timeout | undefined
+  #pulse: Pulse | undefined
+  #beat: NodeJS.Timeout | undefined
+  #confinement: string | undefined
+
+  constructor(
+    private readonly options: SqlProcessOptions,
+    private readonly limits: SqlProcessLimits,
+    private readonly isBusy: () => boolean,
+  ) {
+    this.#rebuilds = new RebuildRecord(dataPaths(resolvePath(options.dataDirectory)).rebuilds, options.logger)
+  }
+
+  /** Starts the process. Waits until it answers, or until it is known to need longer: then the status says why, and the start goes on. */
+  async start(): Promise<void> {
+    void this.#respawn()
+    this.#watch = setInterval(() => void this.#watchMemory(), this.limits.memorySampleMs)
+    this.#beat = setInterval(() => this.#watchPulse(), this.limits.pingIntervalMs)
+    const from = performance.now()
+    const until = from + this.limits.startWaitMs
+    for (let state = this.child?.state; state && performance.now() < until; state = this.child?.state) {
+      if (state.ready || state.failed !== undefined || (state.starting && performance.now() >= from + buildWaitMs)) break
+      await this.#change(state.starting ? from + buildWaitMs : until)
+    }
+  }
+
+  get child(): Child | undefined {
+    return this.#child
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping
+  }
+
+  /** How the process and its tables are now: positions of the log, memory in bytes, and why the process ended before. */
+  status(): ProcessStatus {
+    const state = this.#child?.state
+    return {
+      ready: state?.ready ?? false,
+      state: this.#tablesState(),
+      stopped: this.#whyStopped(),
+      position: state?.position ?? 0,
+      lag: state ? Math.max(0, state.head - state.position) : 0,
+      rebuilds: this.#rebuilds.known ?? { count: 0, last: null },
+      lastError: state?.lastError,
+      restarts: this.#restarts,
+      losses: this.#losses,
+      rssBytes: this.#rssBytes,
+    }
+  }
+
+  /** A process that answers. Waits for one that is starting, but not for tables that take long to be built. */
+  async readyChild(): Promise<Child> {
+    const until = performance.now() + this.limits.startWaitMs
+    for (;;) {
+      const child = this.#child
+      if (child?.state.ready && !child.isOver) return child
+      if (this.#isStopping || performance.now() >= until) {
+        throw new Problem(
+          'analytics_unavailable',
+          'SQL is not available',
+          this.#whyStopped() ?? 'The process that answers SQL is starting.',
+          {
+            retryAfterSeconds: 1,
+          },
+        )
+      }
+      await this.#change(until)
+    }
+  }
+
+  /** Ends the process, runs a task while there is none, starts another process, and waits until that has opened its tables. */
+  async replace(between: () => void): Promise<void> {
+    const child = this.#child
+    this.#leaving = child
+    // Its file is no longer needed, so the process need not close it properly.
+    child?.kill('died')
+    await child?.exited
+    if (!this.#isStopping) between()
+    await this.#respawn()
+    await this.#opened()
+  }
+
+  /** Waits until the process has opened its tables, or has begun new ones; then the old tables are gone. */
+  async #opened(): Promise<void> {
+    for (;;) {
+      const { ready, built, starting, failed } = this.#child?.state ?? {}
+      if (ready || built || starting) return
+      if (this.#isStopping || failed !== undefined)
+        throw new Problem('analytics_unavailable', 'SQL is not available', `The tables could not be purged: ${this.#whyStopped() ?? ''}`)
+      await this.#change(performance.now() + this.limits.startWaitMs)
+    }
+  }
+
+  /** Ends the process and removes its files. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    clearInterval(this.#watch)
+    clearInterval(this.#beat)
+    const child = this.#child
+    if (child) {
+      child.disconnect()
+      await Promise.race([child.exited, sleep(stopWaitMs, undefined, { ref: false })])
+      child.kill('died')
+      await child.left()
+    }
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  get #entry(): string {
+    return this.options.entry ?? programFile('sql-process')
+  }
+
+  #spawn(): void {
+    if (this.#isStopping) return
+    const { dataDirectory, masterKeys, answerQuestion = noConnections, holdBlob } = this.options
+    const before = this.#child?.state
+    const settings = {
+      ...this.limits,
+      dataDirectory: resolvePath(dataDirectory),
+      masterKeys: masterKeys?.().map((key) => key.toString('hex')) ?? [],
+      socket: `${this.#directory}/${this.#starts++}.sock`,
+      // It died twice before it was ready: something in the file kills it. The file can be dropped, because the log has all its data.
+      rebuild: this.#unready >= 2,
+      rebuilds: this.#rebuilds.known,
+      lastError: before?.lastError ?? null,
+      asksForBlobs: holdBlob !== undefined,
+    }
+    const onChange = () => {
+      this.#rebuilds.note(child.state.rebuilds)
+      if (child.state.foreign !== undefined) this.options.onForeign?.(child.state.foreign)
+      this.#noteConfinement(child.state.confinement)
+      this.#tellChange()
+    }
+    const child: Child = new Child(this.#entry, settings, onChange, answerQuestion, holdBlob)
+    if (before) {
+      const { position, head, lastError, trouble } = before
+      Object.assign(child.state, { position, head, lastError, trouble })
+    }
+    this.#child = child
+    this.#pulse = new Pulse(child, this.limits.silentMaxPings)
+    void child.exited.then(() => this.#restart(child))
+  }
+
+  /** Logs once why the process keeps a right that it should have given up. */
+  #noteConfinement(confinement: string | undefined): void {
+    if (confinement === undefined || confinement === this.#confinement) return
+    this.#confinement = confinement
+    if (confinement !== 'landlock')
+      this.options.logger?.warn({ reason: confinement }, 'the process that answers SQL could not give up its right to write files')
+  }
+
+  async #restart(child: Child): Promise<void> {
+    this.#tellChange()
+    if (this.#isStopping || child === this.#leaving) return
+    if (child.state.built) return this.#respawn()
+    this.#restarts += 1
+    this.#losses[child.loss] += 1
+    this.options.logger?.warn(
+      { loss: child.loss, reason: child.state.failed ?? child.state.ending, pid: child.pid },
+      'the SQL process ended; starting another one',
+    )
+    const orphan = child.state.failed === undefined ? undefined : endOrphan(child.state.failed, this.#entry)
+    if (orphan !== undefined) this.options.logger?.warn({ pid: orphan }, 'ended a process for SQL that an earlier server had left behind')
+    const lived = performance.now() - child.startedAt
+    const { ready, failed, ending } = child.state
+    this.#unready = ready || failed !== undefined || ending !== undefined ? 0 : this.#unready + 1
+    const isOwnEnd = child.loss === 'died' || child.loss === 'other_rows'
+    // One of its queries ended the process. The other queries need the next process at once.
+    if (!isOwnEnd || lived > healthyAfterMs || child.runningAtLoss > 0) this.#failures = 0
+    const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
+    if (isOwnEnd) this.#failures += 1
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
+    // A purge may have replaced it meanwhile.
+    if (this.#child === child) await this.#respawn()
+  }
+
+  /** No process can start while memory or file descriptors are short. The service tries again, and REST goes on meanwhile. */
+  async #respawn(): Promise<void> {
+    for (;;)
+      try {
+        this.#spawn()
+        return
+      } catch (error) {
+        this.options.logger?.warn({ err: error }, 'no SQL process could be started; trying again')
+        const reason = /E[A-Z]+: ([^,]+)/.exec(String(error))?.[1] ?? 'the system refused it'
+        if (this.#child) this.#child.state.failed = this.#child.state.lastError = `No process could be started: ${reason}`
+        this.#tellChange()
+        await sleep(respawnMs, undefined, { ref: false })
+      }
+  }
+
+  #tablesState(): TablesState {
+    const state = this.#child?.state
+    if (!state || this.#isStopping || state.failed !== undefined || state.stopped !== undefined) return 'stopped'
+    return state.ready ? 'following' : 'building'
+  }
+
+  #whyStopped(): string | undefined {
+    const state = this.#child?.state
+    if (!state || this.#isStopping) return 'The process that answers SQL has ended.'
+    if (state.failed !== undefined) return `The process that answers SQL cannot start: ${state.failed}.`
+    if (!state.ready && state.starting) return `The tables are being built: ${state.starting.position} of ${state.starting.head} events.`
+    if (state.trouble !== undefined) return state.trouble
+    if (!state.ready) return 'The process that answers SQL is starting.'
+    if (this.#pulse?.isSilent) return 'The process that answers SQL gives no sign of life.'
+    return state.stopped
+  }
+
+  #tellChange(): void {
+    for (const wake of this.#waiters) wake()
+    this.#waiters.clear()
+  }
+
+  /** Waits until the state of the process changes, or until a time. */
+  async #change(until: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#waiters.add(resolve)
+      setTimeout(resolve, Math.max(1, until - performance.now())).unref()
+    })
+  }
+
+  /**
+   * Replaces a process that does not answer, even if no query waits for it. While it executes queries, their deadlines decide first: a
+   * model in a query may keep it busy for that long, and that query then gets the error. The read of a training has a late deadline.
+   */
+  #watchPulse(): void {
+    const child = this.#child
+    if (!child || child.isOver) return
+    this.#pulse?.beat()
+    if (!this.#pulse?.isSilent) return
+    const silentMs = this.#pulse.unanswered * this.limits.pingIntervalMs
+    if (child.awaited.size === 0 || silentMs > this.limits.timeoutMs) child.kill('blocked')
+  }
+
+  async #watchMemory(): Promise<void> {
+    const child = this.#child
+    if (!child?.pid || child.isOver || (child.running.size === 0 && !this.isBusy())) return
+    this.#rssBytes = await residentBytes(child.pid)
+    if (this.#rssBytes > this.limits.memoryMaxBytes && child.running.size > 0) child.kill('memory')
+  }
+}

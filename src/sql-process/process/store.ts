@@ -1,0 +1,125 @@
+import { existsSync, rmSync, statfsSync } from 'node:fs'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { ForeignTablesError, StaleTablesError } from '../../../projections/problem.js'
+import { Replay, type EventReader, type PayloadReader } from '../../../projections/replay.js'
+import { removeTables, type DataPaths } from '../../setup/data-directory.js'
+import { quoteName, quoteText } from '../../dialect/strings.js'
+import { spillDirectory } from '../contract/confinement.js'
+import type { Settings } from '../contract/messages.js'
+import type { RebuildReason } from '../contract/rebuilds.js'
+
+/** The open tables: one instance of DuckDB, the replay that makes them follow the log, and the reason of a rebuild, if there was one. */
+export type Store = { instance: DuckDBInstance; replay: Replay; rebuilt: RebuildReason | null }
+
+const mebibyte = 1024 * 1024
+
+/** A query that spills must never fill the disk of the log. */
+const spillMaxBytes = (directory: string): number => {
+  const { bavail, bsize } = statfsSync(directory)
+  return Math.floor((bavail * bsize) / 4)
+}
+
+const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / mebibyte))}MiB`
+
+/** Opens DuckDB and confines it to its own file, its spill files, the blobs, and the tables that are being written. */
+const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
+  const instance = await DuckDBInstance.create(paths.tablesFile, {
+    // Half of the memory of the process. The rest is for results, for functions in JavaScript, and for memory that DuckDB does not count.
+    memory_limit: megabytes(settings.memoryMaxBytes / 2),
+    threads: String(settings.threads),
+    temp_directory: spillDirectory(paths.root),
+    max_temp_directory_size: megabytes(spillMaxBytes(paths.root)),
+    // A checkpoint rewrites the parts that the batch changed: many small checkpoints would take half the time of a rebuild.
+    checkpoint_threshold: megabytes(settings.walMaxBytes),
+    // Errors have their place as a number, which is mapped to the user's text.
+    errors_as_json: 'true',
+    autoload_known_extensions: 'false',
+    autoinstall_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  // A time without a zone is UTC, in an AT and in an answer. The zone of the machine does not matter.
+  await connection.run(`SET GLOBAL TimeZone = 'UTC'`)
+  await connection.run(`SET allowed_directories = [${[paths.blobs, paths.tables].map(quoteText).join(', ')}]`)
+  await connection.run('SET enable_external_access = false')
+  await connection.run('SET lock_configuration = true')
+  connection.closeSync()
+  return instance
+}
+
+/** The part of the log that the tables need, and the position of its last erasure. */
+export type TablesLog = EventReader & PayloadReader & { erasedAt(): number }
+
+const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Omit<Store, 'rebuilt'>> => {
+  const instance = await openInstance(paths, settings)
+  try {
+    const replay = await Replay.open({ events: log, payloads: log, database: instance })
+    if (replay.begunAt >= log.erasedAt()) return { instance, replay }
+    // Deleted rows leave bytes in the file. Usually a copy has already replaced the file (supervisor.ts), but not in this case.
+    replay.close()
+    throw new StaleTablesError('erasure')
+  } catch (error) {
+    instance.closeSync()
+    throw error
+  }
+}
+
+/**
+ * Whether new tables would help, since the log can rebuild everything in the file. For some reasons a new file would fail as well. And
+ * tables that know more than the log must stay, as evidence that the log lost events.
+ */
+const worthRebuilding = (error: unknown): boolean => {
+  if (error instanceof StaleTablesError) return true
+  if (error instanceof ForeignTablesError) return false
+  if (!(error instanceof Error) || 'code' in error) return false
+  return !/could not set lock|permission denied|no space|read-only/i.test(error.message)
+}
+
+const reasonOf = (error: unknown): RebuildReason => (error instanceof StaleTablesError ? error.reason : 'damaged file')
+
+/**
+ * Opens the tables of a data directory. Builds new ones if there are none, if another release built them, or if the file is damaged. New
+ * tables are empty and catch up like all others; if the process is killed meanwhile, they continue from their position.
+ */
+export const openStore = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Store> => {
+  const remove = () => removeTables(paths)
+  const missing = !existsSync(paths.tablesFile) ? 'missing file' : null
+  if (settings.rebuild) remove()
+  try {
+    return { ...(await openTables(paths, settings, log)), rebuilt: settings.rebuild ? 'damaged file' : missing }
+  } catch (error) {
+    if (!worthRebuilding(error)) throw error
+    remove()
+    return { ...(await openTables(paths, settings, log)), rebuilt: reasonOf(error) }
+  }
+}
+
+let copies = 0
+
+/**
+ * Writes the current tables into a new file, which has no byte of a deleted row. The file must lie where DuckDB may write, and must not
+ * exist yet. Returns the log position of the copy.
+ *
+ * @example await copyTables(instance, 'copy.duckdb') // 1200
+ */
+export const copyTables = async (instance: DuckDBInstance, into: string): Promise<number> => {
+  const copy = `copy_${++copies}`
+  const connection = await instance.connect()
+  try {
+    const [[own] = []] = (await connection.runAndReadAll('SELECT current_database()')).getRows()
+    await connection.run(`ATTACH ${quoteText(into)} AS ${copy}`)
+    try {
+      await connection.run(`COPY FROM DATABASE ${quoteName(String(own))} TO ${copy}`)
+      await connection.run(`UPDATE ${copy}.ledger.checkpoint SET begun_at = position`)
+      const read = await connection.runAndReadAll(`SELECT position FROM ${copy}.ledger.checkpoint`)
+      return Number(read.getRows()[0]?.[0])
+    } finally {
+      // This also moves everything into the one file.
+      await connection.run(`DETACH ${copy}`)
+    }
+  } catch (error) {
+    for (const suffix of ['', '.wal']) rmSync(into + suffix, { force: true })
+    throw error
+  } finally {
+    connection.closeSync()
+  }
+}

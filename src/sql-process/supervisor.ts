@@ -1,0 +1,186 @@
+/**
+ * Room: the server's side of the SQL process: it starts, watches and ends it, and gives queries their turns. It imports events, basics,
+ * setup, sql, files and sql-process/contract alone.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join, resolve as resolvePath } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConfigError } from '../setup/config.js'
+import { Problem, stopping } from '../basics/errors.js'
+import { dataPaths, exchangeTables, olderLog, type DataPaths } from '../setup/data-directory.js'
+import { Attempt, blamedFor, PreemptedError, LostError } from './attempt.js'
+import type { Child } from './child.js'
+import { QueryGate, type Suspect } from './query-gate.js'
+import { Keeper, type ProcessStatus } from './keeper.js'
+import { residentBytes } from '../basics/resident-memory.js'
+import { sqlProcessLimits, type SqlProcessLimits, type SqlProcessOptions } from './contract/options.js'
+import type { SelectAnswer, SelectOptions, SelectRequest, SelectService } from '../sql/contract/select.js'
+
+export type SqlProcessStatus = ProcessStatus & {
+  /** Queries that ran again because the process had ended under them. */
+  retries: number
+  running: number
+  waiting: number
+}
+
+const idleLookMs = 10
+
+/**
+ * SQL over the tables, in a process that is kept running and within its limits. If a query ends the process, only that query fails: the
+ * other queries without a row so far run again.
+ *
+ * @example
+ * const sqlProcess = await SqlProcess.start({ dataDirectory: './data' })
+ * const { columns, rows } = await sqlProcess.query({ sql: 'SELECT 1', db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 })
+ * for await (const chunk of rows) console.log(JSON.parse(`[${chunk}]`))
+ */
+export class SqlProcess implements SelectService {
+  readonly #limits: SqlProcessLimits
+  readonly #gate: QueryGate
+  readonly #keeper: Keeper
+  readonly #paths: DataPaths
+  #purging: Promise<void> = Promise.resolve()
+  #retries = 0
+  #queries = 0
+
+  private constructor(private readonly options: SqlProcessOptions) {
+    this.#limits = { ...sqlProcessLimits, ...options.limits }
+    this.#paths = dataPaths(resolvePath(options.dataDirectory))
+    this.#gate = new QueryGate(this.#limits)
+    this.#keeper = new Keeper(options, this.#limits, () => this.#gate.running > 0)
+  }
+
+  /**
+   * Starts the process. Waits until it answers, or until it is known to need longer: then `status()` says why, and the start goes on.
+   * @throws ConfigError when the tables have followed events that the log does not have
+   */
+  static async start(options: SqlProcessOptions): Promise<SqlProcess> {
+    const sqlProcess = new SqlProcess(options)
+    await sqlProcess.#keeper.start()
+    const foreign = sqlProcess.#keeper.child?.state.foreign
+    if (foreign === undefined) return sqlProcess
+    await sqlProcess.stop()
+    throw new ConfigError(olderLog(foreign, `delete ${sqlProcess.#paths.tablesFile}`))
+  }
+
+  get pid(): number | undefined {
+    return this.#keeper.child?.pid
+  }
+
+  status(): SqlProcessStatus {
+    return { ...this.#keeper.status(), retries: this.#retries, running: this.#gate.running, waiting: this.#gate.waiting }
+  }
+
+  /** The bytes of memory that the process holds now; 0 without one. */
+  async residentBytes(): Promise<number> {
+    return this.pid === undefined ? 0 : residentBytes(this.pid)
+  }
+
+  /**
+   * Runs a SELECT and resolves with its first rows. Clients (`client`) take turns, and each has its share of the places.
+   * @throws Problem of the query itself; `query_limit` when it reached a limit; `busy`, `analytics_unavailable`; the signal's reason
+   */
+  async query(request: SelectRequest, { signal, client }: SelectOptions = {}): Promise<SelectAnswer> {
+    let suspect: Suspect | undefined
+    let long = false
+    let isNew = true
+    /** The number of processes that ended under it, and the last of them that ended while this was the only long query. */
+    const lost: Child[] = []
+    let triedOn: Child | undefined
+    for (let losses = 0; losses < this.#limits.retriesMax;) {
+      const ticket = await this.#gate.enter({ client, suspect, long, retried: !isNew, signal })
+      isNew = false
+      const child = await this.#keeper.readyChild().catch((error: unknown) => {
+        ticket.release()
+        throw error
+      })
+      try {
+        return await new Attempt(this.#queries++, child, ticket, this.#limits, signal).open(request)
+      } catch (error) {
+        if (error instanceof PreemptedError) {
+          long = true
+          continue
+        }
+        if (!(error instanceof LostError)) throw error
+        losses += 1
+        if (this.#keeper.isStopping) throw stopping()
+        this.#retries += 1
+        // Another query, or no query at all, was the cause.
+        if (error.loss === 'stuck' || error.loss === 'other_rows' || !error.begun) continue
+        lost.push(child)
+        // The queries beside it at the last loss have run since: if none of them was the cause, this query is.
+        if (suspect && (error.alone || (ticket.isOnlyLong && triedOn?.isExplained === false))) {
+          for (const each of lost) each.isExplained = true
+          throw blamedFor(error.loss, this.#limits)
+        }
+        if (ticket.isOnlyLong) triedOn = child
+        suspect = { ranMs: Math.max(error.ranMs, suspect?.ranMs ?? 0) }
+        long ||= suspect.ranMs >= this.#limits.quickMs
+      }
+    }
+    throw new Problem(
+      'analytics_unavailable',
+      'SQL process lost',
+      'The process that answers SQL was lost under this query again and again.',
+    )
+  }
+
+  /** Resolves when the process has the current master keys. A process that starts meanwhile gets them at its start. */
+  async learnKeys(): Promise<void> {
+    const keys = this.options.masterKeys?.().map((key) => key.toString('hex')) ?? []
+    await this.#keeper.child?.learnKeys(keys)
+  }
+
+  /**
+   * Writes a compact copy of the tables into a new file below `tmp/tables`, at a log position or a later one. Returns the position of the
+   * copy. @throws Error that says why it could not
+   */
+  async copy(into: string, upTo: number): Promise<number> {
+    return (await this.#keeper.readyChild()).copy(into, upTo)
+  }
+
+  /**
+   * Resolves when the tables' files have no byte of data that was erased up to a position. A copy replaces the tables, and a new process
+   * replaces the old one; queries wait meanwhile. If no copy is possible, the new process builds the tables from the log.
+   */
+  async purge(upTo: number): Promise<void> {
+    const purged = this.#purging.then(() => this.#purge(upTo))
+    this.#purging = purged.catch(() => undefined)
+    return purged
+  }
+
+  async #purge(upTo: number): Promise<void> {
+    const copy = join(this.#paths.tables, `${randomUUID()}.duckdb`)
+    const copied = await this.copy(copy, upTo).catch((err: unknown) => {
+      this.options.logger?.warn({ err }, 'the tables cannot be copied; they are built anew')
+      return undefined
+    })
+    const release = this.#gate.hold()
+    try {
+      const until = performance.now() + this.#limits.purgeWaitMs
+      while (this.#gate.running > 0 && performance.now() < until) await sleep(idleLookMs)
+      await this.#keeper.replace(() => {
+        if (copied !== undefined) this.#exchange(copy)
+      })
+    } finally {
+      release()
+    }
+  }
+
+  /** A failure here must not leave the service without a process: the next process finds the old tables and rebuilds them. */
+  #exchange(copy: string): void {
+    try {
+      exchangeTables(this.#paths, copy)
+    } catch (err) {
+      this.options.logger?.warn({ err }, 'the copy of the tables cannot be put in their place; they are built anew')
+      rmSync(copy, { force: true })
+    }
+  }
+
+  /** Ends the process and removes its files. */
+  async stop(): Promise<void> {
+    await this.#keeper.stop()
+  }
+}

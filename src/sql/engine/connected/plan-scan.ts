@@ -1,0 +1,219 @@
+/**
+ * Room: tables of connected databases: the fetched columns and rows, and the conditions for them. It imports events, basics, dialect,
+ * connections, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/models alone.
+ */
+
+import { Problem } from '../../../basics/errors.js'
+import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
+import { plain } from '../../../connections/contract/types.js'
+import { canAggregate, canPush, keepsSame, printScan } from '../../../connections/pushdown/print-scan.js'
+import { dialectOf } from '../../../connections/pushdown/dialects.js'
+import { lex } from '../../../dialect/lexer.js'
+import { named } from '../../../dialect/names.js'
+import { lastPlaces } from '../../../dialect/last-places.js'
+import type { AstNode } from '../ast/json.js'
+import { conjuncts, isTrue } from '../ast/conditions.js'
+import { emptyRef, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+import { parseSelect } from '../ast/duckdb.js'
+import type { NativeStatement } from '../resolve/connections.js'
+import type { ConnectedTable } from '../resolve/resolve.js'
+import { leavesOf } from '../models/detach.js'
+import { endBinding, UnboundNames } from '../session/binding.js'
+import { aliasOf } from '../session/describe.js'
+import type { Reader } from '../session/scope.js'
+import type { Session } from '../session/session.js'
+import { groupedIn } from './aggregates.js'
+import { filtersOn } from './filters.js'
+import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
+import { rowsWanted } from './limits-of-query.js'
+import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow, type ShownColumns } from './shown-columns.js'
+import { misnamed } from './unbound-names.js'
+import { usedColumns } from './used-columns.js'
+
+/** A query that gives the rows, and the state of the table that EXPLAIN shows. */
+export type FetchedRows = { query: AstNode; state: string }
+
+/** Whether a query reads only this table, and reads it without a sample. */
+const isAlone = (select: AstNode, ref: AstNode): boolean => nodeOf(select, 'from_table') === ref && isEmpty(ref, 'sample')
+
+const isPlainItem = (item: AstNode): boolean =>
+  isColumnRef(item) || isLiteral(item) || (textOf(item, 'class') === 'STAR' && isEmpty(item, 'expr') && isEmpty(item, 'replace_list'))
+
+const noModels: ReadonlySet<AstNode> = new Set()
+
+/**
+ * Whether each row of a FROM is one row of this table: beside it the FROM has nothing, or only models that predict for each of its rows.
+ */
+const givesItsRows = (from: AstNode | undefined, ref: AstNode, models: ReadonlySet<AstNode>): boolean => {
+  if (from === ref) return true
+  const [left, right] = [from && nodeOf(from, 'left'), from && nodeOf(from, 'right')]
+  if (!from || !left || !right || textOf(from, 'join_type') !== 'INNER' || textsOf(from, 'using_columns').length > 0) return false
+  if (!['REGULAR', 'CROSS'].includes(textOf(from, 'ref_type')) || !conjuncts(nodeOf(from, 'condition')).every(isTrue)) return false
+  return models.has(right) ? givesItsRows(left, ref, models) : models.has(left) && givesItsRows(right, ref, models)
+}
+
+/** The number of rows that a query shows of its only table, if it may show any rows. */
+const limitOn = (select: AstNode, ref: AstNode, models = noModels): number | undefined => {
+  const modifiers = nodesOf(select, 'modifiers')
+  const [modifier] = modifiers
+  if (!modifier || modifiers.length > 1 || textOf(modifier, 'type') !== 'LIMIT_MODIFIER') return undefined
+  if (!givesItsRows(nodeOf(select, 'from_table'), ref, models) || !nodesOf(select, 'select_list').every(isPlainItem)) return undefined
+  return showsEachRow(select) && isEmpty(ref, 'sample') ? rowsWanted(modifier) : undefined
+}
+
+/**
+ * A query that uses tables, and the query that reads its rows. `keepsRows` says that the rows themselves are needed, not groups of them.
+ * The query names all columns that it uses, except for columns with the names `taken`, folded: its `models` and agents take these.
+ */
+export type Use = {
+  select: AstNode
+  reader: Reader | undefined
+  keepsRows: boolean
+  models: ReadonlySet<AstNode>
+  taken: ReadonlySet<string>
+}
+
+/** A use of the columns of a table, with the columns that the query shows to its reader, and the times that columns are compared with. */
+type KnownUse = Use & { shown: ShownColumns | undefined; times: FoldedTimes }
+
+/** The fetched data, and the change of the query that reads it. */
+type FetchPlan = { scan: Scan; apply?: () => void }
+
+/**
+ * The part of a table that a query needs. A filter is sent only if it means the same in the database. A limit, or groups instead of rows,
+ * are sent only if DuckDB has nothing more to filter.
+ */
+const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined, columns: readonly TableColumn[]): FetchPlan => {
+  const dialect = dialectOf(found.connection.engine)
+  const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
+  // If the FROM renames the columns, the new names follow the order of the columns. So all columns are fetched.
+  if (!use || listOf(ref, 'column_name_alias').length > 0) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
+  const { select, keepsRows, models, taken, times } = use
+  const narrowed = filtersOn(select, ref, columns, isSole(use, ref), times)
+  const read = isAlone(select, ref) ? narrowedByReader(use, ref, columns) : undefined
+  const asked = [...narrowed.filters, ...(read?.filters ?? [])]
+  const filters = asked.filter((filter) => canPush(filter, columns, dialect))
+  const where = filters.length > 0 && { filters }
+  const isAll = narrowed.isAll && filters.length === asked.length && filters.every((filter) => keepsSame(filter, columns, dialect))
+  const grouped = isAll && !keepsRows && isAlone(select, ref) ? groupedIn(select, aliasOf(ref), columns) : undefined
+  if (grouped) {
+    const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }
+    if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
+  }
+  // A model may be scored in a later transaction, where now() is later.
+  const limit = isAll ? (limitOn(select, ref, times.size > 0 ? noModels : models) ?? read?.limit) : undefined
+  const used = read?.used ?? usedColumns(select, aliasOf(ref), columns, taken)
+  // A count needs rows, but none of their columns.
+  const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
+  return { scan: { ...place, columns: names, ...where, ...(limit !== undefined && { limit }) } }
+}
+
+/** Whether everything beside a table in its FROM is a model. Models have columns with other names. */
+const isSole = ({ select, models }: Use, ref: AstNode): boolean =>
+  leavesOf(nodeOf(select, 'from_table') ?? ref).every((leaf) => leaf === ref || models.has(leaf))
+
+/** Adds the shown columns and the times to a use. The times are those that the query and its reader compare columns with. */
+const knownUse = async (session: Session, use: Use, ref: AstNode, columns: readonly TableColumn[]): Promise<KnownUse> => {
+  const { select, reader } = use
+  const own = await foldTimes(session, select, isSole(use, ref) && !namesWord(columns))
+  const shown = reader && shownColumns(select, aliasOf(ref), columns)
+  if (!shown) return { ...use, shown, times: own }
+  const takesWords = isAlone(reader.select, reader.ref) && !namesWord(shown.columns)
+  return { ...use, shown, times: new Map([...own, ...(await foldTimes(session, reader.select, takesWords))]) }
+}
+
+/** The filters, the limit and the columns that the reader of a query's rows needs from the table behind the query. */
+const narrowedByReader = ({ select, reader, shown, times }: KnownUse, ref: AstNode, columns: readonly TableColumn[]) => {
+  if (!reader || !shown) return undefined
+  const { filters, isAll } = filtersOn(reader.select, reader.ref, shown.columns, isAlone(reader.select, reader.ref), times)
+  const isUnordered = isEmpty(select, 'modifiers')
+  return {
+    filters: filters.map((filter) => renamed(filter, shown.sources)),
+    limit: isAll && isUnordered ? limitOn(reader.select, reader.ref) : undefined,
+    // A model beside the query takes its inputs by name, although the reader does not name them.
+    used: shown.isStar && isAlone(reader.select, reader.ref) ? usedThrough(select, reader, ref, columns) : undefined,
+  }
+}
+
+/** The columns behind a `*` that the query or its reader uses. */
+const usedThrough = (select: AstNode, reader: Reader, ref: AstNode, columns: readonly TableColumn[]): readonly TableColumn[] => {
+  const items = nodesOf(select, 'select_list').filter((item) => !isPureStar(item))
+  const inside = usedColumns({ ...select, select_list: items }, aliasOf(ref), columns)
+  const outside = usedColumns({ ...reader.select, from_table: emptyRef() }, aliasOf(reader.ref), columns)
+  return columns.filter((column) => inside.includes(column) || outside.includes(column))
+}
+
+const typeOf = (columns: readonly TableColumn[], name: string): TableColumn['type'] =>
+  columns.find((column) => column.name === name)?.type ?? plain('VARCHAR')
+
+const reading = async (session: Session, table: string, state: string): Promise<FetchedRows> => ({
+  query: await parseSelect(session.connection, `SELECT * FROM ${table}`),
+  state,
+})
+
+/**
+ * Whether the names that are no columns must be found before rows are fetched. Finding them would send the statements in other languages.
+ */
+const mustBind = ({ isPlanned, names, natives, last }: Session): boolean => !isPlanned && names === 'unbound' && !last && natives.size === 0
+
+/**
+ * Fetches the part of a connected table that a query needs: the used columns, and the rows that pass its WHERE. A query that is only
+ * planned fetches no rows.
+ * @throws UnboundNames
+ */
+export const fetchTable = async (session: Session, found: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
+  const { stream, engine } = found.connection
+  const columns = await session.answers.columnsOf(stream, found.table, found.schema)
+  const unbound = use && mustBind(session) ? misnamed(use.select, ref, columns) : undefined
+  if (unbound && unbound.size > 0) throw new UnboundNames(unbound)
+  const known = session.knowsAll || !use ? undefined : await knownUse(session, use, ref, columns)
+  const { scan, apply } = wantedOf(found, ref, known, columns)
+  session.answers.isNarrowed ||= scan.columns.length < columns.length
+  apply?.()
+  if (session.isPlanned) {
+    const { sql, types } = printScan(scan, columns, dialectOf(engine))
+    const names = [...scan.columns, ...(scan.aggregates ?? []).map(({ as }) => as)]
+    const shape = names.map((name) => ({ name, type: types.get(name) ?? typeOf(columns, name) }))
+    return reading(session, await session.answers.empty(shape), `sends ${sql}`)
+  }
+  const { table, sent } = await session.answers.fetch(stream, { scan }, false)
+  return reading(session, table, `sent ${sent}`)
+}
+
+/** A query for the highest value of a column there, or for all its values if the column has another order in that database. */
+export const fetchHighest = async (
+  session: Session,
+  { connection: { stream, engine }, table, schema }: ConnectedTable,
+  name: string,
+): Promise<{ query: AstNode; column: string }> => {
+  const columns = await session.answers.columnsOf(stream, table, schema)
+  const column = named(columns, name)?.name ?? name
+  const place = { ...(schema !== undefined && { schema }), table }
+  const highest: Scan = { ...place, columns: [], aggregates: [{ function: 'max', column, as: column }] }
+  const scan = canAggregate(highest, columns, dialectOf(engine)) ? highest : { ...place, columns: [column] }
+  const fetched = await session.answers.fetch(stream, { scan }, false)
+  return { query: await parseSelect(session.connection, `SELECT * FROM ${fetched.table}`), column }
+}
+
+const lastInNative = (): Problem =>
+  new Problem('bad_statement', 'LAST stands in a statement of another database', 'The connected database does not know LAST', {
+    hint: 'Name the table instead of sending the statement: SELECT * FROM db.t AS t WHERE t.id > LAST.',
+  })
+
+/** Fetches the answer to a statement in the language of a connected database, or only its first rows if any rows are enough. */
+export const fetchNative = async (
+  session: Session,
+  { connection, sql, mayWrite }: NativeStatement,
+  ref: AstNode,
+  use: Use | undefined,
+): Promise<FetchedRows> => {
+  endBinding(session)
+  if (session.last && lastPlaces(lex(sql)).length > 0) throw lastInNative()
+  // A statement that occurs twice in the query is sent once.
+  const isTwice = [...session.natives.values()].filter((one) => one.sql === sql).length > 1
+  const takesAny = use && !use.keepsRows && !isTwice && isEmpty(use.select, 'where_clause')
+  const upTo = takesAny ? limitOn(use.select, ref, use.models) : undefined
+  const query = { native: sql, ...(mayWrite && { writes: true }), ...(upTo !== undefined && { upTo }) }
+  const { table, sent } = await session.answers.fetch(connection.stream, query, session.isPlanned)
+  return reading(session, table, `${session.isPlanned ? 'sends' : 'sent'} ${sent}`)
+}

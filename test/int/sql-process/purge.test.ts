@@ -1,0 +1,118 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { afterEach, expect, test } from '@jest/globals'
+import { Bench, skill } from '../../support/sql-process/bench.js'
+import { until } from '../../support/until.js'
+import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
+import { signalTo } from '../../support/processes.js'
+
+let bench: Bench
+afterEach(() => bench.close())
+
+const planted = Buffer.from('planted-in-the-tables-0123456789')
+
+/** The files of the tables that have the planted bytes, their spill and copies included. */
+const traces = () =>
+  tracesInFiles(
+    filesUnder(bench.directory).filter((file) => !file.includes('log.sqlite')),
+    [planted],
+  ).map(({ file }) => file)
+
+/** Rows that were in the tables, and are deleted: DuckDB leaves their bytes in its file. */
+const plant = async () => {
+  await bench.ask(
+    `CREATE OR REPLACE TABLE ledger.planted AS SELECT '${planted.toString()}' || (i % 3)::VARCHAR AS text, i FROM range(50000) AS t(i)`,
+  )
+  await bench.ask('CHECKPOINT')
+  await bench.ask('DELETE FROM ledger.planted WHERE i >= 0')
+  expect(traces()).not.toEqual([])
+}
+
+const erasure = {
+  stream: 'log',
+  type: 'DataErased',
+  data: { what: 'before', subject: '2026-01-01', reason: null, payloads: [], blobs: [] },
+}
+
+test('a purge leaves no byte of deleted rows, and queries that come meanwhile wait for it', async () => {
+  bench = await Bench.open()
+  for (let n = 1; n <= 30; n++) bench.log.append(skill(n))
+  await plant()
+  const before = bench.sqlProcess.pid
+  let purged = false
+  const purging = bench.sqlProcess.purge(bench.log.append(erasure)).then(() => (purged = true))
+  const counts: unknown[] = []
+  while (!(purged as boolean)) counts.push(...(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')))
+  await purging
+  expect(new Set(counts.flatMap((row) => row))).toEqual(new Set([30]))
+  expect(traces()).toEqual([])
+  expect(bench.sqlProcess.pid).not.toBe(before)
+  expect(bench.sqlProcess.status()).toMatchObject({ ready: true, restarts: 0 })
+  // The tables go on from the copy: they are not built anew.
+  expect(await bench.ask('SELECT begun_at::INTEGER, position::INTEGER FROM ledger.checkpoint')).toEqual([[31, 31]])
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.planted')).toEqual([[0]])
+  expect(readdirSync(join(bench.directory, 'tmp/tables'))).toEqual([])
+})
+
+test('purges at once are all carried out, and tables that cannot be copied are built anew', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  await plant()
+  const upTo = bench.log.append(erasure)
+  await Promise.all([bench.sqlProcess.purge(upTo), bench.sqlProcess.purge(upTo)])
+  expect(traces()).toEqual([])
+  await plant()
+  rmSync(join(bench.directory, 'tmp/tables'), { recursive: true })
+  await bench.sqlProcess.purge(bench.log.append(erasure))
+  expect(traces()).toEqual([])
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[1]])
+})
+
+test('tables that a copy cannot take the place of are built anew, and SQL goes on', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  await plant()
+  // What the process has open stays whole for it; the name is a directory's.
+  rmSync(join(bench.directory, 'tables/analytics.duckdb'))
+  mkdirSync(join(bench.directory, 'tables/analytics.duckdb/in the way'), { recursive: true })
+  await bench.sqlProcess.purge(bench.log.append(erasure))
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[1]])
+  expect(traces()).toEqual([])
+  expect(readdirSync(join(bench.directory, 'tmp/tables'))).toEqual([])
+})
+
+test('a start after a crash before the purge finds by begun_at that bytes may be left, and builds the tables anew', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  await plant()
+  await bench.ask('SELECT 1', { upTo: bench.log.append(erasure) })
+  signalTo(bench.sqlProcess.pid, 'SIGKILL')
+  await until(() => bench.sqlProcess.status().restarts === 1 && bench.sqlProcess.status().ready)
+  expect(traces()).toEqual([])
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[1]])
+  const { pid } = bench.sqlProcess
+  signalTo(pid, 'SIGKILL')
+  await until(() => bench.sqlProcess.status().restarts === 2 && bench.sqlProcess.status().ready)
+  // Once is enough: the new ones were begun after the erasure.
+  expect(await bench.ask('SELECT begun_at::INTEGER FROM ledger.checkpoint')).toEqual([[2]])
+})
+
+test('a copy beside the running process says its position, holds every table, and is refused where none may be written', async () => {
+  bench = await Bench.open()
+  for (let n = 1; n <= 5; n++) bench.log.append(skill(n))
+  const into = join(bench.directory, 'tmp/tables/copy.duckdb')
+  expect(await bench.sqlProcess.copy(into, 5)).toBe(5)
+  expect(existsSync(`${into}.wal`)).toBe(false)
+  mkdirSync(join(bench.directory, 'elsewhere'))
+  copyFileSync(into, join(bench.directory, 'elsewhere/copy.duckdb'))
+  const instance = await DuckDBInstance.create(join(bench.directory, 'elsewhere/copy.duckdb'))
+  const connection = await instance.connect()
+  expect((await connection.runAndReadAll('SELECT count(*)::INTEGER FROM ledger.skills_history')).getRows()).toEqual([[5]])
+  connection.closeSync()
+  instance.closeSync()
+  await expect(bench.sqlProcess.copy(into, 5)).rejects.toThrow('exists')
+  await expect(bench.sqlProcess.copy(join(bench.directory, 'elsewhere/other.duckdb'), 5)).rejects.toThrow()
+  await expect(bench.sqlProcess.copy(join(bench.directory, 'tmp/tables/far.duckdb'), 7)).rejects.toThrow('after the head')
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[5]])
+})

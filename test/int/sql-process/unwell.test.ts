@@ -1,0 +1,84 @@
+import { symlinkSync, unlinkSync } from 'node:fs'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { dataPaths } from '../../../src/setup/data-directory.js'
+import { Bench, skill } from '../../support/sql-process/bench.js'
+import { until } from '../../support/until.js'
+import { signalTo } from '../../support/processes.js'
+
+const patienceMs = 60_000
+let bench: Bench
+afterEach(() => bench.close())
+
+const isWell = () => bench.sqlProcess.status().stopped === undefined
+
+describe('a process that gives no sign of life', () => {
+  // A busy machine may take seconds for an answer, and many more to load the next process.
+  const impatient = { pingIntervalMs: 200, silentMaxPings: 20, startWaitMs: 60_000 }
+  const stop = () => {
+    const { pid } = bench.sqlProcess
+    signalTo(Number(pid), 'SIGSTOP')
+    return pid
+  }
+
+  test('is replaced when nobody asks it anything', async () => {
+    bench = await Bench.open(impatient)
+    const stopped = stop()
+    await until(() => bench.sqlProcess.pid !== stopped && isWell(), patienceMs)
+    expect(bench.sqlProcess.status().losses.blocked).toBeGreaterThanOrEqual(1)
+    expect(await bench.ask('SELECT 1')).toEqual([[1]])
+  })
+
+  test('is replaced under queries that it never began, and they are answered by the next', async () => {
+    bench = await Bench.open(impatient)
+    bench.log.append(skill(1))
+    // It has no time left to say that it has put this one away.
+    expect(await bench.ask('SELECT 1 -- lingers')).toEqual([[1]])
+    const stopped = stop()
+    bench.log.append(skill(2))
+    const counts = await Promise.all(Array.from({ length: 4 }, () => bench.ask('SELECT count(*)::INTEGER FROM ledger.events')))
+    expect(counts).toEqual([[[2]], [[2]], [[2]], [[2]]])
+    expect(bench.sqlProcess.pid).not.toBe(stopped)
+  })
+
+  test('is replaced under the read of a training, which has much more time than others', async () => {
+    bench = await Bench.open({ ...impatient, timeoutMs: 5_000, cancelGraceMs: 500 })
+    const sql = `SELECT count(*) FROM range(1000000000) WHERE md5(range::VARCHAR) > ''`
+    const request = { sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0, timeoutMs: 1_800_000 }
+    const gone = new AbortController()
+    const read = bench.sqlProcess.query(request, { signal: gone.signal }).catch((error: unknown) => error)
+    await until(() => bench.sqlProcess.status().running > 0)
+    const stopped = stop()
+    await until(() => bench.sqlProcess.pid !== stopped && isWell(), patienceMs)
+    gone.abort()
+    expect(await read).toBeInstanceOf(Error)
+    expect(await bench.ask('SELECT 1')).toEqual([[1]])
+  })
+
+  test('while it executes a query is told to be silent, and only the deadline of the query ends it', async () => {
+    bench = await Bench.open({ ...impatient, timeoutMs: 10_000, cancelGraceMs: 500 })
+    const refused = bench.refusal('test: block')
+    await until(() => bench.sqlProcess.status().stopped === 'The process that answers SQL gives no sign of life.', patienceMs)
+    expect(await refused).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlTimeoutMs' } })
+    await until(isWell, patienceMs)
+  })
+})
+
+test('tables that cannot be written, here for want of room, are told so with the reason until they can', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[1]])
+  await bench.sqlProcess.stop()
+  // Each process dies before it is ready, so a query waits for all the time that a start has.
+  await bench.start({ followerIntervalMs: 100, startWaitMs: 2_000 })
+  await until(isWell, patienceMs)
+  // Whatever DuckDB writes ahead from now on finds no room.
+  const ahead = `${dataPaths(bench.directory).tablesFile}.wal`
+  symlinkSync('/dev/full', ahead)
+  bench.log.append(skill(2))
+  await until(() => /cannot be brought up to date/.test(bench.sqlProcess.status().stopped ?? ''), patienceMs)
+  expect(await bench.refusal('SELECT 1')).toMatchObject({ code: 'analytics_unavailable' })
+  expect(bench.sqlProcess.status()).toMatchObject({ rebuilds: { count: 0 } })
+  unlinkSync(ahead)
+  await until(isWell, patienceMs)
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[2]])
+})

@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { serveSqlProcess, type RunSelect, type Services } from '../../../src/sql-process/process/serve.js'
+import { Problem } from '../../../src/basics/errors.js'
+import { watch } from '../../../src/sql/engine/run/watch.js'
+import { openSqliteLog } from '../log/sqlite-log.js'
+
+// An SQL process that accepts DuckDB's own SQL, and statements with forbidden effects.
+const crash = () => process.kill(process.pid, 'SIGSEGV')
+const misbehave: Record<string, (services: Services) => unknown> = {
+  'test: crash': crash,
+  'test: crash after 4 s': ({ signal }) => sleep(4_000, undefined, { signal }).then(crash),
+  'test: pause': ({ signal }) => sleep(600, undefined, { signal }),
+  'test: block': ({ blobsDirectory }) => {
+    // The process receives nothing from here on. `Bench.isBlocked` looks for this file, which is in the only writable directory.
+    writeFileSync(join(blobsDirectory, '..', 'tables', 'blocked'), '')
+    // It waits without end. A loop would need a processor, which the other tests need.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  },
+}
+
+const rows = (values: readonly (readonly unknown[])[]) => Buffer.from(values.map((row) => JSON.stringify(row)).join(','))
+
+const run: RunSelect = async function* ({ instance }, { sql }, services) {
+  const { signal } = services
+  const connection = await instance.connect()
+  const { done } = watch(connection, signal, 600_000)
+  try {
+    const [statement = '', after] = sql.split(' -- then ')
+    await misbehave[statement]?.(services)
+    if (sql.endsWith(' -- slowly')) await sleep(100, undefined, { signal })
+    const result = await connection.stream(statement).catch((error: unknown) => {
+      throw new Problem('query_failed', 'Query failed', error instanceof Error ? error.message : String(error))
+    })
+    yield { columns: result.columnNames().map((name, i) => ({ name, type: String(result.columnType(i)) })) }
+    let count = 0
+    for await (const chunk of result.yieldRowsJson()) {
+      if (chunk.length === 0) continue
+      count += chunk.length
+      yield { rows: rows(chunk) }
+      if (after !== undefined) await misbehave[after]?.(services)
+    }
+    yield { end: { rows: count, scored: [] } }
+  } finally {
+    done()
+    connection.closeSync()
+    // Its answer is complete, but it never releases its resources.
+    if (sql.endsWith(' -- lingers')) await new Promise(() => undefined)
+  }
+}
+
+serveSqlProcess({ openLog: openSqliteLog, run })
