@@ -4,11 +4,14 @@ import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Call } from './call.js'
 import type { HeldBodies } from './held-bodies.js'
-import { countJson, parseJson } from './parse-json.js'
+import { countJson, parseJson, RoundedNumber } from './parse-json.js'
 import type { BodySize } from './route.js'
 
-/** The limits of a body. `values` counts the members and items of objects and arrays at every level. */
-type Bounds = { bytes: number; values: number }
+/**
+ * The limits of a body. `values` counts the members and items of objects and arrays at every level. `rounds` allows whole numbers that
+ * JavaScript rounds.
+ */
+type Bounds = { bytes: number; values: number; rounds?: true }
 
 const bounds: Readonly<Record<BodySize, Bounds>> = {
   small: { bytes: limits.smallBodyMaxBytes, values: limits.smallBodyMaxValues },
@@ -16,27 +19,40 @@ const bounds: Readonly<Record<BodySize, Bounds>> = {
   rows: { bytes: limits.bodyMaxBytes, values: limits.bodyMaxValues },
 }
 
+/** Other services sign their messages, and nobody can change the numbers in them. */
+const signed: Bounds = { ...bounds.resource, rounds: true }
+
+/** An error shows this many digits of a number. */
+const shownDigits = 40
+
 const refuse = (detail: string, hint?: string): Problem => new Problem('too_large', 'Too large', detail, hint === undefined ? {} : { hint })
 
-/** Checks a JSON text before it is parsed. @throws Problem when parsing would take too long */
-const check = (bytes: Uint8Array, most: Bounds): void => {
-  const { values, depth, keys } = countJson(bytes)
+const clipped = (digits: string): string => (digits.length > shownDigits ? `${digits.slice(0, shownDigits)}…` : digits)
+
+/**
+ * Parses a JSON text if it is within the bounds. @throws Problem when parsing would take too long, or would round a number; SyntaxError
+ * when it is not JSON
+ */
+const parsedWithin = async (bytes: Uint8Array, most: Bounds): Promise<unknown> => {
+  const { values, depth, keys, hasLongNumber } = countJson(bytes)
   if (depth > limits.bodyMaxDepth)
     throw new Problem('wrong_arguments', 'Wrong arguments', `the body is nested deeper than ${limits.bodyMaxDepth} levels`)
   if (keys > limits.objectMaxKeys)
     throw refuse(`an object in the body has ${keys} keys; at most ${limits.objectMaxKeys} are taken`, 'Send a list of objects instead.')
   if (values > most.values) throw refuse(`the body holds ${values} values; here at most ${most.values} are taken`)
+  try {
+    return await parseJson(bytes, { isExact: hasLongNumber && most.rounds !== true })
+  } catch (error) {
+    if (!(error instanceof RoundedNumber)) throw error
+    throw wrong(`the number ${clipped(error.written)} is too large to be kept exactly`, 'Send it as a text, in quotes.')
+  }
 }
 
 /** Parses a text of rows inside a body, with the limits of a body. @throws Problem, or SyntaxError when it is not JSON */
-export const parseRowsText = (text: string): Promise<unknown> => {
-  const bytes = Buffer.from(text)
-  check(bytes, bounds.rows)
-  return parseJson(bytes)
-}
+export const parseRowsText = (text: string): Promise<unknown> => parsedWithin(Buffer.from(text), bounds.rows)
 
 /** Parses the bytes of a signed body, with the limits of a resource's. @throws Problem when it is not JSON */
-export const parseJsonBody = (bytes: Buffer): Promise<unknown> => parsed(inUtf8(bytes, 'utf-8'), bounds.resource)
+export const parseJsonBody = (bytes: Buffer): Promise<unknown> => parsed(inUtf8(bytes, 'utf-8'), signed)
 
 /** The media type as nearly all clients write it, which needs no parsing. */
 const plainJson = 'application/json'
@@ -68,9 +84,8 @@ const inUtf8 = (bytes: Buffer, charset: string): Uint8Array => {
 }
 
 const parsed = async (bytes: Uint8Array, most: Bounds): Promise<unknown> => {
-  check(bytes, most)
   try {
-    return await parseJson(bytes)
+    return await parsedWithin(bytes, most)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     // The text may hold a secret, so the error names only the place.

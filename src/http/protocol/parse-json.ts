@@ -2,7 +2,15 @@ import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 
 /** Counts of a JSON text, made without parsing it. For a text that is not JSON they mean nothing. */
-export type Counts = { values: number; depth: number; keys: number }
+export type Counts = { values: number; depth: number; keys: number; hasLongNumber: boolean }
+
+/** A whole number in a JSON text that JavaScript would replace by a neighbour. */
+export class RoundedNumber extends Error {
+  constructor(readonly written: string) {
+    super('a whole number would be rounded')
+    this.name = 'RoundedNumber'
+  }
+}
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
@@ -14,14 +22,20 @@ const endOfText = (bytes: Uint8Array, open: number): number => {
   return at
 }
 
+/** Every whole number with fewer digits is kept exactly. */
+const roundedMinDigits = 16
+
+const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
+
 /**
- * Counts the values of a JSON text, its nesting depth, and the keys of its largest object. It reads each byte once and takes a
- * fraction of the time of parsing.
+ * Counts the values of a JSON text, its nesting depth, and the keys of its largest object, and looks for numbers that parsing might
+ * round. It reads each byte once and takes a fraction of the time of parsing.
  *
- * @example countJson(Buffer.from('{"a":[1,2]}')) // { values: 4, depth: 2, keys: 1 }
+ * @example countJson(Buffer.from('{"a":[1,2]}')) // { values: 4, depth: 2, keys: 1, hasLongNumber: false }
  */
 export const countJson = (bytes: Uint8Array): Counts => {
-  const counts = { values: 1, depth: 0, keys: 0 }
+  const counts = { values: 1, depth: 0, keys: 0, hasLongNumber: false }
   /** The number of keys so far of each open object, by level. */
   const keys = new Uint32Array(limits.bodyMaxDepth + 2)
   let depth = 0
@@ -39,8 +53,36 @@ export const countJson = (bytes: Uint8Array): Counts => {
       keys[depth] = 0
       if (depth > counts.depth) counts.depth = depth
     } else if ((byte === closeBracket || byte === closeBrace) && depth > 0) depth--
+    else if (isDigit(byte)) {
+      const start = at
+      while (isDigit(bytes[at + 1])) at++
+      if (at - start + 1 >= roundedMinDigits) counts.hasLongNumber = true
+    }
   }
   return counts
+}
+
+/** Whether a number is whole, and JavaScript has only a neighbour of it. */
+const isRounded = (written: string): boolean => {
+  if (!/^\d+$/.test(written)) return false
+  const value = Number(written)
+  return !Number.isFinite(value) || (String(value) !== written && BigInt(value) !== BigInt(written))
+}
+
+const endsNumber = (byte: number | undefined) =>
+  byte === undefined || byte === comma || byte === closeBracket || byte === closeBrace || isSpace(byte)
+
+/** Finds a whole number that parsing would round. @throws RoundedNumber */
+const refuseRounded = (bytes: Uint8Array, start = 0, end = bytes.length): void => {
+  for (let at = start; at < end; at++)
+    if (bytes[at] === quote) at = endOfText(bytes, at)
+    else if (isDigit(bytes[at])) {
+      const from = at
+      while (!endsNumber(bytes[at + 1])) at++
+      if (at - from + 1 < roundedMinDigits) continue
+      const written = Buffer.from(bytes.subarray(from, at + 1)).toString('latin1')
+      if (isRounded(written)) throw new RoundedNumber(written)
+    }
 }
 
 /**
@@ -65,7 +107,6 @@ const endOfValue = (bytes: Uint8Array, start: number): number => {
 /** About this many bytes are parsed at once. */
 const sliceBytes = 64 * 1024
 const utf8 = new TextDecoder()
-const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const notWellFormed = (at: number) => new SyntaxError(`not well-formed JSON at position ${at}`)
 
@@ -74,7 +115,10 @@ class Parser {
   private at = 0
   private readonly work = new LongWork()
 
-  constructor(private readonly bytes: Uint8Array) {}
+  constructor(
+    private readonly bytes: Uint8Array,
+    private readonly isExact: boolean,
+  ) {}
 
   async parse(): Promise<unknown> {
     const value = await this.value(2)
@@ -100,6 +144,7 @@ class Parser {
 
   /** Parses a part of the bytes; `before` and `after` complete it to a JSON text. */
   private slice(start: number, end: number, before = '', after = ''): unknown {
+    if (this.isExact) refuseRounded(this.bytes, start, end)
     try {
       return JSON.parse(before + utf8.decode(this.bytes.subarray(start, end)) + after)
     } catch (error) {
@@ -166,16 +211,18 @@ class Parser {
 
 /**
  * Parses a JSON text as JSON.parse does, a short one at once. For a longer one it yields to the event loop: the items of a long list,
- * at the top level or inside an object, are parsed in batches.
+ * at the top level or inside an object, are parsed in batches. With `isExact` it refuses whole numbers that JavaScript would round.
  *
- * @throws SyntaxError that names the byte position and quotes nothing of the text
+ * @example await parseJson(Buffer.from('[9007199254740993]'), { isExact: true }) // throws: 9007199254740993 would become …992
+ * @throws SyntaxError that names the byte position and quotes nothing of the text; RoundedNumber
  */
-export const parseJson = async (bytes: Uint8Array): Promise<unknown> => {
-  if (bytes.length <= sliceBytes)
-    try {
-      return JSON.parse(utf8.decode(bytes))
-    } catch {
-      // The parser says where the text is wrong.
-    }
-  return new Parser(bytes).parse()
+export const parseJson = async (bytes: Uint8Array, { isExact = false } = {}): Promise<unknown> => {
+  if (bytes.length > sliceBytes) return new Parser(bytes, isExact).parse()
+  if (isExact) refuseRounded(bytes)
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch {
+    // The parser says where the text is wrong.
+    return new Parser(bytes, isExact).parse()
+  }
 }

@@ -1,16 +1,23 @@
 import { describe, expect, test } from '@jest/globals'
 import { fc } from '../../support/random/properties.js'
-import { countJson, parseJson } from '../../../src/http/protocol/parse-json.js'
+import { countJson, parseJson, RoundedNumber } from '../../../src/http/protocol/parse-json.js'
 
 const counted = (text: string) => countJson(Buffer.from(text))
 
 test.each([
-  ['1', { values: 1, depth: 0, keys: 0 }],
-  ['{"a":[1,2]}', { values: 4, depth: 2, keys: 1 }],
-  ['[{"a":1,"b":2},{"c":3}]', { values: 6, depth: 2, keys: 2 }],
-  ['{"a":{"x":1},"b":{"y":[]},"c":1}', { values: 7, depth: 3, keys: 3 }],
-  ['{"a,b:{[":"\\"]}:,"}', { values: 2, depth: 1, keys: 1 }],
+  ['1', { values: 1, depth: 0, keys: 0, hasLongNumber: false }],
+  ['{"a":[1,2]}', { values: 4, depth: 2, keys: 1, hasLongNumber: false }],
+  ['[{"a":1,"b":2},{"c":3}]', { values: 6, depth: 2, keys: 2, hasLongNumber: false }],
+  ['{"a":{"x":1},"b":{"y":[]},"c":1}', { values: 7, depth: 3, keys: 3, hasLongNumber: false }],
+  ['{"a,b:{[":"\\"]}:,"}', { values: 2, depth: 1, keys: 1, hasLongNumber: false }],
 ] as const)('%s is counted without being parsed', (text, counts) => expect(counted(text)).toEqual(counts))
+
+test.each([
+  ['9007199254740993', true],
+  ['[0.1234567890123456]', true],
+  ['{"a":"9007199254740993"}', false],
+  ['[900719925474099]', false],
+])('%s: a long number is noticed', (text, isLong) => expect(counted(text).hasLongNumber).toBe(isLong))
 
 test('no text has more than what is counted of it', () =>
   fc.assert(
@@ -75,5 +82,56 @@ describe('large texts are read in parts', () => {
         },
       ),
       { numRuns: 40 },
+    ))
+})
+
+describe('whole numbers that JavaScript would round are refused', () => {
+  const before = large(items, '', ',')
+  const inText = (number: string) => [
+    `[${number}]`,
+    `{"a": ${number} }`,
+    number,
+    `[${before}${number}]`,
+    `{"data":[${before}{"n":-${number}}]}`,
+  ]
+
+  test.each(
+    ['9007199254740993', '12345678901234567890', '9'.repeat(309), '9'.repeat(1_000_000)].map(
+      (number) => [number.slice(0, 40), number.length, number] as const,
+    ),
+  )('%s… of %i digits', async (_name, _length, number) => {
+    for (const text of inText(number)) {
+      const refused = await parseJson(Buffer.from(text), { isExact: true }).catch((error: unknown) => error)
+      expect(refused).toBeInstanceOf(RoundedNumber)
+      expect((refused as RoundedNumber).written).toBe(number)
+      // A body that may be rounded is taken.
+      expect(await parseJson(Buffer.from(text))).toEqual(JSON.parse(text))
+    }
+  })
+
+  test.each([
+    '9007199254740992',
+    '1234567890123456800',
+    '1' + '0'.repeat(22),
+    '0.12345678901234567',
+    '12345678901234567e3',
+    '1e-12345678901234567',
+  ])('%s is taken: no digit is lost, or it is no whole number', async (number) => {
+    for (const text of inText(number)) expect(await parseJson(Buffer.from(text), { isExact: true })).toEqual(JSON.parse(text))
+  })
+
+  test('a text in quotes is taken, and so is a key', async () => {
+    const text = `{"9007199254740993":"\\"9007199254740993"}`
+    expect(await parseJson(Buffer.from(text), { isExact: true })).toEqual(JSON.parse(text))
+  })
+
+  test('each whole number comes out as it was sent, or is refused', () =>
+    fc.assert(
+      fc.asyncProperty(fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }), async (number) => {
+        const read = await parseJson(Buffer.from(`[${number}]`), { isExact: true }).catch(() => undefined)
+        const value = (read as number[] | undefined)?.[0]
+        if (value === undefined) expect(BigInt(Number(number))).not.toBe(number)
+        else expect(JSON.stringify(value) === String(number) || BigInt(value) === number).toBe(true)
+      }),
     ))
 })

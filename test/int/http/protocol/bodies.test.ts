@@ -61,6 +61,20 @@ test('what is within the limits is kept as it was sent', async () => {
   expect((body as { params: unknown }).params).toEqual(JSON.parse(params))
 })
 
+test('a whole number that JavaScript would round is refused, and the same number as a text is taken', async () => {
+  const { position } = await at.service.head()
+  const refused = {
+    status: 400,
+    body: { detail: expect.stringMatching(/12345678901234567891 is too large/), hint: expect.stringMatching(/in quotes/) },
+  }
+  expect(await post(skills, skill('{"id":12345678901234567891}'))).toMatchObject(refused)
+  const query = (params: string) =>
+    post('/api/sql/query', `{"query":"SELECT ? = 12345678901234567891::UHUGEINT AS same","params":${params}}`)
+  expect(await query('[12345678901234567891]')).toMatchObject(refused)
+  expect((await at.service.head()).position).toBe(position)
+  expect((await query('["12345678901234567891"]')).body).toMatchObject({ type: 'table', data: [[true]] })
+})
+
 test('a statement takes so many parameters', async () => {
   const query = (count: number) => post('/api/sql/query', { query: 'SELECT ? + 1 AS x', params: Array.from({ length: count }, () => 1) })
   expect((await query(limits.statementMaxParams)).body).toMatchObject({ type: 'table', data: [[2]] })
