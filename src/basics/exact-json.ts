@@ -1,11 +1,35 @@
 /** A string without a closing quote matches to the end of the text; JSON.parse then refuses it. */
 const textsAndNumbers = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-const isRounded = (found: string): boolean => /^-?\d{16,}$/.test(found) && !Number.isSafeInteger(Number(found))
+
+/** Every number with fewer digits keeps them. */
+const longNumber = /\d[\d.]{15}/
+
+const digitsOf = (written: string): string =>
+  written
+    .replace(/e.*$/i, '')
+    .replaceAll(/\D/g, '')
+    .replaceAll(/^0+|0+$/g, '')
 
 /**
- * Parses JSON and keeps whole numbers beyond 2^53 as texts, because as numbers they would be rounded.
+ * Whether a number in JSON loses digits as a JavaScript number. A whole number beyond 2^53 counts as one that does.
  *
- * @example exactJson('[9007199254740993]') // ['9007199254740993']
+ * @example losesDigits('0.30000000000000004') // false
+ * @example losesDigits('12345678901234.5678') // true
+ */
+export const losesDigits = (written: string): boolean => {
+  const value = Number(written)
+  if (/^-?\d+$/.test(written)) return !Number.isSafeInteger(value)
+  return !Number.isFinite(value) || digitsOf(value.toExponential()) !== digitsOf(written)
+}
+
+/**
+ * Parses JSON and keeps numbers that would lose digits as texts.
+ *
+ * @example exactJson('[9007199254740993, 0.5]') // ['9007199254740993', 0.5]
  */
 export const exactJson = (json: string): unknown =>
-  JSON.parse(/\d{16}/.test(json) ? json.replace(textsAndNumbers, (found) => (isRounded(found) ? `"${found}"` : found)) : json)
+  JSON.parse(
+    longNumber.test(json)
+      ? json.replace(textsAndNumbers, (found) => (!found.startsWith('"') && losesDigits(found) ? `"${found}"` : found))
+      : json,
+  )

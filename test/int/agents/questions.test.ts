@@ -135,6 +135,10 @@ test('an answer keeps at most a thousand rows of a query and says so, the model 
   expect([long.data[0]?.rows.length, long.data[0]?.cut]).toEqual([1_000, true])
   expect(JSON.stringify(shop.model.asked.at(-1)?.messages.at(-1))).toContain('more than 1000 rows; the first 30 are shown')
   expect(
-    (await ask('SELECT 9007199254740993 AS a, 0.1 AS b, -12345678901234567890 AS c, [9007199254740993] AS d, 5.0 AS e')).data[0]?.rows,
-  ).toEqual([['9007199254740993', 0.1, '-12345678901234567890', ['9007199254740993'], 5]])
+    (
+      await ask(
+        'SELECT 9007199254740993 AS a, 0.1 AS b, -12345678901234567890 AS c, [9007199254740993] AS d, 5.0 AS e, 12345678901234.567 AS f',
+      )
+    ).data[0]?.rows,
+  ).toEqual([['9007199254740993', 0.1, '-12345678901234567890', ['9007199254740993'], 5, '12345678901234.567']])
 })

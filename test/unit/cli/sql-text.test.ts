@@ -16,7 +16,17 @@ test('what never ends is all rest', () => {
   expect(splitStatements("SELECT 1; SELECT 'open;")).toEqual({ statements: [], rest: "SELECT 1; SELECT 'open;", isEmpty: false })
 })
 
-test('whole numbers that JavaScript would round stay as they are', () => {
-  const text = '[9007199254740993,-12345678901234567890,1234567890123456,0.12345678901234567,"9007199254740993"]'
-  expect(exactJson(text)).toEqual(['9007199254740993', '-12345678901234567890', 1234567890123456, 0.12345678901234567, '9007199254740993'])
+test('numbers that JavaScript would round stay as they are written', () => {
+  const rounded = [
+    '9007199254740993',
+    '-12345678901234567890',
+    '0.12345678901234567',
+    '-12345678901234.567',
+    '1e-400',
+    '1234567890.12345678e5',
+  ]
+  expect(exactJson(`[${rounded.join(', ')}]`)).toEqual(rounded)
+  const kept =
+    '[1234567890123456,0.30000000000000004,-0.000012345678901234,100.00000000000000000,1.7976931348623157e308,5e-324,"9007199254740993"]'
+  expect(exactJson(kept)).toEqual(JSON.parse(kept))
 })
