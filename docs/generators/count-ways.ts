@@ -40,7 +40,7 @@ const call = async (method: string, path: string, body?: unknown): Promise<void>
 const sql = (query: string) => call('POST', '/sql/query', { query })
 
 const lines = () =>
-  Object.fromEntries(readdirSync(notes).map((file) => [file, readFileSync(join(notes, file), 'utf8').split('\n').filter(Boolean)]))
+  Object.fromEntries(readdirSync(notes).map((file) => [file, readFileSync(join(notes, file), 'utf8').split('\n').slice(0, -1)]))
 
 let read: Record<string, number> = {}
 
