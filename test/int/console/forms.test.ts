@@ -119,6 +119,10 @@ test('what is no JSON, and what the service refuses, is said at its field, and n
   await page.getByRole('alert').getByText('params is no JSON').waitFor()
   expect(await page.getByLabel(/^params/).getAttribute('aria-invalid')).toBe('true')
   expect(await page.getByLabel(/^params/).inputValue()).toBe('{"database": files}')
+  await page.getByLabel(/^params/).fill('{"database": "files", "id": 9007199254740993}')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('alert').getByText('the number 9007199254740993 is too large').waitFor()
+  expect(await page.getByLabel(/^params/).getAttribute('aria-invalid')).toBe('true')
   await page.context().close()
 })
 

@@ -18,7 +18,18 @@ export const textOf = (form: Field['form'], value: Value | undefined): string =>
   return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)
 }
 
+const textOrNumber = /"(?:[^"\\]|\\.)*"|\d[\d.eE+-]*/g
+const isRounded = (written: string): boolean => /^\d{16,}$/.test(written) && String(Number(written)) !== written
+
+/** @throws Error for a whole number that the browser would round */
+const refuseRounded = (name: string, text: string): void => {
+  const rounded = text.match(textOrNumber)?.find(isRounded)
+  if (rounded !== undefined)
+    throw new Error(`${name}: the number ${rounded.slice(0, 40)} is too large to be kept exactly. Write it in quotes.`)
+}
+
 const parsed = (name: string, text: string): Value => {
+  refuseRounded(name, text)
   try {
     return JSON.parse(text) as Value
   } catch (error) {
@@ -42,6 +53,7 @@ export const valueOf = ({ name, form }: Field, text: string): Value | undefined 
       .map((line) => (line.startsWith('{') ? parsed(name, line) : line))
   if (form === 'number') {
     if (!Number.isFinite(Number(text))) throw new Error(`${name} is a number`)
+    refuseRounded(name, text)
     return Number(text)
   }
   if (form === 'text' || (form === 'mixed' && !/^\s*[{[]/.test(text))) return text
