@@ -1,5 +1,5 @@
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, brokenOffError, isBrokenOff } from '../api/request.js'
 
 /** The state of a page's request: loading, loaded or refused. Old data stays during a new request. */
@@ -52,4 +52,15 @@ export const useRepeated = <T>(loaded: ReadonlySignal<LoadState<T>>, reload: () 
     const timer = setTimeout(reload, everyMs)
     return () => clearTimeout(timer)
   }, [isLoading])
+}
+
+/**
+ * Tells whether a component is still shown: an answer that comes later must not lead the user away from another page.
+ *
+ * @example const isShown = useIsShown(); await json(path, { method: 'DELETE' }); if (isShown()) go('/')
+ */
+export const useIsShown = (): (() => boolean) => {
+  const isShown = useRef(true)
+  useEffect(() => () => void (isShown.current = false), [])
+  return () => isShown.current
 }

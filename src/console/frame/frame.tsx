@@ -2,7 +2,7 @@
 
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentType } from 'preact'
-import { useErrorBoundary } from 'preact/hooks'
+import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { isReachable, loginNeeded } from '../api/request.js'
 import { Icon } from '../parts/icon.js'
 import { Busy, Empty, Refusal } from '../parts/notice.js'
@@ -56,21 +56,19 @@ const Header = () => (
 /** The page of a path. Its code is loaded once; an error of the page is shown in its place. */
 const Shown = ({ path }: { path: string }) => {
   const found = pageAt(path)
-  const page = useSignal<{ of: string; View: ComponentType<PageProps> } | undefined>(undefined)
+  const page = useSignal<{ View: ComponentType<PageProps> } | undefined>(undefined)
   const failure = useSignal<unknown>(undefined)
   const [thrown, forget] = useErrorBoundary() as [unknown, () => void]
-  const pattern = found?.page.pattern
-  useSignalEffect(() => {
-    if (!found || page.value?.of === pattern) return
-    found.page.load().then(
+  useEffect(() => {
+    found?.page.load().then(
       ({ default: View }) => {
-        page.value = { of: found.page.pattern, View }
+        page.value = { View }
       },
       (error: unknown) => {
         failure.value = error
       },
     )
-  })
+  }, [])
   if (!found)
     return (
       <Empty title="There is no such page">
@@ -79,7 +77,7 @@ const Shown = ({ path }: { path: string }) => {
     )
   if (thrown !== undefined) return <Refusal error={asApiError(thrown)} again={forget} />
   if (failure.value !== undefined) return <Unloaded error={failure.value} />
-  if (!page.value || page.value.of !== pattern) return <Busy />
+  if (!page.value) return <Busy />
   const { View } = page.value
   return <View params={found.params} />
 }
@@ -111,7 +109,8 @@ export const Frame = () => {
             The service cannot be reached. What you see may be old.
           </p>
         )}
-        <Shown key={pageAt(path)?.page.pattern ?? path} path={path} />
+        {/* State of one resource, such as the plan of a deletion, must not reach the page of another one. */}
+        <Shown key={path} path={path} />
       </main>
       <JumpMenu />
     </div>

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
-import { asApiError } from '../../basics/loading.js'
+import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { Refusal } from '../../parts/notice.js'
@@ -19,6 +19,7 @@ export default () => {
   const error = useSignal<ApiError | undefined>(undefined)
   const refused = useSignal<string | undefined>(undefined)
   const isSending = useSignal(false)
+  const isShown = useIsShown()
   const engine = useSignal<string>('postgres')
   const port = engines.find(([name]) => name === engine.value)?.[2] ?? 5432
   const send = async (event: SubmitEvent) => {
@@ -42,7 +43,7 @@ export default () => {
       const body = { database: { name: text('name'), engine: engine.value, parameters }, check_connection: true }
       const tried = await json<ConnectionCheck>('databases', { method: 'POST', body })
       if (tried.status === 'connection_error') refused.value = tried.detail ?? 'The database cannot be reached'
-      if (refused.value === undefined) go(pathOfResource('database', null, text('name')))
+      if (refused.value === undefined && isShown()) go(pathOfResource('database', null, text('name')))
     } catch (failed) {
       error.value = asApiError(failed)
     } finally {

@@ -1,27 +1,29 @@
 import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../api/request.js'
-import { asApiError } from '../../basics/loading.js'
+import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go, hrefOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { sampleHomes } from './sample.js'
 import { freeNameLike, upload, Uploads } from './uploads.js'
 
-/** Uploads a table of invented homes, and leads to its first model. */
-const takeSample = async (): Promise<void> => {
+/** Uploads a table of invented homes, and returns its name. */
+const takeSample = async (): Promise<string> => {
   const name = await freeNameLike('homes')
   await upload(new File([sampleHomes()], 'homes.csv', { type: 'text/csv' }), name)
-  go('/models/new', { table: `files.${name}`, target: 'rent', name: 'rent' })
+  return name
 }
 
 /** The ways to begin: with a file of the user, a database, or sample data. */
 export const Start = ({ done, isShort = false }: { done: () => void; isShort?: boolean }) => {
   const error = useSignal<ApiError | undefined>(undefined)
   const sending = useSignal<string | undefined>(undefined)
+  const isShown = useIsShown()
   const sample = async () => {
     error.value = undefined
     sending.value = 'the sample'
     try {
-      await takeSample()
+      const name = await takeSample()
+      if (isShown()) go('/models/new', { table: `files.${name}`, target: 'rent', name: 'rent' })
     } catch (refused) {
       error.value = asApiError(refused)
     } finally {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
 import { select } from '../../api/sql.js'
-import { asApiError } from '../../basics/loading.js'
+import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 
@@ -93,12 +93,13 @@ export const Uploads = ({ done }: { done: () => void }) => {
   const clash = useSignal<Clash | undefined>(undefined)
   const isOver = useSignal(false)
   const waiting = useSignal<readonly File[]>([])
+  const isShown = useIsShown()
 
   const send = async (file: File, name: string): Promise<void> => {
     const made = await upload(file, name)
     if (waiting.value.length > 0) return
     done()
-    go(pathOf('resources', 'file', '-', made.name), { tab: 'rows' })
+    if (isShown()) go(pathOf('resources', 'file', '-', made.name), { tab: 'rows' })
   }
   /** Uploads the waiting files, up to the first whose name is taken. */
   const goOn = async (file: File | undefined, as?: string): Promise<void> => {

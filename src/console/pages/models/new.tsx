@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { exactRowsOf } from '../../api/exact.js'
 import type { ApiError } from '../../api/request.js'
 import { quoted, run, select } from '../../api/sql.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
 import { changeQuery, go, pathOf, place, jsonIn } from '../../basics/place.js'
 import { Columns } from '../../parts/columns.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
@@ -184,6 +184,7 @@ const Pictured = ({ plan }: { plan: Plan }) => {
   const { loaded, reload } = useLoaded((signal) => loadPicture(plan, signal), [plan.db, plan.query])
   const error = useSignal<ApiError | undefined>(undefined)
   const isSending = useSignal(false)
+  const isShown = useIsShown()
   const { value, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
   if (!value) return <Busy what="Looking at its rows" />
@@ -196,7 +197,7 @@ const Pictured = ({ plan }: { plan: Plan }) => {
     error.value = undefined
     try {
       await run({ query: statement, db: plan.project })
-      go(pathOf('models', plan.project, named.name), {})
+      if (isShown()) go(pathOf('models', plan.project, named.name), {})
     } catch (failed) {
       error.value = asApiError(failed)
     } finally {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../api/request.js'
 import { quoted, run } from '../../api/sql.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, place } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
@@ -22,9 +22,11 @@ import './style.css'
 /** Trains a new version with the settings of the last one. */
 const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
   const error = useSignal<ApiError | undefined>(undefined)
+  const isShown = useIsShown()
   const retrain = async () => {
     try {
       await run({ query: `RETRAIN ${quoted(of.project)}.${quoted(of.model)}` })
+      if (!isShown()) return
       changeQuery({ version: undefined, tab: 'versions' })
       begun()
     } catch (refused) {
@@ -44,10 +46,12 @@ const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
 /** Opens the query page with the forecasts of a series model, or with the rows that another model learned from. */
 const QueryIt = ({ of, record }: { of: ModelName; record: ModelRecord }) => {
   const isOpening = useSignal(false)
+  const isShown = useIsShown()
   const isOfSeries = record.engine === 'forecast' && record.status === 'complete'
   const open = async () => {
     isOpening.value = true
     const plan = isOfSeries ? await loadPlan(of, record.version, momentShown()).catch(() => undefined) : undefined
+    if (!isShown()) return
     if (plan) go('/query', { sql: forecastQuery(of, record, plan) })
     else go('/query', { sql: joinedQuery(of, record), db: record.data_source ?? undefined })
   }
@@ -143,7 +147,7 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
           }}
         />
       )}
-      {record?.status === 'complete' && <Shown of={of} record={record} reload={reload} />}
+      {record?.status === 'complete' && <Shown key={record.version} of={of} record={record} reload={reload} />}
       {record?.status === 'error' && <Versions of={of} changed={reload} />}
     </>
   )

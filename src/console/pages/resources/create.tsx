@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { bodyForm } from '../../api/schemas.js'
 import { isMadeByForm, kindNamed, listResources, pathOfResource, placeToMake } from '../../basics/kinds.js'
-import { useLoaded } from '../../basics/loading.js'
+import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
@@ -12,6 +12,7 @@ import { ResourceForm } from './form.js'
 export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
   const project = useSignal('mindsdb')
+  const isShown = useIsShown()
   const { loaded, reload } = useLoaded(
     async (signal) =>
       info &&
@@ -54,13 +55,14 @@ export default ({ params: { kind = '' } }: PageProps) => {
             </label>
           )}
           <ResourceForm
-            key={kind}
             form={value[0]}
             method="POST"
             path={path}
             word="Create"
             choices={(field) => choicesOf(field, info.isInProject ? project.value : null, value[1])}
-            done={({ name }) => go(pathOfResource(kind, info.isInProject ? project.value : null, typeof name === 'string' ? name : ''))}
+            done={({ name }) => {
+              if (isShown()) go(pathOfResource(kind, info.isInProject ? project.value : null, typeof name === 'string' ? name : ''))
+            }}
           />
         </>
       )}

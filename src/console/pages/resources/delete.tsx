@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
 import { select, type Value } from '../../api/sql.js'
 import { pathOfResource, type KindInfo } from '../../basics/kinds.js'
-import { asApiError } from '../../basics/loading.js'
+import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
 import { Refusal } from '../../parts/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
@@ -44,6 +44,7 @@ const Mentions = ({ mentions }: { mentions: readonly Mention[] }) => (
 export const Delete = ({ info, path, name }: { info: KindInfo; path: string; name: string }) => {
   const asked = useSignal<DeletionPlan | undefined>(undefined)
   const error = useSignal<ApiError | undefined>(undefined)
+  const isShown = useIsShown()
   const attempt = async (action: () => Promise<void>) => {
     error.value = undefined
     try {
@@ -63,7 +64,7 @@ export const Delete = ({ info, path, name }: { info: KindInfo; path: string; nam
   const remove = () =>
     attempt(async () => {
       await json(path, { method: 'DELETE' })
-      go(pathOf('resources', info.kind))
+      if (isShown()) go(pathOf('resources', info.kind))
     })
   return (
     <>

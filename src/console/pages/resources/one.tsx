@@ -1,7 +1,7 @@
 import { exactTable } from '../../api/exact.js'
 import { json } from '../../api/request.js'
 import { quoted, type Value } from '../../api/sql.js'
-import { useLoaded } from '../../basics/loading.js'
+import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../parts/notice.js'
@@ -59,6 +59,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
   const project = projectOf(segment)
   const at = momentShown()
   const path = info ? apiPathOf(info, project ?? '', name) : ''
+  const isShown = useIsShown()
   const { loaded, reload } = useLoaded(async (signal) => (info ? json<Resource>(path, { at, signal }) : undefined), [path, at])
   if (!info) return <Empty title={`There is no kind ${kind}`} />
   const { value, error } = loaded.value
@@ -121,13 +122,13 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           <History info={info} path={path} changed={reload} />
         ) : tab === 'edit' && at === undefined ? (
           <Edit
-            key={path}
             info={info}
             path={path}
             project={project}
-            done={(renamed) =>
-              renamed === undefined || renamed === name ? reload() : go(pathOfResource(kind, project, renamed), { tab: 'edit' })
-            }
+            done={(renamed) => {
+              if (renamed === undefined || renamed === name) reload()
+              else if (isShown()) go(pathOfResource(kind, project, renamed), { tab: 'edit' })
+            }}
           />
         ) : tab === 'types' && kind === 'file' && at === undefined ? (
           <Types file={name} done={reload} />

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { exactTable } from '../../api/exact.js'
 import type { ApiError } from '../../api/request.js'
 import { literal, quoted, run, select, type Value } from '../../api/sql.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
 import { changeQuery } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Rows } from '../../parts/rows.js'
@@ -89,6 +89,7 @@ export const Types = ({ file, done }: { file: string; done: () => void }) => {
   const wanted = useSignal<Record<string, ColumnChange>>({})
   const error = useSignal<ApiError | undefined>(undefined)
   const isSending = useSignal(false)
+  const isShown = useIsShown()
   const { value: columns, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
   if (!columns) return <Busy />
@@ -105,7 +106,7 @@ export const Types = ({ file, done }: { file: string; done: () => void }) => {
       await run({ query: `CREATE OR REPLACE TABLE files.${quoted(file)} (${selectOf(file, columns, wanted.value)})` })
       wanted.value = {}
       done()
-      changeQuery({ tab: 'rows' })
+      if (isShown()) changeQuery({ tab: 'rows' })
     } catch (failed) {
       error.value = asApiError(failed)
     } finally {

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals'
+import { openPage } from '../../../support/console/browser.js'
+import { startConsole } from '../../../support/console/console.js'
+import { send, sql } from '../../../support/service.js'
+
+const at = startConsole(async (url) => {
+  for (const statement of [
+    `CREATE SKILL rents USING type = 'sql', database = 'files', tables = ['homes']`,
+    `CREATE AGENT clerk USING model = 'gpt-4o', skills = ['rents']`,
+    `CREATE AGENT broker USING model = 'gpt-4o'`,
+  ])
+    expect((await sql(url, statement)).type).not.toBe('error')
+})
+
+const statusOf = async (path: string): Promise<number> => (await send(at.url, 'GET', `/api/projects/mindsdb/${path}`)).status
+
+test('the plan of a deletion stays with its resource: another page begins without one', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('group', { name: 'Delete rents' }).getByRole('link', { name: 'mindsdb.clerk' }).click()
+  await page.locator('h1', { hasText: 'clerk' }).waitFor()
+  expect(await page.getByText('This would be recorded').count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Delete…' }).waitFor()
+  await page.context().close()
+})
+
+test('a plan that arrives after its page was left is shown nowhere', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
+  let answer: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/skills/rents', async (route) => {
+    if (route.request().method() === 'DELETE') await held
+    await route.continue()
+  })
+  const answered = page.waitForResponse((response) => response.request().method() === 'DELETE')
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.goto(`${at.url}/#/resources/agent/mindsdb/broker`)
+  await page.locator('h1', { hasText: 'broker' }).waitFor()
+  answer()
+  await (await answered).finished()
+  await page.evaluate('new Promise((done) => setTimeout(done, 200))')
+  expect(await page.getByText('This would be recorded').count()).toBe(0)
+  await page.context().close()
+})
+
+test('a deletion that ends after its page was left does not lead away from the next page', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/agent/mindsdb/broker')
+  let answer: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('group', { name: 'Delete broker' }).waitFor()
+  await page.route('**/agents/broker', async (route) => {
+    if (route.request().method() === 'DELETE') await held
+    await route.continue()
+  })
+  const answered = page.waitForResponse((response) => response.request().method() === 'DELETE')
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.goto(`${at.url}/#/resources/skill/mindsdb/rents`)
+  await page.locator('h1', { hasText: 'rents' }).waitFor()
+  answer()
+  await (await answered).finished()
+  await page.evaluate('new Promise((done) => setTimeout(done, 200))')
+  expect(new URL(page.url()).hash).toBe('#/resources/skill/mindsdb/rents')
+  expect(await statusOf('agents/broker')).toBe(404)
+  await page.context().close()
+})
