@@ -214,3 +214,33 @@ test('data is erased after it was shown how much that is, and not without a word
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
+
+test('only the data whose amount was shown is erased, also when its amount arrives late', async () => {
+  for (const name of ['first', 'second']) await sql(at.url, `CREATE TABLE files.${name}_people (SELECT '${name}' AS who)`)
+  const { page } = await openPage(at.browser, at.url, '#/audit')
+  let answer: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/api/log/erasures', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.getByText('Erase data of a person').click()
+  await page.getByRole('combobox', { name: /^What/ }).selectOption('file')
+  const name = page.getByLabel('name', { exact: true })
+  const ask = page.getByRole('button', { name: 'What would be erased' })
+  await name.fill('first_people')
+  const answered = page.waitForResponse('**/api/log/erasures')
+  await ask.click()
+  await name.fill('second_people')
+  answer()
+  await (await answered).finished()
+  await page.locator('button:enabled', { hasText: 'What would be erased' }).waitFor()
+  expect(await page.getByRole('group', { name: 'What would be erased' }).count()).toBe(0)
+  await ask.click()
+  const asked = page.getByRole('group', { name: 'What would be erased' })
+  await asked.getByLabel('I know that nobody can bring it back').check()
+  await asked.getByRole('button', { name: 'Erase it' }).click()
+  await page.getByText('Erased: files.second_people').waitFor()
+  expect((await sql(at.url, 'SELECT who FROM files.first_people')).data).toEqual([['first']])
+  await page.context().close()
+})

@@ -52,6 +52,9 @@ type ErasureResult = {
   also_in: Value[]
 }
 
+/** The data of an erasure request, and what an erasure of them would remove. */
+type ErasurePlan = { data: Record<string, Value>; told: ErasureResult }
+
 const said = (value: Value): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const Found = ({ told }: { told: ErasureResult }) => (
@@ -71,41 +74,50 @@ export const Erase = ({ erased }: { erased: () => void }) => {
   const what = useSignal('request')
   const given = useSignal<Record<string, string>>({})
   const reason = useSignal('')
-  const found = useSignal<ErasureResult | undefined>(undefined)
+  const plan = useSignal<ErasurePlan | undefined>(undefined)
   const isSure = useSignal(false)
   const done = useSignal<ErasureResult | undefined>(undefined)
   const error = useSignal<ApiError | undefined>(undefined)
   const isSending = useSignal(false)
   const change = (next: () => void) => {
     next()
-    found.value = undefined
+    plan.value = undefined
     done.value = undefined
     isSure.value = false
   }
-  const send = async (isDryRun: boolean) => {
+  /** Whether the fields still name these data: an answer about other data is not shown. */
+  const areChosen = (data: ErasurePlan['data']): boolean => JSON.stringify(bodyOf(what.value, given.value)) === JSON.stringify(data)
+  const attempt = async (action: () => Promise<void>) => {
     error.value = undefined
     isSending.value = true
     try {
-      const body = {
-        ...bodyOf(what.value, given.value),
-        ...(reason.value.trim() !== '' && { reason: reason.value.trim() }),
-        // The user has already seen the other users of the data.
-        ...(!isDryRun && (found.value?.shared_with.length ?? 0) > 0 && { shared: true }),
-        ...(isDryRun && { dry_run: true, shared: true }),
-      }
-      const told = await json<ErasureResult>('log/erasures', { method: 'POST', body })
-      if (isDryRun) found.value = told
-      else {
-        change(() => (given.value = {}))
-        done.value = told
-        erased()
-      }
+      await action()
     } catch (refused) {
       error.value = asApiError(refused)
     } finally {
       isSending.value = false
     }
   }
+  const ask = () =>
+    attempt(async () => {
+      const data = bodyOf(what.value, given.value)
+      const told = await json<ErasureResult>('log/erasures', { method: 'POST', body: { ...data, dry_run: true, shared: true } })
+      if (areChosen(data)) plan.value = { data, told }
+    })
+  const erase = ({ data, told }: ErasurePlan) =>
+    attempt(async () => {
+      const body = {
+        ...data,
+        ...(reason.value.trim() !== '' && { reason: reason.value.trim() }),
+        // The user has already seen the other users of the data.
+        ...(told.shared_with.length > 0 && { shared: true }),
+      }
+      const result = await json<ErasureResult>('log/erasures', { method: 'POST', body })
+      if (areChosen(data)) change(() => (given.value = {}))
+      done.value = result
+      erased()
+    })
+  const planned = plan.value
   return (
     <details>
       <summary>Erase data of a person</summary>
@@ -113,7 +125,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
         class="resource-form"
         onSubmit={(event) => {
           event.preventDefault()
-          void send(true)
+          void ask()
         }}
       >
         <label>
@@ -144,15 +156,15 @@ export const Erase = ({ erased }: { erased: () => void }) => {
             What would be erased
           </button>
         </div>
-        {found.value && (
+        {planned && (
           <div class="notice" role="group" aria-label="What would be erased">
-            <Found told={found.value} />
+            <Found told={planned.told} />
             <label class="inline">
               <input type="checkbox" checked={isSure.value} onChange={({ currentTarget }) => (isSure.value = currentTarget.checked)} />
               <span>I know that nobody can bring it back</span>
             </label>
             <div class="row">
-              <button type="button" class="danger" disabled={!isSure.value || isSending.value} onClick={() => void send(false)}>
+              <button type="button" class="danger" disabled={!isSure.value || isSending.value} onClick={() => void erase(planned)}>
                 Erase it
               </button>
             </div>
