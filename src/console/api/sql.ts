@@ -3,6 +3,10 @@ import { linesOf } from './lines.js'
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value }
 export type Row = Value[]
+
+/** Whether a value is an object, and no list. */
+export const isObject = (value: Value | undefined): value is { [key: string]: Value } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 export type Column = { name: string; type: string }
 
 /** A statement and its context. */

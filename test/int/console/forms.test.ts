@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { Request } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { openPage } from '../../support/console/browser.js'
 import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
@@ -88,6 +88,62 @@ test('an edit sends what was changed alone, keeps secrets, and tells of a change
   await page.getByRole('alert').waitFor()
   expect(await page.getByLabel(/^model name/).inputValue()).toBe('gpt-6')
   await expect(agent()).resolves.toMatchObject({ model_name: 'gpt-5' })
+  await page.context().close()
+})
+
+const saved = async (page: Page): Promise<void> => {
+  const answered = page.waitForResponse((response) => response.request().method() === 'PUT')
+  await page.getByRole('button', { name: 'Save' }).click()
+  expect((await answered).status()).toBe(200)
+  await page.locator('button:enabled', { hasText: 'Save' }).waitFor()
+}
+
+test('what is taken out of a form is taken out of the resource, or the form says that it cannot be', async () => {
+  const agent = {
+    ...{ name: 'bare', model_name: 'gpt-4o', data: { tables: ['files.homes'] }, prompt_template: 'Answer briefly.' },
+    params: { temperature: 0.3, max_tokens: 100, openai_api_key: 'sk-planted-5' },
+  }
+  await send(at.url, 'POST', '/api/projects/shop/agents', { agent })
+  const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/bare?tab=edit')
+  const now = async () => (await send(at.url, 'GET', '/api/projects/shop/agents/bare')).body as Record<string, unknown>
+  await page.getByLabel(/^params/).fill('{"max_tokens": 50, "openai_api_key": "******"}')
+  await page.getByLabel(/^prompt template/).fill('')
+  await saved(page)
+  expect(await now()).toMatchObject({ data: { tables: ['files.homes'] }, params: { max_tokens: 50, openai_api_key: '******' } })
+  expect((await now())['params']).not.toHaveProperty('temperature')
+  expect(await now()).not.toHaveProperty('prompt_template')
+  await page.getByLabel(/^params/).fill('')
+  await page.getByLabel(/^data/).fill('')
+  await saved(page)
+  expect(await now()).not.toHaveProperty('params')
+  expect(await now()).not.toHaveProperty('data')
+  await page.getByLabel(/^model name/).fill('')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('alert').getByText('model_name cannot be empty').waitFor()
+  expect(await now()).toMatchObject({ model_name: 'gpt-4o' })
+  await page.context().close()
+})
+
+test('the parameters of a connection and the reranking model of a knowledge base are taken out, too', async () => {
+  await sql(at.url, `CREATE DATABASE near WITH ENGINE = 'slack', PARAMETERS = {"token": "xoxb-planted-6", "app_token": "xapp-planted-7"}`)
+  const reranking_model = { provider: 'openai', model_name: 'rank', api_key: 'sk-planted-8' }
+  const knowledge_base = { name: 'letters', metadata_columns: ['author'], reranking_model }
+  expect((await send(at.url, 'POST', '/api/projects/shop/knowledge_bases', { knowledge_base })).status).toBe(201)
+  const { page } = await openPage(at.browser, at.url, '#/resources/database/-/near?tab=edit')
+  await page.getByLabel(/^parameters/).fill('{"token": "******"}')
+  await saved(page)
+  expect((await send(at.url, 'GET', '/api/databases/near')).body).toMatchObject({ connection_data: { token: '******' } })
+  expect(((await send(at.url, 'GET', '/api/databases/near')).body as { connection_data: object }).connection_data).not.toHaveProperty(
+    'app_token',
+  )
+  await page.goto(`${at.url}/#/resources/knowledge_base/shop/letters?tab=edit`)
+  await page.getByLabel(/^reranking model/).fill('')
+  await page.getByLabel(/^metadata columns/).fill('')
+  await saved(page)
+  expect((await send(at.url, 'GET', '/api/projects/shop/knowledge_bases/letters')).body).toMatchObject({
+    reranking_model: null,
+    metadata_columns: [],
+  })
   await page.context().close()
 })
 

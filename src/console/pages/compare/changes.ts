@@ -1,5 +1,5 @@
 import { json } from '../../api/request.js'
-import { select, type Value } from '../../api/sql.js'
+import { isObject, select, type Value } from '../../api/sql.js'
 import { headAt } from '../../basics/head.js'
 import { apiPathOf, kindNamed, type KindInfo } from '../../basics/kinds.js'
 import type { Operation } from '../../parts/diff.js'
@@ -62,9 +62,6 @@ export const loadChanges = async (
 }
 
 type Resource = Record<string, Value>
-
-const isObject = (value: Value | undefined): value is { [key: string]: Value } =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** The differences between two values, member by member. */
 const differences = (before: Value | undefined, after: Value | undefined, path: string): Operation[] => {

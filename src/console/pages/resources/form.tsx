@@ -5,7 +5,8 @@ import type { Value } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
 import { Refusal } from '../../parts/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
-import { Control, textOf, valueOf } from './fields.js'
+import { changedMembers } from './changed-members.js'
+import { Control, textOf } from './fields.js'
 
 type Props = {
   form: BodyForm
@@ -33,22 +34,12 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
   const error = useSignal<ApiError | undefined>(undefined)
   const events = useSignal<PlannedEvent[] | undefined>(undefined)
   const isSending = useSignal(false)
-  const changed = (): Record<string, Value> =>
-    Object.fromEntries(
-      shown.flatMap((field): [string, Value][] => {
-        const text = texts.value[field.name] ?? ''
-        if (text === was[field.name]) return []
-        const value = valueOf(field, text)
-        // A cleared value is sent as null; for a new resource it is left out.
-        return value === undefined ? (record === undefined ? [] : [[field.name, null]]) : [[field.name, value]]
-      }),
-    )
   const send = async (isDryRun: boolean) => {
     isSending.value = true
     error.value = undefined
     events.value = undefined
     try {
-      const body = changed()
+      const body = changedMembers(shown, was, texts.value, record)
       const response = await request(path, {
         method,
         body: { [member]: body },
