@@ -147,6 +147,29 @@ test('the parameters of a connection and the reranking model of a knowledge base
   await page.context().close()
 })
 
+test('the events of a dry run are shown only beside the texts that they come from', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/view/shop/one?tab=edit')
+  await page.getByLabel(/^query/).fill('SELECT 2 AS a')
+  await page.getByRole('button', { name: 'What would happen' }).click()
+  await page.getByText('would be recorded').waitFor()
+  await page.getByLabel(/^query/).fill('SELECT 3 AS a')
+  expect(await page.getByText('would be recorded').count()).toBe(0)
+  let answer: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/views/one', async (route) => {
+    await held
+    await route.continue()
+  })
+  const answered = page.waitForResponse('**/views/one')
+  await page.getByRole('button', { name: 'What would happen' }).click()
+  await page.getByLabel(/^query/).fill('SELECT 4 AS a')
+  answer()
+  await (await answered).finished()
+  await page.locator('button:enabled', { hasText: 'What would happen' }).waitFor()
+  expect(await page.getByText('would be recorded').count()).toBe(0)
+  await page.context().close()
+})
+
 test('a form proposes the resources that a field can refer to, and what the API knows by name', async () => {
   await sql(at.url, `CREATE SKILL elsewhere USING type = 'sql', database = 'files', tables = ['homes']`)
   const { page, misdeeds } = await openPage(at.browser, at.url, '#/new/agent')

@@ -34,12 +34,18 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
   const error = useSignal<ApiError | undefined>(undefined)
   const events = useSignal<PlannedEvent[] | undefined>(undefined)
   const isSending = useSignal(false)
+  /** The planned events are those of the texts that were sent. */
+  const change = ({ name }: Field, text: string) => {
+    texts.value = { ...texts.value, [name]: text }
+    events.value = undefined
+  }
   const send = async (isDryRun: boolean) => {
     isSending.value = true
     error.value = undefined
     events.value = undefined
     try {
-      const body = changedMembers(shown, was, texts.value, record)
+      const sent = texts.value
+      const body = changedMembers(shown, was, sent, record)
       const response = await request(path, {
         method,
         body: { [member]: body },
@@ -50,7 +56,8 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
         done(body)
         return
       }
-      events.value = ((await response.json()) as { events: PlannedEvent[] }).events
+      const planned = (await response.json()) as { events: PlannedEvent[] }
+      if (texts.value === sent) events.value = planned.events
     } catch (refused) {
       error.value = asApiError(refused)
     }
@@ -70,7 +77,7 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
           key={field.name}
           field={field}
           text={texts.value[field.name] ?? ''}
-          set={(text) => (texts.value = { ...texts.value, [field.name]: text })}
+          set={(text) => change(field, text)}
           isWrong={isWrong(field)}
           choices={choices(field)}
         />
