@@ -98,6 +98,30 @@ const saved = async (page: Page): Promise<void> => {
   await page.locator('button:enabled', { hasText: 'Save' }).waitFor()
 }
 
+test("an agent's own params for its skills survive an edit of the list, and so do the secrets of the skills", async () => {
+  for (const name of ['prices', 'fees'])
+    await send(at.url, 'POST', '/api/projects/shop/skills', {
+      skill: { name, type: 'sql', params: { database: 'files', tables: ['homes', 'people'], api_key: 'sk-planted-3' } },
+    })
+  const skills = ['rents', 'fees', { name: 'prices', tables: ['homes'], token: 'planted-4' }]
+  await send(at.url, 'POST', '/api/projects/shop/agents', { agent: { name: 'narrow', model_name: 'gpt-4o', skills } })
+  const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/narrow?tab=edit')
+  const lines = page.getByLabel(/^skills/)
+  await lines.waitFor()
+  expect((await lines.inputValue()).split('\n')).toEqual(['rents', 'fees', '{"name":"prices","tables":["homes"],"token":"******"}'])
+  expect(await page.getByLabel('Add to skills').count()).toBe(0)
+  await lines.fill((await lines.inputValue()).replace('rents\n', ''))
+  await saved(page)
+  expect((await send(at.url, 'GET', '/api/projects/shop/agents/narrow')).body).toMatchObject({
+    skills: [{ name: 'fees' }, { name: 'prices' }],
+    skills_extra_parameters: { fees: {}, prices: { tables: ['homes'], token: '******' } },
+  })
+  await lines.fill('')
+  await saved(page)
+  expect((await send(at.url, 'GET', '/api/projects/shop/agents/narrow')).body).not.toHaveProperty('skills')
+  await page.context().close()
+})
+
 test('what is taken out of a form is taken out of the resource, or the form says that it cannot be', async () => {
   const agent = {
     ...{ name: 'bare', model_name: 'gpt-4o', data: { tables: ['files.homes'] }, prompt_template: 'Answer briefly.' },

@@ -1,6 +1,6 @@
 import { request } from '../../api/request.js'
 import { bodyForm } from '../../api/schemas.js'
-import type { Value } from '../../api/sql.js'
+import { isObject, type Value } from '../../api/sql.js'
 import { listResources, type KindInfo } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { Busy, Refusal } from '../../parts/notice.js'
@@ -10,11 +10,19 @@ import { ResourceForm } from './form.js'
 /** The name of the path parameter for a resource in the API's document. */
 const segments: Readonly<Record<string, string>> = { knowledge_base: 'base' }
 
-/** Members that have one name in a body, and another one in the record of the resource. */
+/** The skills of an agent by their names, with the agent's own params for each. */
+const skillRefs = (skills: Value, own: Value): Value =>
+  (Array.isArray(skills) ? skills : []).filter(isObject).map(({ name = null }) => {
+    const params = isObject(own) && typeof name === 'string' ? own[name] : undefined
+    return { name, ...(isObject(params) && params) }
+  })
+
+/** Members that have another name or form in a body than in the record of the resource. */
 const asSent: Readonly<Record<string, (record: Record<string, Value>) => Record<string, Value>>> = {
   database: ({ connection_data: parameters = null }) => ({ parameters }),
+  agent: ({ skills = null, skills_extra_parameters: own = null }) => ({ skills: skillRefs(skills, own) }),
   chatbot: ({ agent = null, database: database_name = null }) => ({
-    agent_name: agent !== null && typeof agent === 'object' && !Array.isArray(agent) ? (agent['name'] ?? null) : agent,
+    agent_name: isObject(agent) ? (agent['name'] ?? null) : agent,
     database_name,
   }),
 }

@@ -1,14 +1,14 @@
 import type { Field } from '../../api/schemas.js'
-import type { Value } from '../../api/sql.js'
+import { isObject, type Value } from '../../api/sql.js'
 
 /** Texts with several lines. */
 const long = /query|prompt|statement/
 
 /** An item of a list as one line: its name if it has nothing else, or JSON. */
 const lineOf = (item: Value): string => {
-  if (item === null || typeof item !== 'object' || Array.isArray(item)) return typeof item === 'string' ? item : JSON.stringify(item)
+  if (!isObject(item)) return typeof item === 'string' ? item : JSON.stringify(item)
   const { name, ...rest } = item
-  return typeof name === 'string' && Object.values(rest).every((value) => value === null) ? name : JSON.stringify(item)
+  return typeof name === 'string' && Object.keys(rest).length === 0 ? name : JSON.stringify(item)
 }
 
 /** The text in a control for a value. */
@@ -65,7 +65,8 @@ type Props = { field: Field; text: string; set: (text: string) => void; isWrong:
 /** Adds a chosen value as a line to the text of a list. A text area has no proposals of its own, unlike a field of one line. */
 const Adding = ({ name, text, set, choices }: { name: string } & Pick<Props, 'text' | 'set' | 'choices'>) => {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  const others = choices.filter((choice) => !lines.includes(choice))
+  // A line with params names its resource in JSON.
+  const others = choices.filter((choice) => !lines.some((line) => line === choice || line.includes(JSON.stringify(choice))))
   if (others.length === 0) return null
   return (
     <select
