@@ -167,3 +167,37 @@ test('a model as it was: nothing can be changed there', async () => {
   expect(await page.getByRole('button', { name: /Retrain|Activate/ }).count()).toBe(0)
   await page.context().close()
 })
+
+test('the end of a training is seen also when its state comes slowly, and no look is given up for the next one', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/fee')
+  await page.locator('.title', { hasText: 'predicts rent' }).waitFor()
+  const aborted: string[] = []
+  page.on('requestfailed', (request) => {
+    const text = request.postData() ?? ''
+    if (text.includes('.jobs')) aborted.push(text)
+  })
+  let isEnded = false
+  // The model seems to be under way until its state was looked at three times, each of them slower than the pause between two.
+  let looks = 0
+  await page.route('**/models/fee', async (route) => {
+    const response = await route.fetch()
+    const record = (await response.json()) as object
+    await route.fulfill({ response, json: isEnded ? record : { ...record, version: 2, status: 'training' } })
+  })
+  await page.route('**/models/fee.2', async (route) => route.fulfill({ json: { version: 2, active: false, accuracy: null } }))
+  await page.route('**/sql/query', async (route) => {
+    if (route.request().postData()?.includes('.jobs') !== true) return route.continue()
+    looks += 1
+    isEnded = looks > 2
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const response = await route.fetch()
+    const text = await response.text()
+    await route.fulfill({ response, body: isEnded ? text : text.replaceAll('complete', 'training') }).catch(() => undefined)
+  })
+  await page.reload()
+  await page.getByRole('region', { name: 'Training' }).waitFor()
+  await until(() => isEnded || aborted.length > 0)
+  expect(aborted).toEqual([])
+  await page.getByText('What it uses').waitFor()
+  await page.context().close()
+})

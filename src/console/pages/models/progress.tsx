@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { json, type ApiError } from '../../api/request.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { asApiError, useLoaded, useRepeated } from '../../basics/loading.js'
 import { Refusal } from '../../parts/notice.js'
 import { figure } from '../../parts/value.js'
 import { isUnderWay, loadVersions, type ModelName, type ListedVersion } from './reports.js'
@@ -25,20 +25,16 @@ const lastTook = (versions: readonly ListedVersion[]): string => {
 
 /** The progress of a training, and the remaining time. It is updated until the training ends. */
 export const Progress = ({ of, version, ended }: { of: ModelName; version: number; ended: () => void }) => {
-  const tries = useSignal(0)
   const error = useSignal<ApiError | undefined>(undefined)
   const begun = useRef<PhaseStart | undefined>(undefined)
-  const { loaded } = useLoaded((signal) => loadVersions(of, undefined, signal), [of.project, of.model, tries.value])
+  const { loaded, reload } = useLoaded((signal) => loadVersions(of, undefined, signal), [of.project, of.model])
+  useRepeated(loaded, reload, lookEveryMs)
   const versions = loaded.value.value ?? []
   const job = versions.find((one) => one.version === version)
+  const hasEnded = job !== undefined && !isUnderWay(job.status)
   useEffect(() => {
-    if (job && !isUnderWay(job.status)) {
-      ended()
-      return undefined
-    }
-    const timer = setTimeout(() => (tries.value += 1), lookEveryMs)
-    return () => clearTimeout(timer)
-  }, [loaded.value])
+    if (hasEnded) ended()
+  }, [hasEnded])
   const cancel = async () => {
     try {
       await json(`projects/${encodeURIComponent(of.project)}/models/${encodeURIComponent(of.model)}/cancel`, { method: 'POST', body: {} })
