@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { openPage } from '../../support/console/browser.js'
 import { startConsole } from '../../support/console/console.js'
-import { sql } from '../../support/service.js'
+import { sql, startTestService } from '../../support/service.js'
 
 const at = startConsole()
 
@@ -44,4 +44,58 @@ test('a table gets other rows only when the reader says so', async () => {
   await page.locator('h1', { hasText: /^tiny$/ }).waitFor()
   expect(await words('tiny')).toEqual([['third']])
   await page.context().close()
+})
+
+test('a new table never takes the place of another one, whatever its name is', async () => {
+  const { browser, url } = at
+  for (const name of ['taken', 'sales']) await sql(url, `CREATE TABLE files.${name} (SELECT 'first' AS word)`)
+  const { page } = await openPage(browser, url)
+  await page.locator('input[type=file]').setInputFiles(csv('taken.csv', 'second'))
+  await page.getByLabel('Name of a new table').fill('Sales')
+  await page.getByRole('button', { name: 'A new table' }).click()
+  await page.getByText('There is a table Sales already').waitFor()
+  expect((await sql(url, 'SELECT word FROM files.sales')).data).toEqual([['first']])
+  expect(await page.getByLabel('Name of a new table').inputValue()).toBe('sales_2')
+  // Somebody else takes this name at the last moment.
+  await page.route('**/api/files/sales_2', async (route) => {
+    await sql(url, "CREATE TABLE files.sales_2 (SELECT 'first' AS word)")
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'A new table' }).click()
+  await page.getByText('There is a table sales_2 already').waitFor()
+  await page.getByRole('button', { name: 'A new table' }).click()
+  await page.locator('h1', { hasText: 'sales_2_2' }).waitFor()
+  expect((await sql(url, 'SELECT word FROM files.sales_2')).data).toEqual([['first']])
+  expect((await sql(url, 'SELECT word FROM files.sales_2_2')).data).toEqual([['second']])
+  await page.context().close()
+})
+
+test('the refusal of a file stays in sight while the others are uploaded', async () => {
+  const { browser, url } = at
+  const { page } = await openPage(browser, url)
+  const bad = (name: string) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from('no parquet') })
+  const listing = page.waitForResponse((response) => response.url().includes('/api/status'))
+  await page
+    .locator('input[type=file]')
+    .setInputFiles([bad('bad.parquet'), csv('good.csv', 'one'), bad('worse.parquet'), csv('fine.csv', 'two')])
+  await listing
+  await page.getByRole('region', { name: 'Newest' }).getByText('fine').waitFor()
+  for (const name of ['bad.parquet', 'worse.parquet']) await page.getByRole('alert').filter({ hasText: name }).waitFor()
+  expect(new URL(page.url()).hash).toBe('#/')
+  await page.context().close()
+})
+
+test('the refusal of a file stays in sight also where the other one is the first table', async () => {
+  const { url, stop } = await startTestService()
+  try {
+    const { page } = await openPage(at.browser, url)
+    await page.getByText('Nothing is here yet').waitFor()
+    const bad = { name: 'bad.parquet', mimeType: 'application/octet-stream', buffer: Buffer.from('no parquet') }
+    await page.locator('input[type=file]').setInputFiles([bad, csv('good.csv', 'one')])
+    await page.getByRole('heading', { name: 'Newest' }).waitFor()
+    await page.getByRole('alert').filter({ hasText: 'bad.parquet' }).waitFor()
+    await page.context().close()
+  } finally {
+    await stop()
+  }
 })

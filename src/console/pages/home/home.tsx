@@ -26,9 +26,7 @@ export default () => {
   return (
     <>
       <h1>Mindledger {status.mindledger_version}</h1>
-      {isEmpty ? (
-        <Start done={reload} />
-      ) : (
+      {!isEmpty && (
         <>
           <ul class="cards">
             {kinds
@@ -58,9 +56,10 @@ export default () => {
             rows={newest}
           />
           <h2>Add a file</h2>
-          <Start done={reload} isShort />
         </>
       )}
+      {/* The first upload must not replace this: it may show the refusal of another file. */}
+      <Start done={reload} isShort={!isEmpty} />
     </>
   )
 }

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { json, type ApiError } from '../../api/request.js'
+import { ApiError, json } from '../../api/request.js'
 import { select } from '../../api/sql.js'
 import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go, pathOf } from '../../basics/place.js'
@@ -23,11 +23,12 @@ export const tableNameOf = (file: string): string =>
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
     .replace(/^_+|_+$/g, '') || 'table'
 
-/** Uploads a file as the content of a table; an existing table gets new content. @throws ApiError */
-export const upload = async (file: File, name = tableNameOf(file.name)): Promise<UploadedFile> => {
+/** Uploads a file as the content of a table. Without `isAgain`, an existing table is refused with 412. @throws ApiError */
+export const upload = async (file: File, name: string, isAgain = false): Promise<UploadedFile> => {
   const form = new FormData()
   form.append('file', file)
-  return json<UploadedFile>(`files/${encodeURIComponent(name)}`, { method: 'PUT', body: form })
+  const headers = isAgain ? undefined : { 'If-None-Match': '*' }
+  return json<UploadedFile>(`files/${encodeURIComponent(name)}`, { method: 'PUT', body: form, ...(headers && { headers }) })
 }
 
 const folded = (name: string): string => name.normalize('NFC').toLowerCase()
@@ -41,17 +42,17 @@ const namesLike = async (name: string): Promise<Set<string>> => {
   return new Set(found.map((one) => folded(one.name)))
 }
 
-const freeName = (name: string, taken: ReadonlySet<string>): string => {
-  if (!taken.has(name)) return name
+/** A similar name that no table has. */
+export const freeNameLike = async (name: string): Promise<string> => {
+  const taken = await namesLike(name)
+  const base = folded(name)
+  if (!taken.has(base)) return base
   let n = 2
-  while (taken.has(`${name}_${n}`)) n += 1
-  return `${name}_${n}`
+  while (taken.has(`${base}_${n}`)) n += 1
+  return `${base}_${n}`
 }
 
-/** A similar name that no table has. */
-export const freeNameLike = async (name: string): Promise<string> => freeName(name, await namesLike(name))
-
-type ClashProps = { clash: Clash; take: (name: string) => void; leave: () => void }
+type ClashProps = { clash: Clash; take: (name: string, isAgain?: boolean) => void; leave: () => void }
 
 /** Asks whether the table gets new content or the file gets another name. */
 const ClashForm = ({ clash: { file, name, free }, take, leave }: ClashProps) => {
@@ -75,7 +76,7 @@ const ClashForm = ({ clash: { file, name, free }, take, leave }: ClashProps) => 
         <button type="submit" class="primary">
           A new table
         </button>
-        <button type="button" onClick={() => take(name)} title="Its earlier contents stay in its history">
+        <button type="button" onClick={() => take(name, true)} title="Its earlier contents stay in its history">
           New rows for {name}
         </button>
         <button type="button" onClick={leave}>
@@ -88,49 +89,64 @@ const ClashForm = ({ clash: { file, name, free }, take, leave }: ClashProps) => 
 
 /** Uploads files that are dropped or chosen, one after the other. No existing table is overwritten without the user's consent. */
 export const Uploads = ({ done }: { done: () => void }) => {
-  const error = useSignal<ApiError | undefined>(undefined)
+  const refused = useSignal<readonly ApiError[]>([])
   const sending = useSignal<string | undefined>(undefined)
   const clash = useSignal<Clash | undefined>(undefined)
   const isOver = useSignal(false)
   const waiting = useSignal<readonly File[]>([])
+  /** The last table that was uploaded. */
+  const made = useSignal<string | undefined>(undefined)
   const isShown = useIsShown()
 
-  const send = async (file: File, name: string): Promise<void> => {
-    const made = await upload(file, name)
-    if (waiting.value.length > 0) return
-    done()
-    if (isShown()) go(pathOf('resources', 'file', '-', made.name), { tab: 'rows' })
+  const refuse = (file: File, error: unknown): void => {
+    const { status, message, hint } = asApiError(error)
+    refused.value = [...refused.value, new ApiError({ status, detail: `${file.name}: ${message}`, hint })]
   }
-  /** Uploads the waiting files, up to the first whose name is taken. */
-  const goOn = async (file: File | undefined, as?: string): Promise<void> => {
-    if (!file) return
+  /** Uploads a file, or asks for another name if there is a table of this name. */
+  const send = async (file: File, name: string, isAgain: boolean): Promise<void> => {
+    if (isAgain || !(await namesLike(name)).has(folded(name))) {
+      try {
+        made.value = (await upload(file, name, isAgain)).name
+        return
+      } catch (error) {
+        if (asApiError(error).status !== 412) throw error
+      }
+    }
+    clash.value = { file, name, free: await freeNameLike(name) }
+  }
+  /** Uploads a file, and then the waiting ones, up to the first whose name is taken. */
+  const goOn = async (file: File, name = tableNameOf(file.name), isAgain = false): Promise<void> => {
     clash.value = undefined
     sending.value = file.name
     try {
-      const name = as ?? tableNameOf(file.name)
-      const taken = as === undefined ? await namesLike(name) : new Set<string>()
-      if (taken.has(folded(name))) {
-        clash.value = { file, name, free: freeName(name, taken) }
-        return
-      }
-      await send(file, name)
-    } catch (refused) {
-      error.value = asApiError(refused)
+      await send(file, name, isAgain)
+    } catch (error) {
+      refuse(file, error)
     } finally {
       sending.value = undefined
     }
-    await next()
+    if (clash.peek() === undefined) await next()
+  }
+  /** Shows the last table, unless there is a refusal to read. */
+  const finish = (): void => {
+    const name = made.value
+    if (name === undefined) return
+    made.value = undefined
+    done()
+    if (refused.value.length === 0 && isShown()) go(pathOf('resources', 'file', '-', name), { tab: 'rows' })
   }
   const next = async (): Promise<void> => {
     const [file, ...rest] = waiting.value
     waiting.value = rest
-    await goOn(file)
+    if (file) await goOn(file)
+    else finish()
   }
   const take = (files: FileList | null | undefined) => {
     const isIdle = sending.value === undefined && clash.value === undefined
     waiting.value = [...waiting.value, ...(files ?? [])]
-    error.value = undefined
-    if (isIdle) void next()
+    if (!isIdle) return
+    refused.value = []
+    void next()
   }
   const drop = (event: DragEvent) => {
     event.preventDefault()
@@ -162,11 +178,13 @@ export const Uploads = ({ done }: { done: () => void }) => {
         <ClashForm
           key={asked.file.name}
           clash={asked}
-          take={(name) => void goOn(asked.file, name)}
+          take={(name, isAgain) => void goOn(asked.file, name, isAgain)}
           leave={() => ((clash.value = undefined), void next())}
         />
       )}
-      {error.value && <Refusal error={error.value} />}
+      {refused.value.map((error, i) => (
+        <Refusal key={i} error={error} />
+      ))}
     </>
   )
 }
