@@ -43,8 +43,10 @@ export class HeldBodies {
     this.#refuseTooMuch(client, expected)
     let held = 0
     const hold = (bytes: number) => {
-      this.#count(client, bytes - held)
-      held = bytes
+      // The body of a client that has left may still be unpacked, and nothing would release it any more.
+      const now = res.closed ? 0 : bytes
+      this.#count(client, now - held)
+      held = now
     }
     hold(expected)
     res.once('close', () => hold(0))

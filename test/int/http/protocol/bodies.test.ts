@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { json } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { limits } from '../../../../src/basics/limits.js'
 import { until } from '../../../support/until.js'
@@ -96,6 +98,40 @@ test.each([
   expect(await post('/api/projects', body, { 'content-type': type })).toMatchObject({ status }),
 )
 
+const statement = JSON.stringify({ query: 'SELECT 1' })
+const large = statement.padEnd(limits.bodyMaxBytes)
+/** More bodies than a client may have in memory. */
+const tooMany = Math.floor(limits.heldBodiesPerClientMaxBytes / large.length) + 1
+
+/** The bytes of a request, without its body. */
+const headOf = (method: string, path: string, headers: Record<string, string | number> = {}) =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    ...Object.entries({ host: new URL(at.url).host, authorization, ...headers }).map((one) => one.join(': ')),
+  ].join('\r\n') + '\r\n\r\n'
+const connection = async () => {
+  const { hostname, port } = new URL(at.url)
+  const socket = connect(Number(port), hostname).on('error', () => undefined)
+  await once(socket, 'connect')
+  return socket
+}
+
+test('a packed body of a client that has left is unpacked, and takes no memory after it', async () => {
+  const body = gzipSync(large)
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip', 'content-length': body.length }
+  for (let n = 0; n < tooMany; n++) {
+    const socket = await connection()
+    socket.write(headOf('POST', '/api/sql/query', headers))
+    socket.write(body)
+    // It leaves when all of its body has arrived.
+    await sleep(10)
+    await once(socket.resetAndDestroy(), 'close')
+  }
+  // Bodies are unpacked side by side, so this one is ready after those before it.
+  expect((await post('/api/sql/query', body, { 'content-encoding': 'gzip' })).status).toBe(200)
+  expect((await post('/api/sql/query', large)).status).toBe(200)
+})
+
 test('large bodies of one client that come slowly have their share of the memory, and keep out neither small ones nor those of others', async () => {
   const { hostname, port } = new URL(at.url)
   let token = authorization
@@ -105,10 +141,7 @@ test('large bodies of one client that come slowly have their share of the memory
     asked.on('error', () => undefined).flushHeaders()
     return asked
   }
-  const statement = JSON.stringify({ query: 'SELECT 1' })
-  const large = statement.padEnd(limits.bodyMaxBytes)
-  const count = Math.floor(limits.heldBodiesPerClientMaxBytes / large.length)
-  const slow = Array.from({ length: count }, () => ask('127.0.0.2', large.length))
+  const slow = Array.from({ length: tooMany - 1 }, () => ask('127.0.0.2', large.length))
   const answer = async (asked: ClientRequest, body: string) => {
     asked.end(body)
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
