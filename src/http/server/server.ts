@@ -38,7 +38,10 @@ export const createHttpServer = (app: RequestListener, { isProxy = () => false, 
   connectionsOf.set(server, connections)
   server.on('connection', (socket) => connections.opened(socket))
   server.on('request', (req, res) => {
-    if (connections.asked(req, res)) app(req, res)
+    if (!connections.asked(req, res)) return
+    // Behind another request of its connection it waits for its turn. Until then Node does not tell a response that its client has left.
+    if (res.socket) app(req, res)
+    else res.once('socket', () => app(req, res))
   })
   return server
 }

@@ -132,6 +132,31 @@ test('a packed body of a client that has left is unpacked, and takes no memory a
   expect((await post('/api/sql/query', large)).status).toBe(200)
 })
 
+test('a request that waits behind another one has no body read, so that nothing is left of it when its client leaves', async () => {
+  const headers = { 'content-type': 'application/json', 'content-length': large.length }
+  for (let n = 0; n < tooMany; n++) {
+    const socket = await connection()
+    socket.write(headOf('GET', '/api/events/stream'))
+    await once(socket, 'data')
+    socket.write(headOf('POST', '/api/sql/query', headers))
+    await sleep(10)
+    await once(socket.resetAndDestroy(), 'close')
+  }
+  expect((await post('/api/sql/query', large)).status).toBe(200)
+})
+
+test('requests that come at once over one connection are all answered, in their order', async () => {
+  const socket = await connection()
+  const ask = (query: string) =>
+    `${headOf('POST', '/api/sql/query', { 'content-type': 'application/json', 'content-length': query.length })}${query}`
+  const queries = ['SELECT sum(i) FROM range(1000000) t(i)', 'SELECT 2', 'SELECT 3'].map((query) => JSON.stringify({ query }))
+  let answers = ''
+  socket.on('data', (data) => (answers += String(data))).write(queries.map(ask).join(''))
+  await until(() => answers.split('"data"').length === 4)
+  expect([...answers.matchAll(/"data":\[\[(\d+|"\d+")\]\]/g)].map(([, value]) => value)).toEqual([expect.anything(), '2', '3'])
+  socket.destroy()
+})
+
 test('large bodies of one client that come slowly have their share of the memory, and keep out neither small ones nor those of others', async () => {
   const { hostname, port } = new URL(at.url)
   let token = authorization
