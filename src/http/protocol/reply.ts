@@ -33,6 +33,8 @@ export type Reply = {
    * have to be erased. `rows`: it shows rows of predictions and is deleted when they are erased.
    */
   keep?: 'never' | 'rows'
+  /** Whether its `ETag` names these very bytes. Only then 304 may tell a client to use the ones it has. */
+  tagsContent?: true
 }
 
 type ReplyOptions = Omit<Reply, 'type' | 'body' | 'status'> & { status?: number }
@@ -69,7 +71,7 @@ export const headOnly = (type: string, more: ReplyOptions = {}): Reply => ({ sta
 
 /**
  * The strong entity tag of a resource: the version of its stream. It counts only the resource's own events: data of other resources
- * in a record (`agent_ids`) can change without it.
+ * in a record (`agent_ids`) can change without it, so it is never a reason for 304.
  *
  * @example json(record, { headers: entityTag(skill) }) // ETag: "7"
  */

@@ -132,7 +132,7 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
         const headers = { ...varies, 'Mindledger-Leaf-Hash': leaf, 'Cache-Control': 'private, max-age=31536000, immutable' }
         if (query.format === 'cloudevents' || call.accepts(['application/json', cloudType]) === cloudType)
           return text(cloudType, cloudEvent(readEvent(stored), log.id), { headers })
-        return jsonText(stored.text, { headers: { ...headers, ETag: `"${leaf}"` } })
+        return jsonText(stored.text, { headers: { ...headers, ETag: `"${leaf}"` }, tagsContent: true })
       },
     }),
   ]

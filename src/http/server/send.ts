@@ -102,12 +102,12 @@ const sendStream = async (res: Response, { pieces, stallMs, ends }: Stream, outl
 
 /** Sends a body that is complete. Node joins a text with the head, so that both leave in one write. */
 const sendWhole = (res: Response, reply: Reply, always: Headers, body: Piece): void => {
-  const { status, type, headers, cookie } = reply
+  const { status, type, headers, cookie, tagsContent = false } = reply
   const { method, headers: asked } = res.req
-  if (cookie || asked['if-none-match'] !== undefined || asked['if-modified-since'] !== undefined) {
+  if (cookie || (tagsContent && asked['if-none-match'] !== undefined)) {
     sendHead(res, reply, always)
-    if (res.req.fresh) {
-      // The client has this version already: If-None-Match names its ETag.
+    if (tagsContent && res.req.fresh) {
+      // The client has these bytes already: If-None-Match names their ETag.
       res.statusCode = 304
       res.removeHeader('Content-Type')
       res.end()

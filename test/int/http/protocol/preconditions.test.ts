@@ -82,6 +82,15 @@ test('of many that expect the same version at once, one writes', async () => {
   expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 49 }, () => 412)])
 })
 
+test('a read answers in full to a client that names its version, because it shows other resources, too', async () => {
+  await send(at.url, 'POST', `${project}/skills`, { skill: { name: 'shown', type: 't', params: {} } })
+  const tag = etag(await send(at.url, 'GET', `${project}/skills/shown`)) ?? ''
+  await send(at.url, 'POST', `${project}/agents`, { agent: { name: 'user', model_name: 'm', skills: ['shown'] } })
+  // fetch would add no-cache, which asks for the whole answer anyway.
+  const read = await send(at.url, 'GET', `${project}/skills/shown`, undefined, { 'if-none-match': tag, 'cache-control': 'max-age=0' })
+  expect({ ...read, tag: etag(read) }).toMatchObject({ status: 200, tag, body: { agent_ids: [expect.any(Number)] } })
+})
+
 test('files and statements take them too; several resources in one command do not', async () => {
   const put = (headers: Record<string, string>) => send(at.url, 'PUT', '/api/files/rows', formOf('a\n1\n', 'rows.csv'), headers)
   expect((await put({ 'if-match': '*' })).status).toBe(412)
