@@ -74,8 +74,9 @@ export class Check {
     if (type === 'ProjectCreated' && version === 1) this.#projectStream ??= stream
     if (stream === this.#projectStream && typeof data['name'] === 'string') this.#projectNames.add(foldName(data['name']))
     const isOwn = stream === 'log' || stream === this.#projectStream || version > 1
-    const model = stream.endsWith('/predictions') ? stream.slice(0, -'/predictions'.length) : undefined
-    if (!isOwn && data['project'] !== this.#projectStream && !(model !== undefined && this.#versions.has(model)))
+    // Records stand in a stream beside that of their resource: <model>/predictions, <agent>/answers.
+    const [resource = '', beside] = stream.split('/', 2)
+    if (!isOwn && data['project'] !== this.#projectStream && !(beside !== undefined && this.#versions.has(resource)))
       this.order.add(`position ${place}: the event is not of the project`)
   }
 

@@ -20,12 +20,11 @@ const namedIn = (text: string): string => {
   return isObject(data) && typeof data['project'] === 'string' ? data['project'] : ''
 }
 
-/** Kinds of events that stand in a stream beside that of a resource in a project: `<model>/predictions`, `<agent>/answers`, `<knowledge base>/contents`. */
-const besideResources: ReadonlySet<string> = new Set(['predictions', 'answers', 'contents'])
-
-/** The stream of the resource that an event is about. */
-const subjectOf = ({ stream, type }: StreamEvent): string =>
-  besideResources.has(catalogue.get(type)?.kind ?? '') ? stream.replace(/\/.*/s, '') : stream
+/**
+ * The stream of the resource that an event is about. Records stand in streams beside it: `<model>/predictions`, `<agent>/answers`,
+ * `<knowledge base>/contents`.
+ */
+const subjectOf = (stream: string): string => stream.replace(/\/.*/s, '')
 
 /**
  * The project that an event belongs to, given as the project's stream. It follows from the event's type and from the first event of
@@ -42,10 +41,10 @@ export class EventProjects {
 
   /** Synchronous if the project is known or the event names it; otherwise after one read of the stream's first event. */
   of(event: StreamEvent): string | null | Promise<string | null> {
-    const kind = catalogue.get(event.type)?.kind ?? ''
+    const kind = catalogue.get(event.type)?.kind
     if (kind === 'project') return event.stream
-    if (!besideResources.has(kind) && !inProject.has(kind)) return null
-    const subject = subjectOf(event)
+    const subject = subjectOf(event.stream)
+    if (kind === undefined || (subject === event.stream && !inProject.has(kind))) return null
     const known = this.#known.get(subject)
     if (known !== undefined) return known === '' ? null : known
     return event.version === 1 && subject === event.stream ? this.#learn(subject, event.text) : this.#lookUp(subject)

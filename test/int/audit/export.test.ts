@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ScriptedModel } from '../../support/agents/scripted-model.js'
 import { freePort, mindledger } from '../../support/cli.js'
 import { send, spawnService, temporaryDirectory } from '../../support/service.js'
 
@@ -72,6 +73,23 @@ describe('an export that an auditor takes away', () => {
     // Everything before it is left out in a few subtrees, and 50 is in the midst of one.
     const said = await verify('brief.jsonl', '--vkey', 'key.txt', '--head', 'old.txt')
     expect(said).toMatchObject({ status: 1, out: expect.stringContaining('NOT PROVEN: the head of size 50 ends inside what is left out') })
+  })
+
+  test('of a project has the answers of its agents and the documents and searches of its knowledge bases', async () => {
+    const model = new ScriptedModel()
+    await model.start()
+    const call = async (method: string, path: string, body: object) =>
+      expect((await send(server.url, method, `/api/projects/shop${path}`, body)).status).toBeLessThan(300)
+    await call('POST', '/agents', { agent: { name: 'helper', model: model.model } })
+    await call('POST', '/agents/helper/completions', { messages: [{ role: 'user', content: 'Who are you?' }] })
+    await call('POST', '/knowledge_bases', { knowledge_base: { name: 'docs', reranking_model: model.model } })
+    await call('PUT', '/knowledge_bases/docs', { knowledge_base: { rows: [{ id: 'a', content: 'a lamp' }] } })
+    model.script = () => '[5]'
+    await call('POST', '/knowledge_bases/docs/completions', { query: 'lamp', type: 'context' })
+    await model.stop()
+    const shop = await cli('export', '--project', 'shop')
+    for (const type of ['AgentAnswered', 'KnowledgeInserted', 'KnowledgeSearched']) expect(shop.out).toContain(`"type":"${type}"`)
+    expect(await verify(file('records.jsonl', shop.out), '--vkey', 'key.txt')).toMatchObject({ status: 0 })
   })
 
   test('is of the size that the log had at the beginning, while others write', async () => {

@@ -75,6 +75,22 @@ test('an event belongs to the project that the first event of its stream names',
   expect(looks).toBe(2)
 })
 
+test('records belong to the project of the resource that they stand beside', async () => {
+  const [project, resource] = [stream(1), stream(2)]
+  const firstOf = (type: string, data: JsonObject) => new EventProjects(async () => placed({ stream: resource, type, data }))
+  for (const [type, beside, record] of [
+    ['ModelCreated', 'predictions', 'PredictionsServed'],
+    ['AgentCreated', 'answers', 'AgentAnswered'],
+    ['KnowledgeBaseCreated', 'contents', 'KnowledgeInserted'],
+    ['KnowledgeBaseCreated', 'searches', 'KnowledgeSearched'],
+  ] as const)
+    expect(await firstOf(type, { project, name: 'r' }).of(placed({ stream: `${resource}/${beside}`, type: record }))).toBe(project)
+  const queries = placed({ stream: `${resource}/queries`, type: 'DatabaseQueried' })
+  expect(await firstOf('DatabaseCreated', { name: 'd' }).of(queries)).toBeNull()
+  const foreign = placed({ stream: `${resource}/predictions`, type: 'invoice.InvoiceIssued' })
+  expect(await firstOf('ModelCreated', { project, name: 'm' }).of(foreign)).toBeNull()
+})
+
 test('what lives in no project belongs to none', async () => {
   const projects = new EventProjects(async () => {
     throw new Error('nothing is to be looked up')
