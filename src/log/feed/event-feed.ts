@@ -62,7 +62,11 @@ export class EventFeed {
   #ofStream(stream: string): (at: number) => Promise<Slice> {
     let version: number | undefined
     return async (at) => {
-      if (this.head - at <= limits.eventSliceMaxEvents) return this.slices.after(at)
+      if (this.head - at <= limits.eventSliceMaxEvents) {
+        // The shared slices do not count the versions of this stream.
+        version = undefined
+        return this.slices.after(at)
+      }
       const { head } = this
       await this.slices.turns.take()
       version ??= await this.log.versionAt(stream, at)

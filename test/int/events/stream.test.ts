@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { limits } from '../../../src/basics/limits.js'
 import type { Origin } from '../../../src/log/contract/log.js'
+import { readEvent } from '../../../src/log/read/slices.js'
 import { until } from '../../support/until.js'
 import { connect, type Connection, type Message } from '../../support/log/event-stream-client.js'
 import { startEventService, type EventService } from '../../support/log/event-service.js'
@@ -55,6 +57,34 @@ test('a stream begins at the head unless it is told where, and a client knows it
   expect(fromNow.parser.messages[0]).toMatchObject({ id: '3', event: 'SkillCreated' })
   expect(all.parser.messages.map(({ data }) => data)).toEqual((await service.log.readAll(0, 10)).map(({ text }) => text))
   expect(all.parser.retry).toBeGreaterThan(0)
+})
+
+test('a stream of one resource has each event once, however often its reader falls behind and catches up', async () => {
+  await start()
+  await write()
+  const { stream } = (await service.log.readAll(1, 1)).map(readEvent)[0]!
+  const name = `s${made}`
+  const seen: number[] = []
+  const following = new AbortController()
+  const steps = service.feed.forwards({ stream }, { after: 0, until: Infinity }, following.signal)
+  const readToHead = async () => {
+    for (let at = 0; at < service.feed.head;) {
+      const { value } = await steps.next()
+      if (!value) throw new Error('the stream ended')
+      seen.push(...value.events.map(({ version }) => version))
+      at = value.at
+    }
+  }
+  const change = () => service.ledger.execute({ type: 'UpdateSkill', data: { project: 'p', skill: name, params: { n: (made += 1) } } }, by)
+  for (let round = 0; round < 3; round++) {
+    await change()
+    await Promise.all(Array.from({ length: limits.eventSliceMaxEvents + 1 }, () => write()))
+    await readToHead()
+    await change()
+    await readToHead()
+  }
+  following.abort()
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7])
 })
 
 test('Last-Event-ID goes before the address, as a browser that connects again sends both', async () => {
