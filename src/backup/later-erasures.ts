@@ -39,6 +39,12 @@ class ErasureReplay {
     return [...this.#replacements.values()].filter((payload) => payload !== null && payload !== undefined)
   }
 
+  /** Whether documents of others go as well: the event does not say which documents of an insert were erased, as an id may be personal. */
+  get takesOthers(): boolean {
+    const { what, payloads } = this.later
+    return what === 'documents' && payloads.some(({ replacement }) => replacement !== null)
+  }
+
   /** The payloads of this log that still have a key, each with its replacement here. */
   async payloads(): Promise<ErasedPayload[]> {
     const erased = new Map<string, ErasedPayload>()
@@ -63,6 +69,7 @@ class ErasureReplay {
   }
 
   async #without(hash: string): Promise<SealedPayload | null | undefined> {
+    if (this.takesOthers) return null
     const bytes = await this.target.ledger.log.payload(hash)
     if (!bytes)
       throw new ConfigError(`rows of ${this.later.what} ${this.later.subject} cannot be erased: the payload ${hash} cannot be read`)
@@ -95,9 +102,14 @@ const lastBefore = async (log: Log, time: string): Promise<number> => {
 
 /**
  * Repeats newer erasures in an older log: each becomes an event there, and its data is erased. It skips erasures that the log already has,
- * and erasures of data that the log does not have. Returns the number of repeated erasures.
+ * and erasures of data that the log does not have. `say` is told what goes beyond an erasure. Returns the number of repeated erasures.
  */
-export const applyErasures = async (target: Target, erasures: readonly LaterErasure[], origin: Origin): Promise<number> => {
+export const applyErasures = async (
+  target: Target,
+  erasures: readonly LaterErasure[],
+  origin: Origin,
+  say: (line: string) => void = () => undefined,
+): Promise<number> => {
   const { ledger, blobs } = target
   const { log } = ledger
   const { position: head } = await log.head()
@@ -112,6 +124,10 @@ export const applyErasures = async (target: Target, erasures: readonly LaterEras
     if (payloads.length === 0 && gone.length === 0) continue
     await ledger.execute({ type: 'EraseData', data: { ...data, payloads, blobs: gone } }, origin, { payloads: applying.sealed })
     for (const hash of gone) await blobs.remove(hash)
+    if (applying.takesOthers)
+      say(
+        `${data.subject}: documents that were inserted together with erased ones were erased, too, because the erasure of position ${position} does not say which they are. Insert the others again.`,
+      )
     applied++
   }
   if (applied > 0) await log.wipe()

@@ -36,9 +36,9 @@ const erase = async (staged: DataPaths, keys: readonly Buffer[], file: string, o
   const vault = new Vault(key, ...others)
   const log = new SqliteLog({ file: staged.log, vault })
   try {
-    out.line(
-      `erasures since: ${await applyErasures({ ledger: new Ledger(log, vault), blobs: new Blobs(staged.blobs) }, erasures, cliOrigin)} of ${erasures.length} carried out`,
-    )
+    const target = { ledger: new Ledger(log, vault), blobs: new Blobs(staged.blobs) }
+    const applied = await applyErasures(target, erasures, cliOrigin, (line) => out.line(line))
+    out.line(`erasures since: ${applied} of ${erasures.length} carried out`)
   } finally {
     await log.close()
   }

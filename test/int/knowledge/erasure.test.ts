@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { restartable, send, sql } from '../../support/service.js'
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mindledger } from '../../support/cli.js'
+import { restartable, send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
 import { tinyEmbeddingModel, tinyTokenizer } from '../../support/onnx/embedding-model.js'
 
 const service = restartable()
+const place = temporaryDirectory()
 let url: string
 beforeAll(async () => {
   url = await service.start()
@@ -18,7 +21,10 @@ beforeAll(async () => {
     await send(url, 'PUT', `/api/files/${name}`, form)
   }
 })
-afterAll(() => service.remove())
+afterAll(async () => {
+  await service.remove()
+  place.remove()
+})
 
 /** Letters only, so that a word is one token and no stem is cut off. */
 const unique = () => `q${[...randomBytes(10)].map((byte) => String.fromCharCode(97 + (byte % 20))).join('')}q`
@@ -79,6 +85,31 @@ test('all documents of a deleted knowledge base are erased by its id', async () 
   expect(tracesOf(secrets)).toEqual([])
   expect(await ids(`SELECT id FROM whole AT (VERSION => ${position}) WHERE content = '${secrets[0]!}'`)).toEqual([])
   expect(await erase({ knowledge_base: String(made.id) })).toMatchObject({ status: 200, body: { rows: 0, already_erased: 1 } })
+})
+
+test('documents that were erased after a backup do not come back with it; the others of their insert are told', async () => {
+  await send(url, 'POST', path, { knowledge_base: { name: 'manuals', embedding_model: { provider: 'onnx', file: 'tiny' } } })
+  const insert = (...rows: object[]) => send(url, 'PUT', `${path}/manuals`, { knowledge_base: { rows } })
+  await insert({ id: 'm1', content: 'a dog' }, { id: 'm2', content: 'a cat' })
+  await insert({ id: 'm3', content: 'a puppy' })
+  const [backup, list, restored] = ['backup', 'log.jsonl', 'restored'].map((name) => join(place.path, name)) as [string, string, string]
+  const at = { DATA_DIR: service.path }
+  expect(await mindledger(['backup', '--into', backup], at, place.path)).toMatchObject({ code: 0 })
+  expect(await erase({ knowledge_base: 'manuals', ids: ['m2'] })).toMatchObject({ status: 200 })
+  writeFileSync(list, (await mindledger(['log'], at, place.path)).out)
+  await service.stop()
+  mkdirSync(restored)
+  copyFileSync(join(service.path, 'vault.key'), join(restored, 'vault.key'))
+  const said = await mindledger(['restore', backup, '--into', restored, '--erasures', list], {}, place.path)
+  expect(said).toMatchObject({ code: 0, out: expect.stringContaining('1 of 3 carried out') as unknown })
+  expect(said.out).toContain('mindsdb.manuals: documents that were inserted together with erased ones were erased, too')
+  copyFileSync(join(service.path, 'head.key'), join(restored, 'head.key'))
+  const other = await spawnService(restored)
+  expect((await sql(other.url, 'SELECT id FROM manuals')).data).toEqual([['m3']])
+  expect((await sql(other.url, "SELECT id FROM manuals WHERE content = 'dog'")).data).toEqual([['m3']])
+  other.child.kill('SIGTERM')
+  await other.ended
+  url = await service.start()
 })
 
 test.each([
