@@ -19,6 +19,7 @@ import type { SealedPayload } from '../vault/vault.js'
 import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
 import { planFile, planMatrix } from './blobs.js'
 import { planDocuments } from './documents.js'
+import { droppingErased } from './drop-blobs.js'
 import { eraseKeptReplies } from './kept-replies.js'
 import { distinct, emptyPlan, sharedContent, sharesOf, type Plan, type PlannedPayload, type Share } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
@@ -196,7 +197,7 @@ export class Erasures {
     const recorded = await this.#rows.alone(async () =>
       dryRun
         ? { plan: distinct(await makePlan(false)), positions: [], contents: new Set<string>() }
-        : this.#recordAll(makePlan, reason, origin),
+        : droppingErased(this.options.ledger.log, this.options.blobs, () => this.#recordAll(makePlan, reason, origin)),
     )
     const { plan, positions } = recorded
     if (!dryRun) await this.#finish(recorded)
@@ -278,8 +279,7 @@ export class Erasures {
   async #finish({ plan, positions, contents }: RecordedErasure): Promise<void> {
     const { blobs, wipes } = this.options
     const { log } = this.options.ledger
-    if (blobs.remove) for (const hash of plan.blobs) await blobs.remove(hash)
-    else if (contents.size > 0) await removeErasedBlobs(log, blobs, 0, contents)
+    if (!blobs.drop && contents.size > 0) await removeErasedBlobs(log, blobs, 0, contents)
     const last = positions.at(-1)
     if (last === undefined && plan.already === 0) return
     if (wipes) await wipes.everywhere(last ?? (await log.erasedAt()), this.#patience.signal)

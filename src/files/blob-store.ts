@@ -22,8 +22,11 @@ export interface BlobStore {
   hold(sha: string): Promise<HeldBlob>
   /** A blob's bytes, checked against its name. @throws Problem not_found, storage_failed */
   read(sha: string): Promise<Buffer>
-  /** Removes the file of a blob at once; only where every blob has its file on this machine. Resolves with whether it existed. */
-  remove?(sha: string): Promise<boolean>
+  /**
+   * Removes the files of blobs before it returns, and resolves when the disk has done it; only where every blob has its file on this
+   * machine.
+   */
+  drop?(shas: readonly string[]): Promise<void>
   /** Whether bytes of an erased blob are still kept somewhere, also when nobody can read them any more. */
   isLeft(sha: string): Promise<boolean>
   /**

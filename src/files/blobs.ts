@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { access, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, hashFile, moveFile, partialFileIn, sync } from '../basics/disk.js'
@@ -102,14 +102,25 @@ export class Blobs implements BlobStore {
 
   /** Whether the blob existed. */
   async remove(sha: string): Promise<boolean> {
+    const existed = this.#unlink(sha)
+    if (existed) await sync(this.directory)
+    return existed
+  }
+
+  async drop(shas: readonly string[]): Promise<void> {
+    const existed = shas.filter((sha) => this.#unlink(sha))
+    if (existed.length > 0) await sync(this.directory)
+  }
+
+  /** Synchronous, so that no put can find the file and then lose it. Returns whether the blob existed. */
+  #unlink(sha: string): boolean {
     rmSync(this.#mark(sha), { force: true })
     try {
-      await unlink(this.path(sha))
+      unlinkSync(this.path(sha))
     } catch (error) {
       if (isMissing(error)) return false
       throw error
     }
-    await sync(this.directory)
     return true
   }
 
@@ -151,11 +162,10 @@ export class Blobs implements BlobStore {
     return this.path(sha) + unnamedSuffix
   }
 
-  /** Removes a blob that this process has not put. Synchronous, so that no put can find it and then lose it. */
+  /** Removes a blob that this process has not put. */
   removeUnlessPut(sha: string): boolean {
     if (this.#put.has(sha)) return false
-    rmSync(this.path(sha), { force: true })
-    rmSync(this.#mark(sha), { force: true })
+    this.#unlink(sha)
     return true
   }
 

@@ -12,8 +12,8 @@ import { commandHeaders, route, type Input, type Route } from './route.js'
  * @example await carryOut(ledger, { type: 'PutView', data: { project, view, query, database } }, call)
  * @throws Problem when the command is refused; nothing is recorded then
  */
-export const carryOut = async (ledger: Ledger, command: LedgerCommand, call: Call): Promise<Outcome> =>
-  call.note(await ledger.execute(command, call.origin(), call.execution()))
+export const carryOut = async (ledger: Ledger, command: LedgerCommand, call: Call, origin = call.origin()): Promise<Outcome> =>
+  call.note(await ledger.execute(command, origin, call.execution()))
 
 /** The earlier outcome of a request with the same idempotency key; undefined if there is none. */
 export const carriedOut = async (ledger: Ledger, call: Call): Promise<Outcome | undefined> => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,16 +8,19 @@ import { Ledger } from '../../../src/commands/ledger.js'
 import { Erasures } from '../../../src/erasure/erasures.js'
 import { removeErasedBlobs } from '../../../src/erasure/unfinished.js'
 import { Intake } from '../../../src/files/intake.js'
+import { Blobs } from '../../../src/files/blobs.js'
 import { forgetErased } from '../../../src/files/shared/forget-erased.js'
 import { Call } from '../../../src/http/protocol/call.js'
 import { fileRoutes } from '../../../src/http/routes/resources/files.js'
+import { verifyLog } from '../../../src/log/verify/verify.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { TableWriter } from '../../../src/sql/facade/table-writer.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { startS3, type S3Server } from '../../support/files/s3-server.js'
 import { problemOf, shaOf, withStores, type Nodes } from '../../support/files/shared-stores.js'
 import { logServer } from '../../support/log/each-log.js'
-import { origin, testKey } from '../../support/log/log.js'
+import { origin, testKey, withLog } from '../../support/log/log.js'
+import { send, sql, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
@@ -233,6 +236,57 @@ test.each(Object.keys(storing))(
       for (const { blobs } of [a, b]) expect((await blobs.read(content)).toString()).toBe('rows of a')
     }),
 )
+
+test('what is stored after the event of its erasure stays, also in the folder of a single process', () =>
+  withLog(async ({ log, ledger, file, directory }) => {
+    const blobs = new Blobs(join(directory, 'blobs'))
+    const store = async (name: string): Promise<string> => {
+      const guarded = await ledger.guarded(origin)
+      const content = await blobs.putBytes(Buffer.from('rows of a'))
+      const data = { file: name, content: { content, bytes: 1, row_count: 1, columns: [], original_name: null } }
+      await ledger.execute({ type: 'CreateFile', data }, guarded)
+      return content
+    }
+    const content = await store('a')
+    const execute = ledger.execute.bind(ledger)
+    ledger.execute = async (...of) => {
+      ledger.execute = execute
+      const outcome = await execute(...of)
+      await store('b')
+      return outcome
+    }
+    const erasures = new Erasures({ ledger, blobs, purge: async () => undefined })
+    const subject = { what: 'file' as const, of: { name: 'a' } }
+    expect(await erasures.erase({ subject, reason: null, shared: false, dryRun: false }, origin)).toMatchObject({ blobs: [content] })
+    expect((await blobs.read(content)).toString()).toBe('rows of a')
+    const blobHash = async (sha: string) => ((await blobs.has(sha)) ? sha : undefined)
+    expect(await verifyLog({ logFile: file, blobHash })).toMatchObject({ findings: [] })
+    await log.wipe()
+  }))
+
+test('a rollback to a content that is erased meanwhile is refused, and says so when it comes again', async () => {
+  const at = await startTestService()
+  const has = jest.spyOn(Blobs.prototype, 'has')
+  try {
+    for (const rows of ['n\n1\n', 'n\n2\n']) {
+      const body = new FormData()
+      body.set('file', new File([rows], 'a.csv'))
+      await send(at.url, 'PUT', '/api/files/a', body)
+    }
+    has.mockImplementationOnce(async function (this: Blobs, sha) {
+      const isThere = await this.has(sha)
+      expect(await send(at.url, 'POST', '/api/log/erasures', { file: { name: 'a', version: 1 } })).toMatchObject({ status: 200 })
+      return isThere
+    })
+    const back = () => send(at.url, 'POST', '/api/files/a/rollback', { version: 1 })
+    expect(await back()).toMatchObject({ status: 503, body: { code: 'busy' } })
+    expect(await back()).toMatchObject({ status: 404, body: { title: 'Content erased' } })
+    expect((await sql(at.url, 'SELECT n FROM files.a')).data).toEqual([[2]])
+  } finally {
+    has.mockRestore()
+    await at.stop()
+  }
+})
 
 test('what is put after an erasure stays, also if the time of the erasure is ahead of the clock of PostgreSQL', () =>
   withNodes('postgres', async ({ a, b }) => {

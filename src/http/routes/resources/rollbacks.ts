@@ -82,8 +82,10 @@ export const rollbackRoutes = (services: Services): Route[] => {
         const { project } = segments
         const data = { ...(project !== undefined && { project }), name: segmentOf(segments, kind), version }
         const repeated = await carriedOut(ledger, call)
+        // An erasure after the check may have removed the content that the file would get.
+        const origin = kind === 'file' ? await ledger.guarded(call.origin()) : call.origin()
         if (!repeated) await checkBefore(kind, segments, version, call)
-        const { resource } = repeated ?? (await carryOut(ledger, { type: rollbackTypeOf(kind), data }, call))
+        const { resource } = repeated ?? (await carryOut(ledger, { type: rollbackTypeOf(kind), data }, call, origin))
         return json(await recordOf(kind, resultOf(kind, resource), services))
       },
     })
