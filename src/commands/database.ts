@@ -6,6 +6,7 @@ import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { nearest } from '../basics/nearest.js'
 import { byName, byExactName, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { systemDatabaseOf } from '../catalogue/system-databases.js'
+import { refuseMovedSecrets } from './rules/bound-keys.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { reservedDatabases } from './project.js'
 import { decider } from './rules/decider.js'
@@ -91,9 +92,11 @@ const update = (
 ): DatabaseEvent[] => {
   const other = clash?.stream === database.stream ? undefined : clash
   if (name !== database.state.name && (other ?? project ?? isReserved(name))) throw conflict('database', name)
+  const merged = parameters && mergeParams(database.state.parameters, parameters)
+  if (merged) refuseMovedSecrets(database.state.parameters, merged)
   const changes = {
     ...(engine !== undefined && knownEngine(engine) !== database.state.engine && { engine: knownEngine(engine) }),
-    ...(parameters && { parameters: mergeParams(database.state.parameters, parameters) }),
+    ...(merged && { parameters: merged }),
   }
   const events: DatabaseEvent[] = []
   if (Object.keys(changes).length > 0) events.push({ type: 'DatabaseUpdated', data: changes })

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../events/common.js'
-import { isSecretReference } from '../../../events/secrets.js'
+import { isSecretReference, secretsOf } from '../../../events/secrets.js'
 import { wrong } from '../../basics/errors.js'
 import { destinationOf, statedModel } from '../../catalogue/stated-model.js'
 
@@ -30,4 +30,26 @@ export const refuseMovedKeys = (before: ModelFields, after: ModelFields): void =
       'Give the key again in the same request, or take it out with null.',
     )
   }
+}
+
+/** The parameters of connections that say where their secrets are sent. */
+const addresses: ReadonlySet<string> = new Set(['host', 'hosts', 'port', 'url', 'connection_string', 'api_url'])
+
+/**
+ * Refuses a change that would send a kept secret of a connection to another address, for the same reason.
+ *
+ * @throws Problem wrong_arguments that names the secret
+ */
+export const refuseMovedSecrets = (before: JsonObject, after: JsonObject): void => {
+  const moved = [...Object.keys(before), ...Object.keys(after)].find(
+    (name) => addresses.has(name.toLowerCase()) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
+  if (moved === undefined) return
+  const kept = new Set(secretsOf(before))
+  const [secret] = Object.entries(after).find(([, value]) => secretsOf(value).some((hash) => kept.has(hash))) ?? []
+  if (secret === undefined) return
+  throw wrong(
+    `${secret} was given for another ${moved}, and this change would send it to the new one`,
+    `Give the ${secret} again in the same request, or take it out with null.`,
+  )
 }

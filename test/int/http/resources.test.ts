@@ -427,8 +427,16 @@ test('databases list what SQL names before a dot; a connection has its record, m
     },
   })
   expect(await call('PUT', '/api/databases/crm', { database: { parameters: { host: 'i', port: 5 } } })).toMatchObject({
+    status: 400,
+    body: { detail: 'password was given for another host, and this change would send it to the new one' },
+  })
+  expect(await call('PUT', '/api/databases/crm', { database: { parameters: { host: 'i', port: 5, password: 'new' } } })).toMatchObject({
     status: 200,
     body: { connection_data: { host: 'i', port: 5, password: '******' } },
+  })
+  expect(await call('PUT', '/api/databases/crm', { database: { parameters: { user: 'u' } } })).toMatchObject({
+    status: 200,
+    body: { connection_data: { host: 'i', port: 5, password: '******', user: 'u' } },
   })
   expect(await call('PUT', '/api/databases/crm', { database: { engine: 'MySQL' } })).toMatchObject({
     status: 200,

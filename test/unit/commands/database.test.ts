@@ -37,6 +37,41 @@ describe('UpdateDatabase and PutDatabase', () => {
     given(slackCreated({ token: secret, a: 1, b: 2 }))
       .when(update({ parameters: { token: '******', a: null } }))
       .then({ type: 'DatabaseUpdated', data: { parameters: { token: secret, b: 2 } } }))
+  test('a secret that is kept is not sent to another address', () => {
+    const named = { host: 'db.example', port: 5432, user: 'u', password: secret }
+    const other = { $secret: 'e'.repeat(64) }
+    for (const [before, parameters] of [
+      [named, { host: 'evil.example' }],
+      [named, { port: 5433 }],
+      [named, { HOST: 'evil.example' }],
+      [named, { host: null }],
+      [named, { host: 'evil.example', password: '******' }],
+      [named, { url: 'postgres://evil.example' }],
+      [named, { connection_string: other }],
+      [{ url: secret }, { host: 'evil.example' }],
+      [{ url: secret, ssl: { key: other } }, { url: 'postgres://evil.example' }],
+      [{ token: secret }, { api_url: 'https://evil.example' }],
+    ] as const)
+      for (const command of [update({ parameters }), { type: 'PutDatabase' as const, data: { database: 'slack', parameters } }])
+        given(slackCreated(before)).when(command).refuses('wrong_arguments', 'was given for another')
+    given(slackCreated(named))
+      .when({ type: 'PutDatabase', data: { database: 'slack', replace: true, parameters: { ...named, host: 'evil', password: '******' } } })
+      .refuses('wrong_arguments', 'password was given for another host, and this change would send it to the new one')
+  })
+  test('another address comes with its secret, or without any', () => {
+    const named = { host: 'db.example', password: secret }
+    const other = { $secret: 'e'.repeat(64) }
+    for (const parameters of [{ host: 'new', password: other }, { host: 'new', password: null }, { host: 'db.example' }, { user: 'other' }])
+      given(slackCreated(named))
+        .when(update({ parameters }))
+        .then({
+          type: 'DatabaseUpdated',
+          data: { parameters: Object.fromEntries(Object.entries({ ...named, ...parameters }).filter(([, value]) => value !== null)) },
+        })
+    given(slackCreated({ url: secret }))
+      .when(update({ parameters: { url: other } }))
+      .then({ type: 'DatabaseUpdated', data: { parameters: { url: other } } })
+  })
   test('renames, also to another case of itself', () => {
     given(slackCreated())
       .when(update({ name: 'chat' }))
