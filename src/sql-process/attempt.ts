@@ -97,7 +97,9 @@ export class Attempt {
       this.#begunAt = performance.now()
       this.child.awaited.add(this.number)
       // The part of the answer that has arrived is dropped, and the process releases the resources of the query.
-      this.ticket.begins(() => this.#answer?.stop(new PreemptedError()))
+      this.ticket.begins(() => {
+        if (!this.child.changed.has(this.number)) this.#answer?.stop(new PreemptedError())
+      })
       this.child.waits.set(this.number, () => this.ticket.waits())
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
       this.#remainingMs = this.#timeoutMs

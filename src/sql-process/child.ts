@@ -5,7 +5,7 @@ import { limits } from '../basics/limits.js'
 import { lowerPriority } from '../basics/priority.js'
 import { confine } from './contract/confinement.js'
 import { Line, type Answer, type LineEvents } from './line.js'
-import type { AnswerQuestion, HoldBlob } from './contract/options.js'
+import type { AnswerQuestion, HoldBlob, ReadingEnd } from './contract/options.js'
 import { HeldByQueries } from './held-by-queries.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
 import type { Rebuilds } from './contract/rebuilds.js'
@@ -85,6 +85,8 @@ export class Child {
   readonly running = new Set<number>()
   /** Of these, the queries with a client that waits. An answered query may still clean up, without a deadline. */
   readonly awaited = new Set<number>()
+  /** The queries that may have changed something in a connected database. They cannot begin again. */
+  readonly changed = new Set<number>()
   /** Gives the place of a query to others while the query waits for another system; see `Ticket.waits`. */
   readonly waits = new Map<number, () => () => void>()
   readonly #endings = new Map<number, () => void>()
@@ -193,13 +195,13 @@ export class Child {
       },
       onAsked: async (question, { query, request }) => {
         const goesOn = this.waits.get(query)?.()
-        let reading: Promise<unknown> = Promise.resolve()
+        let reading: ReadingEnd | undefined
         try {
           if (!('blob' in question)) return await this.answerQuestion(question, request, (end) => void (reading = end))
           if (!this.#held) throw new TypeError('the process asks for a blob that it has')
           return await this.#held.hold(query, question)
         } finally {
-          void reading.catch(() => undefined).then(goesOn)
+          void this.#read(query, reading).then(goesOn)
         }
       },
       onIdle: (line) => this.#idle.add(line),
@@ -215,10 +217,17 @@ export class Child {
     return line
   }
 
+  /** Waits for the end of a reading, and notes a query that may have changed something. */
+  async #read(query: number, reading: ReadingEnd | undefined): Promise<void> {
+    const end = await reading?.catch(() => undefined)
+    if (end?.changed === true && this.#endings.has(query)) this.changed.add(query)
+  }
+
   #end(query: number): void {
     this.#held?.release(query)
     this.#endings.get(query)?.()
     this.#endings.delete(query)
+    this.changed.delete(query)
   }
 
   #hear(heard: unknown): void {

@@ -3,15 +3,14 @@ import type { Question, ServerAnswer } from '../../sql/contract/connected.js'
 import type { HeldBlob } from '../../files/blob-store.js'
 import type { SelectRequest } from '../../sql/contract/select.js'
 
+/** The end of the reading of rows, and whether the database may have changed permanently by then. */
+export type ReadingEnd = Promise<{ changed: boolean }>
+
 /**
  * Answers a query's question about a connected database or a knowledge base. If the answer says where the query reads rows, `onReading`
  * gets the end of that reading.
  */
-export type AnswerQuestion = (
-  question: Question,
-  request: SelectRequest,
-  onReading: (end: Promise<unknown>) => void,
-) => Promise<ServerAnswer>
+export type AnswerQuestion = (question: Question, request: SelectRequest, onReading: (end: ReadingEnd) => void) => Promise<ServerAnswer>
 
 /** Keeps the file of a blob in the data directory until it is released. */
 export type HoldBlob = (sha: string) => Promise<HeldBlob>

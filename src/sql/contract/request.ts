@@ -36,5 +36,5 @@ export type SqlRequest = {
   signal?: AbortSignal
 }
 
-/** A statement during its answer; `position` is the position that its `asOf` names. */
-export type RunningStatement = SqlRequest & { context: SqlContext; position?: number }
+/** A statement during its answer; `position` is the position that its `asOf` names, and `statement` is unique to it. */
+export type RunningStatement = SqlRequest & { context: SqlContext; position?: number; statement?: symbol }

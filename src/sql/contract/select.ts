@@ -67,6 +67,8 @@ export type SelectRequest = SelectPart & {
   user?: string
   /** The request that it belongs to, for the record of queries to connected databases. */
   origin?: Origin
+  /** The statement that it belongs to, which may send several requests. The process does not get it: JSON has no symbols. */
+  statement?: symbol
   /** The format of the rows; by default JSON. */
   format?: RowFormat
 }

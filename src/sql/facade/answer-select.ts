@@ -73,8 +73,8 @@ const withReceipts = ({ rows }: SelectAnswer, receipts: Receipts, positions: num
 }
 
 /** The SELECT in the form that the process gets. */
-const requestOf = (select: SelectPart, statement: RunningStatement, { head, now }: { head: number; now: number }, project: string) => {
-  const { context, origin, params, format, position, last, readsOnly, purpose } = statement
+const requestOf = (select: SelectPart, running: RunningStatement, { head, now }: { head: number; now: number }, project: string) => {
+  const { context, origin, params, format, position, last, readsOnly, purpose } = running
   const request: SelectRequest = {
     ...select,
     db: context.db,
@@ -85,6 +85,7 @@ const requestOf = (select: SelectPart, statement: RunningStatement, { head, now 
     origin,
     // An answer other than the query's rows has only a few rows of this service.
     format: select.wanted ? 'json' : (format ?? 'json'),
+    ...(running.statement && { statement: running.statement }),
     ...(params && { params }),
     ...(last && { last: last.known }),
     ...(readsOnly === true && { readsOnly }),

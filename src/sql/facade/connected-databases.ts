@@ -38,8 +38,8 @@ export class ConnectedDatabases {
   readonly #recording = new Set<Promise<void>>()
   /** The connections whose tables a request has read, by this request. */
   readonly #read = new WeakMap<SelectRequest, Map<StreamId, ConnectionRead>>()
-  /** The results of writing statements, by their request. */
-  readonly #written = new WeakMap<SelectRequest, Map<string, Promise<Outcome>>>()
+  /** The results of statements that write, by the statement of this service that sent them, or by its request. */
+  readonly #written = new WeakMap<WeakKey, Map<string, Promise<Outcome>>>()
 
   constructor(private readonly parts: Parts) {}
 
@@ -47,7 +47,7 @@ export class ConnectedDatabases {
    * Answers a question of a query. `onReading` gets a promise for the end of an answer whose rows the query reads from the database.
    * @throws Problem of the database, or not_found when the connection was deleted meanwhile
    */
-  async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: (end: Promise<unknown>) => void): Promise<ConnectedAnswer> {
+  async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: (end: Promise<Outcome>) => void): Promise<ConnectedAnswer> {
     const { connections } = this.parts
     const found = await this.#found(streamId.parse(question.connection))
     if (request.repeats) throw notAsItWas(found.state.name)
@@ -89,17 +89,18 @@ export class ConnectedDatabases {
   }
 
   /**
-   * Sends a writing statement. It refuses the statement if the same request sent it before and it may have changed something: the process
-   * that sent it was lost before it answered.
+   * Sends a statement that writes. It refuses the statement if it was sent before and may have changed something: the query around it then
+   * runs again, because its process was lost, or because a file changed to which it adds rows.
    */
   async #once(request: SelectRequest, statement: string, send: () => Promise<OpenAnswer>): Promise<OpenAnswer> {
-    const written = this.#written.get(request) ?? new Map<string, Promise<Outcome>>()
-    this.#written.set(request, written)
+    const key = request.statement ?? request
+    const written = this.#written.get(key) ?? new Map<string, Promise<Outcome>>()
+    this.#written.set(key, written)
     if ((await written.get(statement))?.changed === true)
       throw new Problem(
         'query_failed',
         'Not sent again',
-        'The process that answers SQL was lost after it had sent a statement that writes',
+        'The query has to run again after it sent a statement that may write, and such a statement runs only once',
         {
           hint: 'See in the database what became of the statement before you send it again.',
         },

@@ -61,7 +61,7 @@ export class SqlEngine {
       if (request.readsOnly === true && request.execution?.dryRun !== true) refuseWrite(statement)
       if (asOf !== undefined) refuseWriteAsOf(statement, asOf)
       const position = asOf === undefined ? undefined : await this.reader.positionAsOf(asOf, request.client)
-      const running = { ...request, context, ...(position !== undefined && { position }) }
+      const running = { ...request, context, statement: Symbol('statement'), ...(position !== undefined && { position }) }
       return await (answerOf(statement, running, this) ?? this.writer.write(statement, running))
     } catch (error) {
       if (!isProblem(error) || error.code === 'internal') throw error

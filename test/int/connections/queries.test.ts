@@ -439,6 +439,50 @@ describe('a statement that writes there', () => {
     expect(await ask(query).catch(String)).toEqual(answer)
     expect(await notes(note)).toEqual([{ n: 1 }])
   })
+
+  describe('beside an agent or a knowledge base, whose answers need further runs of the query', () => {
+    beforeAll(async () => {
+      await ask('CREATE KNOWLEDGE_BASE told')
+      await ask("INSERT INTO told (id, content) VALUES ('a', 'Return a parcel within thirty days')")
+      await ask("CREATE AGENT helper USING model = {'provider': 'openai', 'model_name': 'gpt-4o', 'api_key': 'sk-1234567890'}")
+      await ask("CREATE VIEW seen_there AS (SELECT id FROM told WHERE content = 'parcel')")
+    })
+
+    test.each([
+      ['an agent', 'SELECT a.answer FROM (it) AS i JOIN helper AS a ON a.question = i.note'],
+      ['a knowledge base', "SELECT k.id FROM (it) AS i JOIN told AS k WHERE k.content = 'parcel'"],
+      ['an agent outside', 'WITH i AS (SELECT * FROM (it)) SELECT a.answer FROM i JOIN helper AS a ON a.question = i.note'],
+      ['a knowledge base in a condition', "SELECT note FROM (it) AS i WHERE 'a' IN (SELECT id FROM mindsdb.told WHERE content = 'parcel')"],
+      ['a view of a knowledge base', "SELECT note FROM (it) AS i WHERE 'a' IN (SELECT id FROM mindsdb (SELECT id FROM seen_there))"],
+    ])('only reads: %s', async (of, query) => {
+      const insert = query.replace('(it)', `writer (INSERT INTO notes (note) VALUES ('${of}') RETURNING note)`)
+      await expect(ask(insert)).rejects.toThrow(/queries of agents and knowledge bases.* only read/)
+      expect(await notes(of)).toEqual([{ n: 0 }])
+    })
+
+    test('reads', async () => {
+      const query = "SELECT i.note, k.id FROM writer (SELECT 'x' AS note) AS i JOIN told AS k WHERE k.content = 'parcel'"
+      expect(await ask(query)).toEqual([['x', 'a']])
+    })
+
+    test('writes if only a CTE has the name of an agent', async () => {
+      const query =
+        "WITH helper AS (SELECT 1 AS n) SELECT n, note FROM helper JOIN writer (INSERT INTO notes (note) VALUES ('cte') RETURNING note) ON TRUE"
+      expect(await ask(query)).toEqual([[1, 'cte']])
+    })
+  })
+
+  test('is not sent again when another change of the file comes between', async () => {
+    await ask('CREATE TABLE files.changed (id INTEGER)')
+    const insert = "INSERT INTO notes (note) SELECT 'between' FROM pg_sleep(2) RETURNING id"
+    const inserted = ask(`INSERT INTO files.changed (SELECT id FROM writer (${insert}))`).catch(String)
+    const active = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'INSERT%between%'"
+    await until(async () => (await postgres.rows(active)).length > 0)
+    await ask('CREATE OR REPLACE TABLE files.changed (SELECT 7 AS id)')
+    expect(await inserted).toMatch(/runs only once/)
+    expect(await notes('between')).toEqual([{ n: 1 }])
+    expect(await ask('SELECT id FROM files.changed')).toEqual([[7]])
+  })
 })
 
 test('a statement is read no further than a LIMIT behind it needs, unless it may write', async () => {

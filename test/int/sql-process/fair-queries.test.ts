@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { isProblem } from '../../../src/basics/errors.js'
+import type { AnswerQuestion } from '../../../src/sql-process/contract/options.js'
 import { Bench } from '../../support/sql-process/bench.js'
 import { until } from '../../support/until.js'
 
@@ -54,6 +55,22 @@ test('queries that gave way are answered in full, each once there is a place for
   const asked = [0, 1, 2, 3].map((n) => bench.ask(work(n), { client: 'a' }))
   expect(await Promise.all(asked)).toEqual([[[0]], [[1]], [[2]], [[3]]])
   expect(bench.sqlProcess.status()).toMatchObject({ restarts: 0, retries: 0, running: 0, waiting: 0 })
+})
+
+test('a query that has written to a connected database does not begin again', async () => {
+  let written = 0
+  const write: AnswerQuestion = (_, __, onReading) => {
+    written += 1
+    onReading(Promise.resolve({ changed: true }))
+    return Promise.resolve({ place: { socket: '', ticket: '' } })
+  }
+  bench = await Bench.open({ quickMs: 50, longMaxQueries: 1, cancelGraceMs: 50_000 }, undefined, write)
+  const { end } = heavy('a')
+  await until(() => bench.sqlProcess.status().running >= 4)
+  const work = "SELECT count(*)::INTEGER FROM range(1000000) WHERE md5(repeat(range::VARCHAR, 20)) > '' -- after a write"
+  expect(await bench.ask(work, { client: 'b' })).toEqual([[1_000_000]])
+  expect(written).toBe(1)
+  await end()
 })
 
 test('one that gives way and will not stop is ended by its deadline, and others are answered meanwhile', async () => {

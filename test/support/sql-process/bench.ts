@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SqlProcess } from '../../../src/sql-process/supervisor.js'
-import type { SqlProcessLimits } from '../../../src/sql-process/contract/options.js'
+import type { AnswerQuestion, SqlProcessLimits } from '../../../src/sql-process/contract/options.js'
 import { isProblem, type Problem } from '../../../src/basics/errors.js'
 import { streamOf } from '../log/memory-log.js'
 import { SqliteLog } from '../log/sqlite-log.js'
@@ -22,19 +22,24 @@ export class Bench {
   readonly log = new SqliteLog(this.directory)
   sqlProcess!: SqlProcess
 
-  static async open(limits: Partial<SqlProcessLimits> = {}, prepare: (bench: Bench) => void = () => undefined): Promise<Bench> {
+  static async open(
+    limits: Partial<SqlProcessLimits> = {},
+    prepare: (bench: Bench) => void = () => undefined,
+    answerQuestion?: AnswerQuestion,
+  ): Promise<Bench> {
     const bench = new Bench()
     prepare(bench)
-    await bench.start(limits)
+    await bench.start(limits, answerQuestion)
     return bench
   }
 
-  async start(limits: Partial<SqlProcessLimits> = {}): Promise<void> {
+  async start(limits: Partial<SqlProcessLimits> = {}, answerQuestion?: AnswerQuestion): Promise<void> {
     // A busy machine may start a process slowly; only some tests depend on this time.
     this.sqlProcess = await SqlProcess.start({
       dataDirectory: this.directory,
       entry: rawProcess,
       limits: { startWaitMs: 60_000, ...limits },
+      ...(answerQuestion && { answerQuestion }),
     })
   }
 

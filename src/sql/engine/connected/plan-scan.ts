@@ -213,7 +213,8 @@ export const fetchNative = async (
   const isTwice = [...session.natives.values()].filter((one) => one.sql === sql).length > 1
   const takesAny = use && !use.keepsRows && !isTwice && isEmpty(use.select, 'where_clause')
   const upTo = takesAny ? limitOn(use.select, ref, use.models) : undefined
-  const query = { native: sql, ...(mayWrite && { writes: true }), ...(upTo !== undefined && { upTo }) }
+  const writes = mayWrite && session.mayWrite && { writes: true as const }
+  const query = { native: sql, ...writes, ...(upTo !== undefined && { upTo }) }
   const { table, sent } = await session.answers.fetch(connection.stream, query, session.isPlanned)
   return reading(session, table, `${session.isPlanned ? 'sends' : 'sent'} ${sent}`)
 }

@@ -13,6 +13,7 @@ import type { Session } from '../session/session.js'
 import type { Text } from '../session/sources.js'
 import { limitRows } from '../read/limit-rows.js'
 import { readQuery } from '../read/read-query.js'
+import { needsAnswers } from './needs-answers.js'
 import { checkLastUsed, refuseLimit } from './last-in-query.js'
 import { positionOfRequest } from '../resolve/time-travel.js'
 
@@ -55,6 +56,8 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
     return query
   }
   const { tree, options } = await read((await nativeText(session, request, position)) ?? { sql: request.sql, within: request.within }, db)
+  if (session.natives.size > 0 && session.mayWrite)
+    session.mayWrite = !(await needsAnswers(session, tree, { directory, head, db, position }))
   if (session.last) refuseLimit(session.last, tree)
   if (request.maxRows !== undefined) limitRows(tree, request.maxRows)
   const views = wanted?.kind === 'columns' && wanted.ofView !== undefined ? [wanted.ofView] : []

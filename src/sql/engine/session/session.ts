@@ -89,7 +89,10 @@ export type Session = {
    * The state of its names: `unbound` before anything has bound them, `binding` in a run that only plans to bind them, `bound` afterwards.
    */
   names: 'unbound' | 'binding' | 'bound'
-  /** Whether a statement in the language of a connected database may write there, if the connection is writable. */
+  /**
+   * Whether a statement in the language of a connected database may write there, if the connection is writable. It may not if agents or
+   * knowledge bases must be asked, because the query then runs several times.
+   */
   mayWrite: boolean
   /** Whether the statement is planned with all columns of connected tables, so that an error can name the nearest column. */
   knowsAll: boolean
