@@ -56,9 +56,10 @@ const kindOf = (error: unknown): string => {
 
 /** A full disk or a broken file is no fault of an event, and smaller batches fail as well. */
 const isOfTheMachine = (error: unknown): boolean =>
-  error instanceof CommitError ||
-  error instanceof OtherRowsError ||
-  (error instanceof Error && /^(?:IO|FATAL|INTERNAL|TransactionContext) Error/i.test(kindOf(error)))
+  error instanceof CommitError || (error instanceof Error && /^(?:IO|FATAL|INTERNAL|TransactionContext) Error/i.test(kindOf(error)))
+
+/** Queries share the memory. A smaller batch may fit, and a single event fits later. */
+const isOfMemory = (error: unknown): boolean => /^Out of Memory Error/i.test(kindOf(error))
 
 /**
  * Tables that follow a log. Each batch is one transaction: staging, the projections that handle its events, the checkpoint. After the
@@ -194,17 +195,20 @@ export class Replay {
   async #apply(events: readonly PreparedEvent[], payloads: readonly StagedPayload[]): Promise<void> {
     const [first, last] = [events[0], events.at(-1)]
     if (!first || !last) return
+    let changes: Change[]
     try {
-      const changes = await this.#transact(events, last, payloads)
-      await this.#check.added(changes, first.position, last.position)
-      // Removed and remade rows belong to earlier events.
-      if (changes.some(({ ofBatch }) => ofBatch === undefined)) await this.check()
+      changes = await this.#transact(events, last, payloads)
     } catch (error) {
-      if (isOfTheMachine(error)) throw error
+      if (isOfTheMachine(error) || (events.length === 1 && isOfMemory(error))) throw error
       if (events.length === 1) throw new ProjectionError(last.position, `${last.type} meets a ${kindOf(error)}`, error)
       const half = events.length >> 1
       for (const part of [events.slice(0, half), events.slice(half)]) await this.#apply(part, payloadsOf(part, payloads))
+      return
     }
+    // The events are committed: they must not be applied again, whatever these checks throw.
+    await this.#check.added(changes, first.position, last.position)
+    // Removed and remade rows belong to earlier events.
+    if (changes.some(({ ofBatch }) => ofBatch === undefined)) await this.check()
   }
 
   /** Applies events in one transaction, and returns the changes of the tables. */

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
+import { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals'
 import { MissingKeyError, OtherRowsError } from '../../../projections/problem.js'
 import { Replay } from '../../../projections/replay.js'
 import { Bench, skill } from '../../support/sql-process/bench.js'
@@ -63,6 +63,18 @@ describe('rows that were added to a table in a file are shown', () => {
     }
     return { tables, shown }
   }
+
+  test('once, also when the check after the commit fails', async () => {
+    const log = new MemoryLog()
+    for (let n = 1; n <= 4; n++) log.append(skill(n))
+    const { tables, shown } = await open(log, 'check.duckdb')
+    const prepare = jest.spyOn(DuckDBConnection.prototype, 'prepare').mockRejectedValueOnce(new Error('Binder Error: no check'))
+    await expect(tables.catchUp()).rejects.toThrow('no check')
+    prepare.mockRestore()
+    expect([tables.position, await tables.catchUp()]).toEqual([4, 4])
+    await tables.check()
+    expect([await shown('ledger.events'), await shown('ledger.skills_history')]).toEqual([4, 4])
+  })
 
   test('up to an event whose payload has a key that is still to come, and the rest with the key', async () => {
     const log = new MemoryLog()
