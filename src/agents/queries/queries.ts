@@ -4,11 +4,10 @@ import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import type { Log, Origin } from '../../log/contract/log.js'
 import type { PredictionRecorder } from '../../models/serving/recorder.js'
-import type { Column } from '../../sql/contract/answer.js'
+import { rowsIn, type Column } from '../../sql/contract/answer.js'
 import { patiently } from '../../sql/contract/patience.js'
 import type { SelectService, TablePath } from '../../sql/contract/select.js'
 import { answerSelect } from '../../sql/facade/answer-select.js'
-import { exactRows } from './exact-rows.js'
 
 /** A query and its bounds. Names without a database are looked up in `db`; only the tables in `only` may be named. */
 export type BoundQuery = { sql: string; db: string; only: readonly TablePath[]; maxRows: number; timeoutMs: number }
@@ -49,7 +48,7 @@ export class Queries {
     const rows: Json[][] = []
     let bytes = 0
     for await (const chunk of answer.rows) {
-      const some = exactRows(chunk.toString())
+      const some = rowsIn(chunk)
       for (const row of some) {
         bytes += some.length === 1 ? chunk.length : JSON.stringify(row).length
         if (rows.length >= maxRows || (bytes > limits.agentQueryMaxBytes && rows.length > 0))

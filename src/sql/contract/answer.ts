@@ -1,5 +1,6 @@
 import type { Json } from '../../../events/common.js'
 import { shortened, type Problem } from '../../basics/errors.js'
+import { exactJson } from '../../basics/exact-json.js'
 import type { AsOf } from './as-of.js'
 import type { RowFormat } from '../encode/chunks.js'
 
@@ -60,11 +61,14 @@ export const tableOf = (
   positions,
 })
 
+/** The rows of a chunk, which is JSON arrays separated by commas. No number loses a digit: one that would is a text. */
+export const rowsIn = (chunk: Buffer): Json[][] => exactJson(`[${chunk.toString()}]`) as Json[][]
+
 /** All rows of an answer that is known to be small. */
 export const allRows = async (chunks: AsyncIterable<Buffer>): Promise<unknown[][]> => {
-  const texts: string[] = []
-  for await (const chunk of chunks) if (chunk.length > 0) texts.push(chunk.toString())
-  return JSON.parse(`[${texts.join(',')}]`) as unknown[][]
+  const rows: unknown[][] = []
+  for await (const chunk of chunks) for (const row of rowsIn(chunk)) rows.push(row)
+  return rows
 }
 
 /**

@@ -107,6 +107,14 @@ describe('an agent that is asked the questions of a table', () => {
     expect(await scores('')).toEqual([0])
   })
 
+  test('is measured by every digit of a number', async () => {
+    await shop.run(`CREATE TABLE files.exact (SELECT 'Which number?' AS question, 9007199254740993 AS answer)`)
+    shop.model.script = () => '9007199254740992'
+    expect((await evaluate(`test_table = 'files.exact'`)).data.map((row) => [row[1], row[4]])).toEqual([['9007199254740993', 0]])
+    shop.model.script = () => '9007199254740993'
+    expect((await evaluate(`test_table = 'files.exact'`)).data.map((row) => row[4])).toEqual([1])
+  })
+
   test.each([
     [`test_table = 'files.nope'`, /nope/],
     [`version = 1`, /test_table is missing/],

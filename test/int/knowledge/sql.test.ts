@@ -146,6 +146,18 @@ describe('statements on knowledge bases', () => {
     await ask("DELETE FROM docs WHERE id = 'stays'")
   })
 
+  test('INSERT keeps every digit of ids and metadata, so no document takes the place of another', async () => {
+    await ask('CREATE KNOWLEDGE_BASE exact')
+    await ask(`INSERT INTO exact (id, content, price, sizes) VALUES
+      (9007199254740993, 'odd', 12345678901234.5678, {'n': 9007199254740995}), (9007199254740992, 'even', 0.5, {'n': 1})`)
+    expect(await ask('SELECT id, chunk_content, metadata FROM exact ORDER BY id')).toEqual([
+      ['9007199254740992', 'even', '{"price":0.5,"sizes":{"n":1}}'],
+      ['9007199254740993', 'odd', '{"price":"12345678901234.5678","sizes":{"n":"9007199254740995"}}'],
+    ])
+    expect(await ask('SELECT chunk_content FROM exact WHERE id = 9007199254740993')).toEqual([['odd']])
+    await ask('DROP KNOWLEDGE_BASE exact')
+  })
+
   test.each([
     ['DELETE FROM docs', /DELETE of all documents/],
     ['DELETE FROM docs WHERE nonsense', /expected/],

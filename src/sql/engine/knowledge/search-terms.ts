@@ -1,5 +1,6 @@
 import { foldName } from '../../../../events/common.js'
 import { Problem, wrong } from '../../../basics/errors.js'
+import { losesDigits } from '../../../basics/exact-json.js'
 import { limits } from '../../../basics/limits.js'
 import type { MetadataComparison, MetadataFilter } from '../../../knowledge/contract/search.js'
 import { conjuncts } from '../ast/conditions.js'
@@ -55,6 +56,8 @@ const scalarOf = (node: AstNode): Scalar | undefined => {
   const held = value?.['value']
   if (value?.['is_null'] === true || held === undefined) return undefined
   if (held instanceof NumberText) {
+    // Only DuckDB compares a number with all its digits.
+    if (losesDigits(held.text)) return undefined
     const scale = nodeOf(nodeOf(value ?? {}, 'type') ?? {}, 'type_info')?.['scale']
     const isDecimal = textOf(nodeOf(value ?? {}, 'type') ?? {}, 'id') === 'DECIMAL' && scale instanceof NumberText
     return isDecimal ? Number(held.text) / 10 ** Number(scale.text) : Number(held.text)
