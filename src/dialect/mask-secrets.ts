@@ -25,6 +25,9 @@ const isOperator = (token: Token | undefined): boolean =>
   token !== undefined &&
   ((token.kind === 'symbol' && operators.has(token.text)) || (token.kind === 'word' && operatorWords.has(token.text.toUpperCase())))
 
+/** An INSERT whose values have not begun: the place of its token, and the number of brackets around it. */
+type Insert = { at: number; depth: number }
+
 /** Finds the values of secret keys among the tokens of one text, whether the text is well-formed or not. */
 class Finder {
   readonly cuts: Cut[] = []
@@ -32,6 +35,10 @@ class Finder {
   private readonly known = new Map<string, boolean>()
   /** The last dotted name of the walk: all its places have the same end. */
   private dotted = { from: 0, end: 0 }
+  private lastKey = -1
+  private inserts: Insert[] = []
+  /** The values that are cut up to the end of their INSERT. */
+  private inserted: { start: number; depth: number } | undefined
 
   constructor(
     private readonly sql: string,
@@ -46,14 +53,21 @@ class Finder {
       if (!token) break
       if (i % tokensAtOnce === tokensAtOnce - 1) yield
       if (token.kind === 'symbol' && token.text in closers) brackets.push(token.text)
-      else if (token.kind === 'symbol' && /^[)\]}]$/.test(token.text)) brackets.pop()
+      else if (token.kind === 'symbol' && /^[)\]}]$/.test(token.text)) {
+        brackets.pop()
+        this.endInserts(brackets.length + 1, token.start)
+      } else if (isSymbol(token, ';')) this.endInserts(brackets.length, token.start)
+      this.cutInserted(i, brackets.length)
       // A place inside a value that is already cut is skipped.
       if (token.start < this.covered) continue
-      if (this.isKey(i)) this.cutAfterKey(i, brackets.at(-1) === '(')
+      if (this.isKey(i)) {
+        this.lastKey = i
+        this.cutAfterKey(i, brackets.at(-1) === '(')
+      }
       this.cutInside(token, this.isBrokenAfter(i))
       this.cutComment(i)
     }
-    this.cutInserted()
+    this.endInserts(0, this.sql.length)
     return this.cuts
   }
 
@@ -230,11 +244,29 @@ class Finder {
   }
 
   /** In `INSERT INTO t (name, password) VALUES (…)` the place of a value decides its name. */
-  private cutInserted(): void {
-    if (!isWord(this.tokens[0], 'INSERT')) return
-    const values = this.tokens.findIndex((token) => isWord(token, 'VALUES') || isWord(token, 'SELECT'))
-    if (values > 0 && this.tokens.slice(0, values).some((_, i) => this.isKey(i)))
-      this.cuts.push({ start: this.tokens[values]?.end ?? 0, end: this.sql.length, text: ` ${mask}` })
+  private cutInserted(i: number, depth: number): void {
+    const token = this.tokens[i]
+    if (this.beginsInsert(i)) this.inserts.push({ at: i, depth })
+    const beginsValues = isWord(token, 'VALUES', 'SELECT') || (isWord(token, 'VALUE') && isSymbol(this.tokens[i + 1], '('))
+    if (this.inserts.length === 0 || !beginsValues) return
+    const outermost = this.inserts.find(({ at }) => at < this.lastKey)
+    this.inserts = []
+    if (token && outermost) this.inserted ??= { start: token.end, depth: outermost.depth }
+  }
+
+  /** `INSERT`, or `REPLACE` as a statement of MySQL, not the function, the option of `*`, or the end of `CREATE OR REPLACE`. */
+  private beginsInsert(i: number): boolean {
+    const token = this.tokens[i]
+    if (isWord(token, 'INSERT')) return true
+    return isWord(token, 'REPLACE') && !isSymbol(this.tokens[i + 1], '(') && !isWord(this.tokens[i - 1], 'OR')
+  }
+
+  /** Ends the statements that are inside at least so many brackets. */
+  private endInserts(depth: number, end: number): void {
+    while ((this.inserts.at(-1)?.depth ?? -1) >= depth) this.inserts.pop()
+    if (!this.inserted || this.inserted.depth < depth) return
+    this.cuts.push({ start: this.inserted.start, end, text: ` ${mask}` })
+    this.inserted = undefined
   }
 }
 

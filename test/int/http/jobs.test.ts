@@ -213,6 +213,11 @@ test('a secret in the statements of a job works, and is nowhere in the clear', a
     `CREATE JOB shop.keyed (CREATE AGENT keeper USING model = 'gpt-4o', openai_api_key = '${secret}'; SELECT nope(1) WHERE api_key = '${secret}')`,
   )
   expect((await ended('keyed')).error).not.toBe(null)
+  await done(
+    `CREATE JOB shop.inserting (SELECT 1; CREATE TABLE files.users (SELECT '' AS name, '' AS password); INSERT INTO files.users (name, password) VALUES ('bob', upper('${secret}')))`,
+  )
+  expect((await ended('inserting')).error).toBe(null)
+  expect((await run('SELECT password FROM files.users ORDER BY name DESC LIMIT 1')).data).toEqual([[secret.toUpperCase()]])
   const body = { job: { name: 'keyed2', query: `SELECT 1 WHERE token = '${secret}'`, if_query: `SELECT 'postgres://u:${secret}@h/d'` } }
   expect(await call('POST', path, body)).toMatchObject({
     status: 200,

@@ -31,6 +31,28 @@ describe('secrets are cut from the text of a statement', () => {
       "CREATE AGENT a USING max_tokens = 5, table = 'tokens', prompt = 'a: b'",
       "CREATE AGENT a USING max_tokens = 5, table = 'tokens', prompt = 'a: b'",
     ],
+    [
+      "SELECT 1; INSERT INTO files.u (name, password) VALUES ('bob', 'p'), ('eve', 'q'); SELECT 'a'",
+      "SELECT 1; INSERT INTO files.u (name, password) VALUES ******; SELECT 'a'",
+    ],
+    [
+      "CREATE JOB j (SELECT * FROM crm (INSERT INTO u (login, password) VALUES ('bob', 'p') RETURNING id); SELECT 'a')",
+      "CREATE JOB j (SELECT * FROM crm (INSERT INTO u (login, password) VALUES ******); SELECT 'a')",
+    ],
+    ["INSERT u (key, value, password) VALUE (1, 2, 'p')", 'INSERT u (key, value, password) VALUE ******'],
+    ["REPLACE INTO u (login, password) VALUES ('bob', 'p')", 'REPLACE INTO u (login, password) VALUES ******'],
+    ["replace delayed u (login, password) values ('bob', 'p')", 'replace delayed u (login, password) values ******'],
+    [
+      "WITH x AS (SELECT 'a') INSERT INTO u (login, password) VALUES ('bob', 'p')",
+      "WITH x AS (SELECT 'a') INSERT INTO u (login, password) VALUES ******",
+    ],
+    [
+      "MERGE INTO u USING n ON a = b WHEN NOT MATCHED THEN INSERT (login, password) VALUES ('bob', 'p')",
+      'MERGE INTO u USING n ON a = b WHEN NOT MATCHED THEN INSERT (login, password) VALUES ******',
+    ],
+    ["CREATE OR REPLACE VIEW passwords AS (SELECT 'a')", "CREATE OR REPLACE VIEW passwords AS (SELECT 'a')"],
+    ["SELECT replace(password, b) AS a, (SELECT 'a') FROM t", "SELECT replace(password, b) AS a, (SELECT 'a') FROM t"],
+    ["SELECT * REPLACE (password AS a) FROM (SELECT 'a')", "SELECT * REPLACE (password AS a) FROM (SELECT 'a')"],
     ['SELECT token, name AS "password" FROM users ORDER BY token', 'SELECT token, name AS "password" FROM users ORDER BY token'],
   ]
   test.each(exact)('%s', (sql, cut) => expect(cutSecrets(sql)).toBe(cut))
@@ -122,6 +144,9 @@ const planted = setting.chain(([name, quote, before, operator, after, secretValu
     `SELECT json_object('${name}', ${secretValue})`,
     `CREATE USER u IDENTIFIED BY ${secretValue}`,
     `INSERT INTO t (a, ${name}) VALUES (1, ${secretValue}), (2, ${secretValue})`,
+    `REPLACE INTO t (a, ${name}) VALUES (1, ${secretValue})`,
+    `CREATE JOB j (SELECT 1; INSERT INTO t (a, ${name}) VALUES (1, ${secretValue}))`,
+    `CREATE JOB j (SELECT * FROM crm (WITH a AS (SELECT 1) INSERT INTO t (a, ${name}) SELECT 1, ${secretValue}))`,
     `${name} ${secretValue.replace(/^[^'"`[{].*/s, "'x'")}`,
   )
 })
