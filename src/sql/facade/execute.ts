@@ -8,6 +8,7 @@ import { errorMessage, type SqlAnswer, type SqlContext } from '../contract/answe
 import { isBeyondHead, refuseWriteAsOf } from '../contract/as-of.js'
 import { refuseWrite } from '../contract/read-only.js'
 import { inTurns } from '../../basics/long-work.js'
+import { refuseForeignTexts } from './bound-texts.js'
 import { answerOf, type EvaluateAgent } from './statement-answers.js'
 import { KnowledgeWriter, type KnowledgeWriterOptions } from './knowledge-writer.js'
 import { Reader, type ReaderOptions } from './reader.js'
@@ -58,6 +59,7 @@ export class SqlEngine {
     const context: SqlContext = { db, show_secrets: false, ...(asOf !== undefined && { as_of: asOf }) }
     try {
       const statement = await inTurns(readStatement(query, params))
+      await refuseForeignTexts(statement, request, this.options.ledger.log.resources)
       if (request.readsOnly === true && request.execution?.dryRun !== true) refuseWrite(statement)
       if (asOf !== undefined) refuseWriteAsOf(statement, asOf)
       const position = asOf === undefined ? undefined : await this.reader.positionAsOf(asOf, request.client)

@@ -9,11 +9,14 @@ import { nearestUsage } from './usages.js'
 const show = (token: Token | undefined): string => (token === undefined ? 'the end' : `"${token.text.slice(0, 60).toWellFormed()}"`)
 
 /** A value in the notation of our own statements, where a backslash is an escape. */
-const literalOf = (value: Json): string => {
+export const literalOf = (value: Json): string => {
   if (typeof value === 'string') return quoteText(value.replaceAll('\\', '\\\\'))
   if (Array.isArray(value)) return `[${value.map(literalOf).join(', ')}]`
   return typeof value === 'object' && value !== null ? literalOf(JSON.stringify(value)) : String(value)
 }
+
+/** A space between a value and a character that could become a part of it, as in `LIMIT:n` and `1-:n`. */
+const spaceBeside = (character: string): string => (/^[^\s(),]/.test(character) ? ' ' : '')
 
 /** A syntax error of a statement: its token, the expected words, the reason, and a hint. */
 type Misreading = { token: Token | undefined; expected: readonly string[]; reason: string | undefined; hint: string | undefined }
@@ -197,7 +200,8 @@ export class Cursor {
     let at = tokens[0]?.start ?? 0
     for (const token of tokens) {
       if (token.kind !== 'parameter') continue
-      text += this.sql.slice(at, token.start) + literalOf(this.parameterOf(token))
+      const [before, after] = [this.sql.charAt(token.start - 1), this.sql.charAt(token.end)]
+      text += this.sql.slice(at, token.start) + spaceBeside(before) + literalOf(this.parameterOf(token)) + spaceBeside(after)
       at = token.end
     }
     return text + this.sql.slice(at, tokens.at(-1)?.end ?? 0)

@@ -368,6 +368,36 @@ test('a view, a file, a model and a join read from it', async () => {
   expect(await ask('SELECT h.id, m.rent FROM pg.homes AS h(id, size, place) JOIN learned AS m WHERE h.id IN (1, 2)')).toEqual(rents)
 })
 
+describe('a text with a backslash as a parameter', () => {
+  const sent = async (query: string, params: object, db = 'mindsdb') =>
+    (await send(service.url, 'POST', '/api/sql/query', { query, params, context: { db } })).body as { type: string; error_message?: string }
+
+  test.each([
+    'CREATE MODEL spelled FROM pg (SELECT size, rent FROM homes WHERE place <> :path) PREDICT rent',
+    'RETRAIN learned FROM pg (SELECT size, rent FROM homes WHERE place <> :path)',
+    'CREATE JOB spelled (SELECT 1; INSERT INTO files.copy SELECT id, rent FROM pg (SELECT id, rent FROM homes WHERE place = :path))',
+    'EVALUATE accuracy_score FROM (SELECT * FROM pg (SELECT rent AS actual, rent AS prediction FROM homes WHERE place <> :path))',
+  ])('is refused in %s', async (query) =>
+    expect(await sent(query, { path: 'C:\\new' })).toMatchObject({
+      type: 'error',
+      error_message: expect.stringMatching(/^:path is a text with a backslash, and cannot stand in a query for pg\nWrite the text/),
+    }),
+  )
+
+  test('is bound elsewhere, and other texts are bound there', async () => {
+    const score = `EVALUATE mean_absolute_error FROM (SELECT length(:path) AS actual, 0 AS prediction FROM pg (SELECT id FROM homes WHERE place <> :other) LIMIT 1)`
+    const answer = await sent(score, { path: 'C:\\new', other: "it's" })
+    expect(answer).toMatchObject({ type: 'table', data: [[6]] })
+    const ours = await sent(
+      'EVALUATE mean_absolute_error FROM (SELECT * FROM files (SELECT length(:path) AS actual, 0 AS prediction FROM copy LIMIT 1))',
+      {
+        path: 'C:\\new',
+      },
+    )
+    expect(ours).toMatchObject({ type: 'table', data: [[6]] })
+  })
+})
+
 test('beside a model it is asked for the rows and columns that the query and the model use', async () => {
   const needed = 'SELECT "id", "size", "place", "rent" FROM "homes"'
   for (const [query, text] of [

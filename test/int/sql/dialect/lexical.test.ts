@@ -75,6 +75,8 @@ const bound: [params: unknown, ...Case][] = [
   [['plac%'], 'SHOW SKILLS FROM shop LIKE ?', 'NAME, PROJECT, TYPE, PARAMS', [['placed', 'Shop', 'sql', '{"data":{"k":1}}']]],
   [{ x: "'; DROP \\" }, 'CREATE VIEW shop.kept AS (SELECT :x AS x)', 'ok'],
   [undefined, 'SELECT x FROM shop.kept', 'x', [["'; DROP \\"]]],
+  [{ p: -5, n: 1 }, 'CREATE VIEW shop.near AS (SELECT 100-:p\n AS b, -:p AS c, (:p) AS d LIMIT:n)', 'ok'],
+  [undefined, 'SELECT * FROM shop.near', 'b, c, d', [[105, 5, -5]]],
   [undefined, 'SELECT :x', /Parameter is not set: x/],
   [{}, 'CREATE VIEW shop.unset AS (SELECT :x)', /Parameter is not set: x/],
   [['a'], 'CREATE SKILL shop.unset USING type = ?, b = ?', /Parameter is not set: 2/],
