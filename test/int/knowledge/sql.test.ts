@@ -52,10 +52,24 @@ describe('a search in SQL', () => {
     ["SELECT id FROM docs WHERE content = 'OR \" * NEAR('", []],
     ['SELECT id FROM docs WHERE year >= 2021 AND year < 2030 ORDER BY year', ['b', 'c']],
     ["SELECT id FROM docs WHERE id IN ('a', 'b') ORDER BY id", ['a', 'b']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' ORDER BY id LIMIT 1", ['a']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' ORDER BY id DESC LIMIT 1", ['c']],
+    ["SELECT min(id) FROM docs WHERE content = 'wolves sofa parcel' GROUP BY year > 2025 ORDER BY 1 DESC LIMIT 1", ['b']],
+    ["SELECT DISTINCT id > 'a' AS other FROM docs WHERE content = 'wolves sofa parcel' ORDER BY other LIMIT 1", [false] as never],
   ])('%s', async (query, expected) => expect(await ids(query)).toEqual(expected))
+
+  test('counts what it finds without a LIMIT: a LIMIT is about the rows of the answer', async () => {
+    const found = "FROM docs WHERE content = 'wolves sofa parcel'"
+    for (const limit of ['', 'LIMIT 1', 'LIMIT 1000']) {
+      expect(await ask(`SELECT count(*) ${found} ${limit}`)).toEqual([[3]])
+      expect((await ask(`SELECT count(*) OVER () ${found} ORDER BY relevance DESC ${limit}`))[0]).toEqual([3])
+    }
+    expect(await ask(`SELECT id ${found} ORDER BY relevance DESC LIMIT 1`)).toEqual(await ask(`SELECT id ${found} LIMIT 1`))
+  })
 
   test('without a question lists all chunks, and counts them', async () => {
     expect(await ask('SELECT count(*) FROM docs')).toEqual([[4]])
+    expect(await ask('SELECT id FROM docs LIMIT 1000')).toHaveLength(4)
     expect(await ids('SELECT id FROM docs WHERE kind IS NULL')).toEqual(['a'])
   })
 
@@ -84,6 +98,11 @@ describe('a search in SQL', () => {
     expect(await ask('SELECT day, count(DISTINCT id) FROM many GROUP BY day ORDER BY day LIMIT 1')).toEqual([[0, 1_715]])
     const refused = await sql(at.url, 'SELECT max(chunk_content) FROM many')
     expect(refused).toMatchObject({ type: 'error', error_message: expect.stringContaining('without chunk_content') })
+    for (const limit of ['SELECT max(chunk_content) FROM many LIMIT 5', 'SELECT chunk_content FROM many ORDER BY id LIMIT 5'])
+      await expect(ask(limit)).rejects.toThrow('without chunk_content')
+    expect(await ask('SELECT id, chunk_content FROM many LIMIT 3 OFFSET 2')).toHaveLength(3)
+    expect(await ask('SELECT * FROM many WHERE day = 3 LIMIT 5')).toHaveLength(5)
+    await expect(ask('SELECT * FROM many LIMIT 10001')).rejects.toThrow('without chunk_content')
     await ask('DROP KNOWLEDGE_BASE many')
   })
 

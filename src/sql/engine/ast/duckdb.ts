@@ -68,6 +68,15 @@ const keywordsOf = async (connection: DuckDBConnection): Promise<ReadonlySet<str
   return (reserved = new Set(reader.getRows().map(([name]) => String(name))))
 }
 
+let aggregates: ReadonlySet<string> | undefined
+
+/** The names of aggregates, kept in the same way. */
+export const aggregatesOf = async (connection: DuckDBConnection): Promise<ReadonlySet<string>> => {
+  if (aggregates) return aggregates
+  const reader = await connection.runAndReadAll("SELECT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'")
+  return (aggregates = new Set(reader.getRows().map(([name]) => String(name).toLowerCase())))
+}
+
 const unfaithful = (): Problem =>
   new Problem(
     'refused_statement',

@@ -11,17 +11,13 @@ import type { KnowledgeFacts, ListedChunk, MetadataColumn } from '../../../knowl
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
 import { parseSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
-import { nodeOf } from '../ast/nodes.js'
 import type { FetchedRows } from '../connected/plan-scan.js'
-import { limitOf } from '../connected/limits-of-query.js'
 import { usedColumns } from '../connected/used-columns.js'
 import { aliasOf } from '../session/describe.js'
 import type { KnowledgeTable } from '../resolve/resolve.js'
 import type { Session } from '../session/session.js'
+import { chunksToFind, chunksToList } from './limit-of-chunks.js'
 import { takeSearchTerms, type SearchTerms } from './search-terms.js'
-
-/** The default number of chunks in a search. */
-const usualChunks = 10
 
 const ownColumns: readonly AnswerColumn[] = [
   { name: 'id', type: plain('VARCHAR') },
@@ -68,19 +64,6 @@ const merged = (found: readonly (readonly KnowledgeChunk[])[], limit: number): K
   return [...best.values()].sort((one, other) => other.relevance - one.relevance).slice(0, limit)
 }
 
-/** The number of chunks that a search returns: the number in LIMIT, if no other clause stands between them and the answer. */
-const wantedChunks = (select: AstNode | undefined, ref: AstNode, { isAll }: SearchTerms): number => {
-  const { knowledgeSearchMaxChunks: most } = limits
-  const limit = select && limitOf(select)
-  const isAlone = select !== undefined && nodeOf(select, 'from_table') === ref
-  if (limit === undefined) return isAll ? usualChunks : most
-  if (limit > most && isAlone)
-    throw new Problem('query_limit', 'Too many chunks', `LIMIT ${limit}: a search gives at most ${most} chunks`, {
-      hint: 'Ask for fewer, or read all chunks without content = ….',
-    })
-  return isAlone && isAll ? limit : most
-}
-
 const weightOf = ({ alpha, isHybrid }: SearchTerms): Pick<KnowledgeQuery, 'alpha'> => {
   const weight = alpha ?? (isHybrid ? 0.5 : undefined)
   if (weight !== undefined && !(weight >= 0 && weight <= 1))
@@ -115,16 +98,21 @@ const foundChunks = async ({ answers }: Session, { base, terms, asOf }: ChunkSea
 const fillWithAll = async (
   session: Session,
   { base, terms, asOf }: ChunkSearch,
-  { table, columns, used }: { table: string; columns: readonly AnswerColumn[]; used: ReadonlySet<string> },
+  { table, columns, used, wanted }: { table: string; columns: readonly AnswerColumn[]; used: ReadonlySet<string>; wanted: number },
 ): Promise<void> => {
   const { answers } = session
   const isNarrow = !used.has('chunk_content') && !used.has('metadata')
   const metadata = columns.slice(ownColumns.length).flatMap(({ name }) => (used.has(name) ? [name] : []))
   const most = isNarrow ? limits.knowledgeMaxChunks : limits.knowledgeListMaxChunks
   let rows = 0
-  for (let after: number | null = 0; after !== null;) {
+  for (let after: number | null = 0; after !== null && rows < wanted;) {
     // All parts have the same position.
-    const list = { limit: limits.knowledgeListMaxChunks, filters: terms.filters, after, asOf: asOf ?? session.head }
+    const list = {
+      limit: Math.min(limits.knowledgeListMaxChunks, wanted - rows),
+      filters: terms.filters,
+      after,
+      asOf: asOf ?? session.head,
+    }
     const { chunks, last } = await answers.listed(base.stream, { ...list, ...(isNarrow && { metadata }) })
     rows += chunks.length
     if (rows > most)
@@ -155,7 +143,9 @@ export const fetchChunks = async (
   const { answers, quoted } = session
   const columns = shownColumns(await answers.factsOf(base.stream), base)
   const terms = takeSearchTerms(select, ref, { columns: columns.map(({ name }) => name), quoted })
-  const wanted = wantedChunks(select, ref, terms)
+  const wanted = await (terms.contents.length > 0
+    ? chunksToFind(session.connection, { select, ref }, terms.isAll)
+    : chunksToList(session.connection, { select, ref }))
   const state = terms.contents.length > 0 ? 'a search' : 'all chunks'
   if (session.isPlanned) return reading(session, await answers.empty(columns), `${state}, not made`)
   const asOf = position === session.head ? undefined : position
@@ -170,7 +160,7 @@ export const fetchChunks = async (
     )
   } else {
     const used = select ? usedColumns(select, aliasOf(ref), columns) : columns
-    await fillWithAll(session, search, { table, columns, used: new Set(used.map(({ name }) => name)) })
+    await fillWithAll(session, search, { table, columns, used: new Set(used.map(({ name }) => name)), wanted })
   }
   return reading(session, table, `${state} as of position ${position}`)
 }
