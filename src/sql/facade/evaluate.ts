@@ -6,7 +6,8 @@ import type { StatementOf } from '../statements/statement.js'
 // In back-quotes these are always names. In double quotes they would be texts if there is no such column.
 const off = '(`actual` - `prediction`)'
 
-const right = 'CASE WHEN `actual` = `prediction` THEN 1.0 ELSE 0.0 END'
+/** A row whose true value is unknown does not count. */
+const right = 'CASE WHEN `actual` = `prediction` THEN 1.0 WHEN `actual` IS NOT NULL THEN 0.0 END'
 
 /** Metrics over the columns actual and prediction, under their names in the public service. */
 const metrics: Readonly<Record<string, string>> = {
@@ -15,7 +16,8 @@ const metrics: Readonly<Record<string, string>> = {
   mean_absolute_error: `avg(abs${off})`,
   mean_squared_error: `avg(${off} * ${off})`,
   root_mean_squared_error: `sqrt(avg(${off} * ${off}))`,
-  r2_score: `1 - avg(${off} * ${off}) / nullif(var_pop(\`actual\`), 0)`,
+  // Both averages are over the rows with both values.
+  r2_score: `1 - avg(${off} * ${off}) / nullif(var_pop(\`actual\`) FILTER (WHERE \`prediction\` IS NOT NULL), 0)`,
 }
 
 /** Metrics that are averages over the classes, so that each class has the same weight. */

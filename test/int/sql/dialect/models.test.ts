@@ -94,6 +94,12 @@ const cases: Case[] = [
     'Balanced_Accuracy_Score',
     [[0.75]],
   ],
+  ['EVALUATE r2_score FROM (SELECT * FROM (VALUES (0, 0), (2, 1), (10, NULL), (NULL, 10)) AS t(actual, prediction))', 'r2_score', [[0.5]]],
+  [
+    'EVALUATE accuracy_score FROM (SELECT * FROM (VALUES (1, 1), (2, NULL), (NULL, 1)) AS t(actual, prediction))',
+    'accuracy_score',
+    [[0.5]],
+  ],
   ['EVALUATE accuracy_score FROM (SELECT 1 AS actual)', /column "prediction" not found/],
   ['EVALUATE accuracy_score FROM (SELECT 1 AS actual, 1 AS prediction) USING k = 1', /USING has no option k\nA metric takes no options/],
   ['SELECT rental_pric FROM shop.rent WHERE sqft = 900', /Did you mean "rental_price"\?/],
