@@ -17,9 +17,12 @@ export type TokenKind = 'word' | 'quoted' | 'backquoted' | 'string' | 'number' |
 /** `text` is the source, `value` its meaning (without quotes and escapes); `start` and `end` are offsets in UTF-16 units. */
 export type Token = { kind: TokenKind; text: string; value: string; start: number; end: number }
 
-const nameStart = /[A-Za-z_\u0080-\uffff]/
-const wordAt = /[A-Za-z_$0-9\u0080-\uffff]+/y
-const spaceAt = /[\s\u200b\u2060]+/y
+// DuckDB's white space beyond ASCII. Every other character there is a letter of a name.
+const spaces = '\\u00a0\\u2000-\\u200b\\u202f\\u205f\\u2060\\u3000\\ufeff'
+const letter = `(?:[A-Za-z_]|(?![${spaces}])[\\u0080-\\uffff])`
+const nameStart = new RegExp(letter)
+const wordAt = new RegExp(`(?:[$0-9]|${letter})+`, 'y')
+const spaceAt = new RegExp(`[ \\t\\n\\v\\f\\r${spaces}]+`, 'y')
 // A number in all forms of DuckDB: 0xff, 1_000, 1.5, .5, 1e-3.
 const numberAt =
   /0[xX][0-9a-fA-F_]+|0[bB][01_]+(?![0-9])|0[oO][0-7_]+(?![0-9])|(?:[0-9][0-9_]*(?:\.(?!\.)[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?/y

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { isProblem } from '../../../src/basics/errors.js'
 import { lex, positionOf, splitSingle } from '../../../src/dialect/lexer.js'
+import { memoryDatabase } from '../../support/memory-database.js'
 import { translate } from '../../../src/sql/engine/session/translation.js'
 
 const kinds = (sql: string) => lex(sql).map(({ kind, value }) => `${kind}:${value}`)
@@ -71,11 +72,26 @@ describe('tokens', () => {
     ['a /* x /* y */ z */ b -- c\n d', ['word:a', 'word:b', 'word:d']],
     ["$$it's$$ $t$a$$b$t$", ["string:it's", 'string:a$$b']],
     [String.raw`E'a\tb' x'4142'`, ['string:a\tb', 'string:4142']],
+    ['SELECT\u00a0a\u3000FROM\u2003t\u200b.\u2060b\ufeff', ['word:SELECT', 'word:a', 'word:FROM', 'word:t', 'symbol:.', 'word:b']],
+    ['a\u1680b "a\u00a0b"', ['word:a\u1680b', 'quoted:a\u00a0b']],
     ['größe naïve 表', ['word:größe', 'word:naïve', 'word:表']],
     ['a->>b !~~* c', ['word:a', 'symbol:->>', 'word:b', 'symbol:!~~*', 'word:c']],
     ["'😀'", ['string:😀']],
   ]
   test.each(cases)('%s', (sql, expected) => expect(kinds(sql)).toEqual(expected))
+
+  test('are separated by what is white space to DuckDB, and by nothing else', async () => {
+    const instance = await memoryDatabase()
+    const connection = await instance.connect()
+    const characters = Array.from({ length: 0xff80 }, (_, i) => String.fromCharCode(0x80 + i))
+    for (const one of characters.filter((each) => /[\s\p{Z}\p{Cc}\p{Cf}]/u.test(each))) {
+      const [name] = (await connection.runAndReadAll(`SELECT 1${one}AS${one}b, 2 AS c`)).columnNames()
+      const code = one.charCodeAt(0).toString(16)
+      expect([code, lex(`a${one}b`).length]).toEqual([code, name === 'b' ? 2 : 1])
+    }
+    connection.closeSync()
+    instance.closeSync()
+  })
 
   test('carry their place in the source', () => {
     for (const token of lex("SELECT `a b` , 'x\\'y' FROM t.1"))

@@ -84,6 +84,11 @@ const cases: Case[] = [
     `predicted, sqft, location, rooms, rental_price, ${predicted}`,
   ],
   ['SELECT m.* FROM (SELECT * FROM files (SELECT * FROM rentals LIMIT 3)) AS t JOIN shop.rent AS m', predicted],
+  [
+    'SELECT\u00a0m.rental_price\u3000FROM\u00a0files.rentals\u00a0AS\u00a0t\u00a0JOIN\u00a0shop.rent\u00a0AS\u00a0m\u00a0LIMIT\u00a00',
+    'rental_price',
+    [],
+  ],
   ['SELECT * FROM shop.rent', /WHERE clause required when selecting from a model/],
   [
     'EVALUATE r2_score FROM (SELECT t.rental_price AS actual, m.rental_price AS prediction FROM files.rentals AS t JOIN shop.rent AS m)',
