@@ -437,7 +437,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentSampleMaxRows: 'Rows that the service reads to describe a table. The prompt shows three of them.',
   agentSampleTimeoutMs: 'Time to read these rows. Beyond: the prompt names the table without its columns.',
   agentPromptMaxTokens: 'Tokens of a prompt about tables, counted as a quarter of its characters. Beyond: the prompt only names tables.',
-  agentQuestionMaxChars: 'One message to an agent. Beyond: 400 `wrong_arguments`.',
+  agentQuestionMaxChars: 'One message of a user to an agent; earlier answers may be longer. Beyond: 400 `wrong_arguments`.',
   agentHistoryMaxTurns: 'Earlier messages of a conversation that a language model gets. Beyond: the last ones.',
   agentHistoryMaxTokens: 'The same in tokens, counted as a quarter of their characters.',
   agentStepsMax:

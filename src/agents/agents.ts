@@ -52,12 +52,13 @@ type OnRecord = { onRecord: (usage: TokenUsage) => void }
 const joinTexts = (last: AnswerFrame, frame: AnswerFrame): AnswerFrame | undefined =>
   last.type === 'text' && frame.type === 'text' ? { type: 'text', text: last.text + frame.text } : undefined
 
-/** @throws Problem wrong_arguments when there is no question, or a message is too long */
+/** @throws Problem wrong_arguments when there is no question, or a message of the user is too long */
 const checkTurns = ({ turns }: AgentRequest): void => {
   const question = turns.at(-1)
   if (question?.role !== 'user' || question.content.trim() === '')
     throw wrong('messages: the last one must be a question', 'Send {"role": "user", "content": "…"} at the end.')
-  const long = turns.findIndex(({ content }) => content.length > limits.agentQuestionMaxChars)
+  // An earlier answer may be longer: the prompt leaves out turns that do not fit.
+  const long = turns.findIndex(({ role, content }) => role === 'user' && content.length > limits.agentQuestionMaxChars)
   if (long >= 0) throw wrong(`messages[${long}]: has more than ${limits.agentQuestionMaxChars} characters (agentQuestionMaxChars)`)
   turns.forEach(({ content }, i) => {
     const reason = illFormed(content)

@@ -66,6 +66,12 @@ test('what an agent cannot answer is refused, recorded, and does not stop the co
   expect((await say({ text: 'go on', conversation })).body).toMatchObject({ answer: { text: 'fine' } })
 })
 
+test('an answer that is longer than a question may be does not end the conversation', async () => {
+  at.agent.says((question) => (question === 'tell all' ? 'x'.repeat(40_000) : 'fine'))
+  const { conversation } = (await say({ text: 'tell all' })).body
+  expect((await say({ text: 'and then?', conversation })).body).toMatchObject({ status: 'answered', answer: { text: 'fine' } })
+})
+
 test('SQL shows conversations and messages with what became of each, also as it was before', async () => {
   at.agent.says((question) => question.toUpperCase())
   const { conversation, message } = (await say({ text: 'loud', user: 'bea' })).body
