@@ -177,8 +177,8 @@ export class Agents {
   }
 
   /** Spends tokens of the day of an agent and of its project. */
-  spending({ stream, state }: Resource<'agent'>, { tokensPerDay } = settingsOf(state)): Spending {
-    const most = Math.min(tokensPerDay ?? this.parts.tokensPerDay, limits.agentDayMaxTokens)
+  spending({ stream, state }: Resource<'agent'>, { tokensPerDay = Infinity } = settingsOf(state)): Spending {
+    const most = Math.min(tokensPerDay, this.parts.tokensPerDay)
     return spendingOfAll([this.#days.spending(stream, most), this.parts.spendingOfProject(state.project)])
   }
 

@@ -4,10 +4,11 @@ import { send } from '../../support/service.js'
 
 const shop = new AgentShop()
 
-beforeAll(() => shop.start())
+beforeAll(() => shop.start({ AGENT_TOKENS_PER_DAY: '5000' }))
 afterAll(() => shop.stop())
 
 const local = { provider: 'openai_compatible', model_name: 'm' }
+const unreachable = { ...local, base_url: 'http://127.0.0.1:9/v1' }
 
 test.each([
   ['has no language model', {}, 502, 'llm_failed'],
@@ -15,7 +16,8 @@ test.each([
   ['has no key', { model: { provider: 'openai', model_name: 'gpt-4o' } }, 502, 'llm_failed'],
   ['has no address', { model: local }, 502, 'llm_failed'],
   ['has an address that is none', { model: { ...local, base_url: 'nowhere' } }, 502, 'llm_failed'],
-  ['has no tokens left', { model: { ...local, base_url: 'http://127.0.0.1:9/v1' }, params: { tokens_per_day: 10 } }, 429, 'tokens_spent'],
+  ['has no tokens left', { model: unreachable, params: { tokens_per_day: 10 } }, 429, 'tokens_spent'],
+  ['asks for more tokens than there are', { model: unreachable, params: { tokens_per_day: 5_000_000 } }, 429, 'tokens_spent'],
 ])('a question to an agent that %s is refused before its answer begins, and not recorded', async (what, agent, status, code) => {
   const name = what.replaceAll(/\W+/g, '_')
   const made = await send(shop.url, 'POST', '/api/projects/shop/agents', { agent: { name, ...agent } })
