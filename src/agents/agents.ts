@@ -202,8 +202,8 @@ export class Agents {
       frames.put({ type: 'start', answer: admitted.answer })
       const { recorded, onRecord } = await this.#finished(admitted, (frame) => frames.put(frame))
       const [position = 0] = (await record(this.parts.ledger, recorded)).positions
-      const { content, outcome, steps, queries, usage, problem } = recorded.finished
-      const note = problem ? undefined : noteOf(steps, queries)
+      const { content, outcome, queries, usage, problem } = recorded.finished
+      const note = problem ? undefined : noteOf(recorded.finished)
       onRecord(usage)
       return {
         ...{ answer: admitted.answer, position, model: recorded.model.model, content, outcome, queries, usage },

@@ -1,8 +1,8 @@
 import type { AgentAnswer, AnswerFrame } from '../agents/contract/answering.js'
 
 /**
- * The end of a message. `queries` has the queries behind the answer, `note` says what it is based on if there are none, and `notice` is the
- * text that the author gets instead of an answer.
+ * The end of a message. `queries` has the queries behind the answer, `note` says that it is cut off or what it is based on if there are
+ * none, and `notice` is the text that the author gets instead of an answer.
  */
 export type MessageEnd =
   | { status: 'answered'; answer: string; text: string; queries: AgentAnswer['queries']; note?: string }

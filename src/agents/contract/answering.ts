@@ -63,7 +63,7 @@ export type AgentAnswer = {
   outcome: AnswerOutcome
   /** The queries behind the answer, with their rows. */
   queries: readonly AnswerRows[]
-  /** What the answer is based on if no query returned rows; see `noteOf`. */
+  /** That the answer is cut off, and what it is based on if no query returned rows; see `noteOf`. */
   note?: string
   usage: TokenUsage
   /** Why there is no answer. */

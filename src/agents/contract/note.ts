@@ -1,12 +1,20 @@
 import type { AnswerStep } from '../../../events/records/answers.js'
+import type { Exchange } from './answer-record.js'
 import type { AnswerRows } from './answering.js'
 
-/**
- * A note for an answer without a query: it names the tools that gave data, or says that no tool did. Undefined if a query returned rows.
- *
- * @example noteOf([{ kind: 'search', name: 'search_knowledge', outcome: 'complete', rows: 3, … }], []) // 'No query was run …: it rests on what search_knowledge gave.'
- */
-export const noteOf = (steps: readonly AnswerStep[], queries: readonly AnswerRows[]): string | undefined => {
+/** The parts of an answer that its note is about. */
+type NotedAnswer = { steps: readonly AnswerStep[]; queries: readonly AnswerRows[]; exchanges: readonly Exchange[] }
+
+/** Whether the language model was stopped before the end of its text, and by what. */
+const cutOff = (last: Exchange | undefined): string | undefined => {
+  if (!last || !('finish' in last.response)) return undefined
+  const { finish } = last.response
+  if (finish === 'length') return 'The answer is cut off: the language model reached its limit of tokens (max_tokens).'
+  return finish === 'content_filter' ? 'The answer is cut off: the provider of the language model filtered it.' : undefined
+}
+
+/** The tools that gave data for an answer without a query, or that no tool did. Undefined if a query returned rows. */
+const basis = ({ steps, queries }: NotedAnswer): string | undefined => {
   if (queries.length > 0) return undefined
   const none = steps.some(({ kind }) => kind === 'sql') ? 'No query succeeded' : 'No query was run'
   const given = steps.filter(({ kind, outcome, rows }) => kind !== 'model' && kind !== 'sql' && outcome === 'complete' && rows !== 0)
@@ -14,4 +22,14 @@ export const noteOf = (steps: readonly AnswerStep[], queries: readonly AnswerRow
   return tools.length > 0
     ? `${none} for this answer: it rests on what ${tools.join(' and ')} gave.`
     : `${none} and nothing was retrieved for this answer.`
+}
+
+/**
+ * A note for an answer that is cut off, or that has no query. Undefined for a whole answer with the rows of a query.
+ *
+ * @example noteOf({ steps: [{ kind: 'search', name: 'search_knowledge', outcome: 'complete', rows: 3, … }], queries: [], exchanges }) // 'No query was run …: it rests on what search_knowledge gave.'
+ */
+export const noteOf = (answer: NotedAnswer): string | undefined => {
+  const said = [cutOff(answer.exchanges.at(-1)), basis(answer)].filter((one) => one !== undefined)
+  return said.length > 0 ? said.join(' ') : undefined
 }

@@ -29,7 +29,7 @@ export const recordedAnswer = async (log: ReadableLog, position: number): Promis
   // This service sealed it as an AnswerRecord.
   const record = JSON.parse(bytes.toString()) as AnswerRecord
   const queries = queriesOf(record)
-  const note = error === null ? noteOf(steps, queries) : undefined
+  const note = error === null ? noteOf({ steps, queries, exchanges: record.exchanges }) : undefined
   return {
     ...{ answer, position, model, outcome },
     content: record.answer,

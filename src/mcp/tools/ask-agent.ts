@@ -32,7 +32,7 @@ const output = z.object({
       }),
     )
     .describe('The queries behind the answer, with their rows'),
-  note: z.string().optional().describe('The basis of the answer if no query returned rows: other tools, or no data'),
+  note: z.string().optional().describe('That the answer is cut off, and its basis if no query returned rows: other tools, or no data'),
   truncated: z.boolean().describe('Whether queries or a part of the answer were left out, because the answer would be too long'),
   usage: z.object({ input: z.int().nullable(), output: z.int().nullable() }).describe('Tokens'),
 })

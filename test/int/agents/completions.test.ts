@@ -196,6 +196,20 @@ test('an answer without a query says so over REST, as a stream, in SQL and again
   expect(JSON.parse(String(withRows))).not.toHaveProperty('note')
 })
 
+test.each([
+  ['length', 'The answer is cut off: the language model reached its limit of tokens (max_tokens).'],
+  ['content_filter', 'The answer is cut off: the provider of the language model filtered it.'],
+])('an answer that ends by %s says so, also again with its key', async (finishReason, cutOff) => {
+  const rested = 'No query was run and nothing was retrieved for this answer.'
+  model.script = () => ({ content: 'There are', finishReason })
+  const headers = { 'Idempotency-Key': `k-${finishReason}` }
+  for (let i = 0; i < 2; i++)
+    expect((await ask('seller', user('Hi'), { headers })).body).toMatchObject({ outcome: 'answered', note: `${cutOff} ${rested}` })
+  model.script = (asked) =>
+    resultsOf(asked).length === 0 ? calls(['sql', { query: 'SELECT count(*) AS n FROM cars' }]) : { content: 'There are', finishReason }
+  expect((await ask('seller', user('How many?'))).body).toMatchObject({ data: [{ rows: [[40]] }], note: cutOff })
+})
+
 test('a request that is sent again with its key gets the recorded answer', async () => {
   model.script = queries(() => 'SELECT count(*) AS n FROM cars', 'Forty.')
   const headers = { 'Idempotency-Key': 'k-1' }

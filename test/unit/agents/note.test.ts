@@ -21,9 +21,10 @@ test.each<[AnswerStep[], string]>([
   [[step('search', 'search_knowledge', { rows: 0 })], 'No query was run and nothing was retrieved for this answer.'],
   [[step('predict', 'predict', { outcome: 'failed' })], 'No query was run and nothing was retrieved for this answer.'],
 ])('of an answer without a query it is said what it rests on: %#', (steps, note) => {
-  expect(noteOf(steps, [])).toBe(note)
+  expect(noteOf({ steps, queries: [], exchanges: [] })).toBe(note)
 })
 
 test('an answer with a query needs no note', () => {
-  expect(noteOf([asked, searched], [{ sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }])).toBeUndefined()
+  const queries = [{ sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }]
+  expect(noteOf({ steps: [asked, searched], queries, exchanges: [] })).toBeUndefined()
 })

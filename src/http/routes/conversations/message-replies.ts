@@ -16,7 +16,7 @@ export const endedMessage = z
         queries: z
           .array(z.object({ sql: z.string(), columns: z.array(z.string()), rows: z.array(z.array(z.json())), cut: z.boolean() }))
           .describe('The queries behind the answer'),
-        note: z.string().optional().describe('Its basis if no query returned rows: other tools, or no data'),
+        note: z.string().optional().describe('That it is cut off, and its basis if no query returned rows: other tools, or no data'),
       })
       .optional(),
     reason: z.string().optional(),
