@@ -441,7 +441,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentHistoryMaxTurns: 'Earlier messages of a conversation that a language model gets. Beyond: the last ones.',
   agentHistoryMaxTokens: 'The same in tokens, counted as a quarter of their characters.',
   agentStepsMax:
-    'Requests to a language model for one answer. The last request offers no tools; if the model still wants one, the answer fails.',
+    'Requests to a language model for one answer. The last request allows no use of a tool; if the model still wants one, the answer fails.',
   agentToolCallsMax: 'Uses of tools for one answer. Beyond: the language model gets an error.',
   agentSqlMaxCalls: 'Queries for one answer. Beyond: the language model gets an error.',
   agentRepairsMax: 'Failed queries in a row. The language model gets the error of each. Beyond: no further query runs.',

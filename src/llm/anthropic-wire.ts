@@ -58,12 +58,12 @@ async function* partsOf(stream: ReadableStream<LanguageModelV3StreamPart>): Asyn
 /** Servers with Anthropic's protocol, read by its library, which is loaded with the first call. */
 export const anthropicWire =
   (model: () => Promise<LanguageModelV3>): OpenWire =>
-  async ({ messages, tools, maxOutputTokens, temperature }, signal) => {
+  async ({ messages, tools, toolChoice = 'auto', maxOutputTokens, temperature }, signal) => {
     const options: LanguageModelV3CallOptions = {
       prompt: promptOf(messages),
       maxOutputTokens,
       ...(temperature !== undefined && { temperature }),
-      ...(tools.length > 0 && { tools: toolsOf(tools), toolChoice: { type: 'auto' } }),
+      ...(tools.length > 0 && { tools: toolsOf(tools), toolChoice: { type: toolChoice } }),
       // Inputs of tools are not shown while they arrive, and not every server between knows this way of sending them.
       providerOptions: { anthropic: { toolStreaming: false } },
       abortSignal: signal,

@@ -1,5 +1,4 @@
 import type { CallAnswer, egressCall } from '../egress/call.js'
-import type { ChatRequest } from './contract/language-model.js'
 import type { OpenWire, WirePart } from './contract/wire.js'
 import { messagesOf, toolsOf } from './openai/body.js'
 import { Completion, done } from './openai/completion.js'
@@ -102,13 +101,14 @@ async function* partsOf(body: CallAnswer['body']): AsyncGenerator<readonly WireP
 /** Servers with OpenAI's protocol. */
 export const openAiWire =
   (settings: ModelSettings, call: ReturnType<typeof egressCall>, refused: () => Refusals): OpenWire =>
-  async ({ messages, tools, maxOutputTokens, temperature }: ChatRequest, signal) => {
+  async (request, signal) => {
+    const { messages, maxOutputTokens, temperature } = request
     const said = {
       model: settings.model,
       max_tokens: maxOutputTokens,
       temperature,
       messages: messagesOf(messages),
-      ...toolsOf(tools),
+      ...toolsOf(request),
       stream: true,
       stream_options: { include_usage: true },
     }

@@ -49,7 +49,7 @@ export const unasked = (ending: Pick<FinishedRun, 'outcome' | 'problem'>, began:
 type RunParts = {
   model: LanguageModel
   messages: readonly ChatMessage[]
-  request: Omit<ChatRequest, 'messages' | 'tools'>
+  request: Omit<ChatRequest, 'messages' | 'tools' | 'toolChoice'>
   book: ToolBook
   reserve: ReserveTokens
   emit: (frame: AnswerFrame) => void
@@ -126,7 +126,7 @@ export class AnswerRun {
       signal.throwIfAborted()
       const isLast = step === limits.agentStepsMax
       if (isLast) fresh.push({ role: 'user', content: answerNow })
-      const { text, toolCalls } = await this.#ask(fresh)
+      const { text, toolCalls } = await this.#ask(fresh, isLast ? 'none' : 'auto')
       if (toolCalls.length === 0) return
       this.#add({ role: 'assistant', content: text, toolCalls })
       if (isLast) break
@@ -142,10 +142,9 @@ export class AnswerRun {
   }
 
   /** Sends the language model one request, with a few more messages than before. */
-  async #ask(fresh: readonly ChatMessage[]) {
+  async #ask(fresh: readonly ChatMessage[], toolChoice: 'auto' | 'none') {
     const { model, request, book, reserve, signal } = this.parts
     for (const message of fresh) this.#add(message)
-    const tools = book.descriptions
     const read = tokensOf(this.#chars + book.descriptionChars)
     if (this.#counted + read > limits.agentAnswerMaxTokens)
       throw limit('Too many tokens', `the answer needs more than ${limits.agentAnswerMaxTokens} tokens (agentAnswerMaxTokens)`)
@@ -153,7 +152,7 @@ export class AnswerRun {
     this.#text = ''
     const exchanged = await exchange(
       model,
-      { ...request, messages: [...this.#messages], tools },
+      { ...request, toolChoice, messages: [...this.#messages], tools: book.descriptions },
       { signal, onText: (text) => this.#heard(text) },
     )
     settle(this.#count(exchanged, read))

@@ -17,10 +17,14 @@ export type ChatMessage =
 /** The description of a tool for a language model. */
 export type ToolDescription = { name: string; description: string; inputSchema: JsonObject }
 
-/** A request to a language model: all messages so far, and the tools that it may call. */
+/**
+ * A request to a language model: all messages so far, and the tools that it may call. The choice `none` lets it call no tool; some
+ * providers want the tools of earlier calls described even then.
+ */
 export type ChatRequest = {
   messages: readonly ChatMessage[]
   tools: readonly ToolDescription[]
+  toolChoice?: 'auto' | 'none'
   maxOutputTokens: number
   temperature?: number
 }

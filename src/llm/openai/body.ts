@@ -1,5 +1,5 @@
 import { unreachable, type JsonObject } from '../../../events/common.js'
-import type { ChatMessage, ToolCall, ToolDescription } from '../contract/language-model.js'
+import type { ChatMessage, ChatRequest, ToolCall } from '../contract/language-model.js'
 import { inputOf, systemText } from '../contract/messages.js'
 
 const callOf = ({ id, tool, input, signature }: ToolCall) => ({
@@ -35,7 +35,7 @@ export const messagesOf = (messages: readonly ChatMessage[]): JsonObject[] => {
 }
 
 /** The tools of a chat as OpenAI takes them; without any, nothing is said of tools. */
-export const toolsOf = (tools: readonly ToolDescription[]): JsonObject =>
+export const toolsOf = ({ tools, toolChoice = 'auto' }: Pick<ChatRequest, 'tools' | 'toolChoice'>): JsonObject =>
   tools.length === 0
     ? {}
     : {
@@ -43,5 +43,5 @@ export const toolsOf = (tools: readonly ToolDescription[]): JsonObject =>
           type: 'function',
           function: { name, description, parameters: inputSchema },
         })),
-        tool_choice: 'auto',
+        tool_choice: toolChoice,
       }

@@ -51,6 +51,12 @@ test('a model is joined in SQL where the agent has it, and nowhere else', async 
   expect(JSON.stringify(tools)).not.toContain('predict')
 })
 
+test('the last request for an answer allows no use of a tool', async () => {
+  shop.model.script = ({ tool_choice: choice }) => (choice === 'none' ? 'That is all.' : calls(['sql', { query: 'SELECT 1 AS n' }]))
+  expect((await shop.ask('broker', 'And?')).body).toMatchObject({ outcome: 'answered', message: { content: 'That is all.' } })
+  expect(shop.model.asked).toHaveLength(16)
+})
+
 test('rows that a model cannot read are refused in words, and the language model may correct them', async () => {
   shop.model.script = (asked) =>
     [

@@ -61,6 +61,16 @@ describe('calls of tools', () => {
     )
     expect(await failure(hearing(...many, last('tool_calls')))).toMatchObject({ code: 'llm_failed', title: 'Too many calls' })
   })
+  test.each([
+    ['openai', 'none'],
+    ['anthropic', { type: 'none' }],
+  ] as const)('are not allowed where the choice is none: wire %s', async (wire, choice) => {
+    server.answer = (response) => response.writeHead(400).end('{}')
+    const tools = [{ name: 'sql', description: 'Runs SQL', inputSchema: { type: 'object' } }]
+    const asked = modelsHere().of(settingsAt(`${server.url}/v1`, { wire, provider: wire }))
+    await failure(hear(asked, question('hi', { tools, toolChoice: 'none' })))
+    expect(server.asked[0]?.body).toMatchObject({ tools: [expect.anything()], tool_choice: choice })
+  })
   test('go back with what the provider signed, and with input that is an object', async () => {
     const signed = { google: { thought_signature: 'c2lnbmF0dXJl' } }
     const heard = await hearing(
