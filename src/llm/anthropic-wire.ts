@@ -58,7 +58,7 @@ async function* partsOf(stream: ReadableStream<LanguageModelV3StreamPart>): Asyn
 /** Servers with Anthropic's protocol, read by its library, which is loaded with the first call. */
 export const anthropicWire =
   (model: () => Promise<LanguageModelV3>): OpenWire =>
-  async ({ messages, tools, toolChoice = 'auto', maxOutputTokens, temperature }, signal) => {
+  async ({ messages, tools, toolChoice = 'auto', maxOutputTokens, temperature }, _refused, signal) => {
     const options: LanguageModelV3CallOptions = {
       prompt: promptOf(messages),
       maxOutputTokens,

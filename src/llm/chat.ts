@@ -106,10 +106,16 @@ export const chatWith = ({ settings, exchange, open, refusals, places, most }: C
   async function* (request, { signal }) {
     const leave = await places.take(exchange.host, signal)
     const stop = new Stop(signal, most, exchange)
+    let refused = refusals.of(settings)
+    const ask = () => {
+      refused = refusals.of(settings)
+      return open(within(request, settings), refused, stop.signal)
+    }
     try {
       const answer = await askAgain({
-        ask: () => open(within(request, settings), stop.signal),
-        learns: (error) => refusals.learns(settings, error),
+        ask,
+        // Another request may have learnt of the refusal since this one was sent.
+        learns: (error) => refusals.learns(settings, error, refused),
         exchange,
         stop,
         most,

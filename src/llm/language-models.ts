@@ -112,7 +112,7 @@ export class LanguageModels {
   }
 
   #wireOf(settings: ModelSettings): OpenWire {
-    if (settings.wire === 'openai') return openAiWire(settings, this.#stream, () => this.#refusals.of(settings))
+    if (settings.wire === 'openai') return openAiWire(settings, this.#stream)
     return anthropicWire(async () => (await import('./libraries.js')).anthropicAt(settings, this.#call))
   }
 

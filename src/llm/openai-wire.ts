@@ -1,9 +1,8 @@
 import type { CallAnswer, egressCall } from '../egress/call.js'
-import type { OpenWire, WirePart } from './contract/wire.js'
+import type { OpenWire, Refusals, WirePart } from './contract/wire.js'
 import { messagesOf, toolsOf } from './openai/body.js'
 import { Completion, done } from './openai/completion.js'
 import { EventData } from './openai/event-data.js'
-import type { Refusals } from './refusals.js'
 import type { ModelSettings } from './settings.js'
 
 /** How long a server may leave a complete answer open. */
@@ -100,8 +99,8 @@ async function* partsOf(body: CallAnswer['body']): AsyncGenerator<readonly WireP
 
 /** Servers with OpenAI's protocol. */
 export const openAiWire =
-  (settings: ModelSettings, call: ReturnType<typeof egressCall>, refused: () => Refusals): OpenWire =>
-  async (request, signal) => {
+  (settings: ModelSettings, call: ReturnType<typeof egressCall>): OpenWire =>
+  async (request, refused, signal) => {
     const { messages, maxOutputTokens, temperature } = request
     const said = {
       model: settings.model,
@@ -112,7 +111,7 @@ export const openAiWire =
       stream: true,
       stream_options: { include_usage: true },
     }
-    const body = JSON.stringify(accepted(settings, refused(), said))
+    const body = JSON.stringify(accepted(settings, refused, said))
     const answer = await call(urlOf(settings), { headers: headersOf(settings), body, signal })
     if (answer.status < 200 || answer.status > 299) throw new RefusedRequest(answer.status, answer.headers, await textOf(answer.body))
     return partsOf(answer.body)

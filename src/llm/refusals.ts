@@ -1,10 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../basics/limits.js'
+import type { Refusals } from './contract/wire.js'
 import { callErrorOf, saidIn } from './failures.js'
 import type { ModelSettings } from './settings.js'
-
-/** Parameters that a model was found to refuse, by the names that they have on the wire. */
-export type Refusals = ReadonlySet<string>
 
 const parameter = /\b(max_tokens|max_completion_tokens|temperature|stream_options)\b/
 const refusal = /unsupported|not support(?:ed)?\b|unrecognized|unknown|unexpected|not permitted|not allowed|deprecated/i
@@ -29,12 +27,11 @@ export class RememberedRefusals {
     return this.#known.get(`${address} ${model}`) ?? new Set()
   }
 
-  /** Whether an answer refuses a parameter that was not known to be refused: then the request may be sent again. */
-  learns(settings: ModelSettings, error: unknown): boolean {
-    const known = this.of(settings)
+  /** Whether an answer refuses a parameter that its request was not `without`: then the request may be sent again. */
+  learns(settings: ModelSettings, error: unknown, without: Refusals): boolean {
     const refused = settings.wire === 'openai' ? refusedIn(error) : undefined
-    if (refused === undefined || known.has(refused)) return false
-    this.#known.set(`${settings.address} ${settings.model}`, new Set([...known, refused]))
+    if (refused === undefined || without.has(refused)) return false
+    this.#known.set(`${settings.address} ${settings.model}`, new Set([...this.of(settings), refused]))
     return true
   }
 }

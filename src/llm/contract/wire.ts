@@ -8,8 +8,11 @@ export type WirePart =
   | { type: 'failed'; error: unknown }
   | ({ type: 'end' } & Pick<ChatEnd, 'finish' | 'usage'>)
 
+/** Parameters that a model was found to refuse, by the names that they have on the wire. */
+export type Refusals = ReadonlySet<string>
+
 /**
- * Sends a request, and gives the parts of the answer; parts that arrived together come together. `end` is the last part; an answer that
+ * Sends a request without the refused parameters, and gives the parts of the answer; parts that arrived together come together. `end` is the last part; an answer that
  * was cut off has no `end`. The error of a refused request is thrown, with its `statusCode`, `responseHeaders` and `responseBody`.
  */
-export type OpenWire = (request: ChatRequest, signal: AbortSignal) => Promise<AsyncIterable<readonly WirePart[]>>
+export type OpenWire = (request: ChatRequest, refused: Refusals, signal: AbortSignal) => Promise<AsyncIterable<readonly WirePart[]>>

@@ -149,6 +149,26 @@ test.each([
   expect(asked?.body[tokens]).toBe(500)
 })
 
+test('requests at the same time whose parameter a model refuses are all sent again without it', async () => {
+  const refused: (() => void)[] = []
+  server.answer = (response, { body }) => {
+    if (!('temperature' in body)) return stream(response).end(texts('ok').join('') + last())
+    const message = "Unsupported parameter: 'temperature' is not supported with this model."
+    refused.push(() => response.writeHead(400).end(JSON.stringify({ error: { message } })))
+    // Each of the others is refused once the one before has its answer.
+    if (refused.length === 3) refused.shift()?.()
+    return undefined
+  }
+  const models = modelsHere()
+  const heard = Array.from({ length: 3 }, async () => {
+    const { text } = await hear(models.of(settingsAt(`${server.url}/v1`, { temperature: 0 })), question('hi'))
+    refused.shift()?.()
+    return text
+  })
+  expect(await Promise.all(heard)).toEqual(['ok', 'ok', 'ok'])
+  expect(server.asked).toHaveLength(6)
+})
+
 test('a deployment of Azure is called by its path where a version is named', async () => {
   server.answer = (response) => stream(response).end(texts('ok').join('') + last())
   const settings = settingsAt(`${server.url}/openai/v1`, { provider: 'azure_openai', apiVersion: '2024-10-21', model: 'my gpt' })
