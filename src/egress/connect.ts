@@ -60,7 +60,7 @@ const connectTo = (to: AllowedAddress, signal: AbortSignal): Promise<Socket> =>
 
 /**
  * Opens a connection with keep-alive to a host, if the policy allows it. It connects to a checked address. The addresses of a host are
- * tried one after the other.
+ * tried one after the other, and share the time that is left.
  *
  * @example const { socket } = await connectAllowed(policy, 'db.example.com', 5432, { timeoutMs: 10_000 })
  * @throws Problem egress_refused, connection_failed
@@ -71,17 +71,20 @@ export const connectAllowed = async (
   port: number,
   { timeoutMs, signal: stopped, lookup }: ConnectOptions,
 ): Promise<ConnectedSocket> => {
+  const ends = performance.now() + timeoutMs
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
   // The system's resolver accepts no signal.
   const places = await unlessAborted(resolveAllowed(policy, host, port, lookup), signal, () => failed(host, port, 'ETIMEDOUT'))
   let code: unknown
-  for (const to of places)
+  for (const [i, to] of places.entries()) {
+    const share = AbortSignal.timeout(Math.max(0, Math.ceil((ends - performance.now()) / (places.length - i))))
     try {
-      return { socket: await connectTo(to, signal), to }
+      return { socket: await connectTo(to, AbortSignal.any([signal, share])), to }
     } catch (error) {
-      code = deadline.aborted ? 'ETIMEDOUT' : codeOf(error)
+      code = deadline.aborted || share.aborted ? 'ETIMEDOUT' : codeOf(error)
       if (signal.aborted) break
     }
+  }
   throw failed(places[0].name, places[0].port, code)
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createConnection, createServer, type AddressInfo } from 'node:net'
+import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from '@jest/globals'
 import { connectAllowed } from '../../../src/egress/connect.js'
 import { parseEgress } from '../../../src/egress/policy.js'
@@ -202,6 +203,33 @@ test('a name is resolved once, and what was checked is called: a second answer i
   expect([asked, to, socket.remoteAddress]).toEqual([1, { name: 'moving.example', address: '127.0.0.1', port }, '127.0.0.1'])
   socket.destroy()
   server.close()
+})
+
+test('an address that does not answer leaves time for the other ones', async () => {
+  const server = createServer((socket) => void socket.on('error', () => undefined).end('here')).listen(0, '127.0.0.2')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  // Its thread accepts no connection: the system drops those that it has no place for.
+  const silent = new Worker(
+    `const { parentPort } = require('node:worker_threads')
+     require('node:net').createServer().listen({ host: '127.0.0.1', port: ${port}, backlog: 1 }, () => {
+       parentPort.postMessage('listening')
+       setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+     })`,
+    { eval: true },
+  )
+  await once(silent, 'message')
+  const filling = Array.from({ length: 4 }, () => createConnection(port, '127.0.0.1').on('error', () => undefined))
+  await once(filling[0]!, 'connect')
+  const policy = parseEgress('', { loopback: true })
+  const lookup: Lookup = async () => ['127.0.0.1', '127.0.0.2']
+  const { socket, to } = await connectAllowed(policy, 'half.example', port, { timeoutMs: 1_000, lookup })
+  expect(to.address).toBe('127.0.0.2')
+  const alone = connectAllowed(policy, '127.0.0.1', port, { timeoutMs: 200 })
+  await expect(alone).rejects.toMatchObject({ detail: `127.0.0.1:${port} cannot be reached (ETIMEDOUT)` })
+  for (const one of [socket, ...filling]) one.destroy()
+  server.close()
+  await silent.terminate()
 })
 
 test('a port where nothing listens, and a resolver that never answers, are told in time', async () => {
