@@ -3,7 +3,7 @@ import type { StreamId } from '../../events/common.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Conversations } from './conversations.js'
 import { MessageFollower } from './message-follower.js'
-import { endOf, messageOf } from './message-records.js'
+import { endOf, erasedMessage, messageOf } from './message-records.js'
 import { receiveMessage, type ChatbotMessage, type Receipt } from './receiving.js'
 import type { MessageEnd, MessageNews } from './watchers.js'
 
@@ -58,11 +58,16 @@ export class MessageIntake {
     }
   }
 
-  /** Adds the end of an earlier message, if it has ended. Only a follower needs this, because it may read a long conversation. */
+  /**
+   * Adds the end of an earlier message, if it has ended. Only a follower needs this, because it may read a long conversation.
+   *
+   * @throws Problem erased
+   */
   async #addEnd(following: MessageFollower, conversation: StreamId, message: string): Promise<void> {
     const { log } = this.ledger
     const record = await messageOf(log, conversation, message)
     const end = record && (await endOf(log, record))
+    if (end && record.erased) throw erasedMessage(record.id)
     if (end) following.add({ end })
   }
 }

@@ -1,5 +1,6 @@
 import type { StreamId } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
+import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
@@ -105,6 +106,10 @@ export const messageOf = async (log: ReadableLog, conversation: StreamId, messag
   }
   return pair && recordOf(log, pair)
 }
+
+/** The refusal of a message whose text, or that of its answer, was erased. */
+export const erasedMessage = (message: string): Problem =>
+  new Problem('erased', 'Erased', `the message ${message} or its answer was erased`)
 
 /** The end of a message, in the form of its live news; undefined while it waits. */
 export const endOf = async (

@@ -60,6 +60,16 @@ test('an erased conversation is gone from the log, the tables and every file, an
   expect((await erase({ conversation: '00000000-0000-7000-8000-000000000000' })).status).toBe(404)
 })
 
+test('a message that is sent again with its key after an erasure is told to be erased, also as a stream', async () => {
+  const key = { 'idempotency-key': 'k-erased' }
+  const { conversation } = await say('once', undefined, key)
+  await erase({ conversation })
+  const again = (rest: string) => send(at.url, 'POST', `${path}/messages${rest}`, { text: 'once', user: 'user of once' }, key)
+  expect(await again('')).toMatchObject({ status: 410, body: { code: 'erased' } })
+  const { body } = await again('/stream')
+  expect(String(body)).toMatch(/"type":"error","content":"the message [^"]* was erased"/)
+})
+
 test('an erased conversation goes on, and its agent is not told what was erased', async () => {
   const { conversation } = await say('before')
   await erase({ conversation })

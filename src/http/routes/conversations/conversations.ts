@@ -6,8 +6,8 @@
 import * as z from 'zod'
 import { conversationChannels } from '../../../../events/conversation.js'
 import { limits } from '../../../basics/limits.js'
-import { notFound, Problem } from '../../../basics/errors.js'
-import { messageOf, messagesOf } from '../../../chatbots/message-records.js'
+import { notFound } from '../../../basics/errors.js'
+import { erasedMessage, messageOf, messagesOf } from '../../../chatbots/message-records.js'
 import { webhookToken } from '../../../chatbots/webhook-token.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import type { Resource } from '../../../log/contract/log.js'
@@ -106,7 +106,7 @@ export const conversationRoutes = (ledger: Ledger): Route[] => {
         const { stream } = await conversationIn(ledger, chatbot, segments.conversation)
         const message = await messageOf(log, stream, segments.message.toLowerCase())
         if (!message) throw notFound('message', segments.message)
-        if (message.erased) throw new Problem('erased', 'Erased', `the message ${message.id} or its answer was erased`)
+        if (message.erased) throw erasedMessage(message.id)
         return json(message)
       },
     }),
