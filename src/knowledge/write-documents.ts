@@ -24,6 +24,7 @@ import type { Spending, SpendingOfProject } from '../llm/tokens/token-days.js'
 import { addUsage, noUsage } from '../llm/tokens/usage.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import { vectorBytes } from './index/vector-bytes.js'
+import { checkLength } from './index/vectors.js'
 
 export type WriterParts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders; spendingOfProject: SpendingOfProject }
 
@@ -91,17 +92,6 @@ const tooMany = (what: string): Problem =>
   new Problem('too_large', 'Knowledge base is full', what, { hint: 'Insert less, or into another knowledge base.' })
 
 const vectorBytesOf = (chunks: number, dimensions: number): number => chunks * dimensions * Float32Array.BYTES_PER_ELEMENT
-
-/** @throws Problem for vectors of another length than the existing ones */
-const checkLength = (own: number, { dimensions }: Room): void => {
-  if (dimensions !== null && own !== dimensions)
-    throw new Problem(
-      'llm_failed',
-      'Other embeddings',
-      `the embedding model gives vectors of ${own} numbers; those that are there have ${dimensions}`,
-      { hint: 'Use the model that the documents were inserted with, or create another knowledge base.' },
-    )
-}
 
 /** @throws Problem when the vectors are too many for an event or for the knowledge base */
 const checkVectors = (dimensions: number, ofEvent: number, { chunks }: Room): void => {
@@ -206,7 +196,7 @@ export class DocumentWriter {
     const { vectors, tokens } = embedding ? await this.#embed(embedding, texts, spending, signal) : { vectors: undefined, tokens: null }
     signal.throwIfAborted()
     if (vectors?.[0]) {
-      checkLength(vectors[0].length, room)
+      checkLength(vectors[0], room.dimensions)
       checkVectors(vectors[0].length, texts.length, room)
       room.dimensions = vectors[0].length
     }

@@ -14,6 +14,7 @@ import { openIndex, readMeta, writeMeta, type Connection, type Identity } from '
 import { listChunks, searchChunks } from './search-chunks.js'
 import { blockRows, VectorTable, type VectorBlock } from './vector-table.js'
 import { vectorOf } from './vector-bytes.js'
+import { checkLength } from './vectors.js'
 
 type ChunkRow = { key: number; content: string }
 type InsertStep = Extract<Step, { inserted: unknown }>['inserted']
@@ -88,8 +89,13 @@ export class BaseIndex {
     return rows.map(({ id, position, row }) => [id, position, row])
   }
 
-  /** The chunks that a search finds; those of the past if `asOf` is before the position of the index. */
+  /**
+   * The chunks that a search finds; those of the past if `asOf` is before the position of the index.
+   *
+   * @throws Problem for a vector of another length than those of the index
+   */
   search(request: SearchRequest): KnowledgeChunk[] {
+    if (request.vector) checkLength(request.vector, this.#number('dimensions') ?? null)
     const asOf = request.asOf !== null && request.asOf < (this.#number('position') ?? 0) ? request.asOf : null
     return searchChunks(this.#db, { ...request, asOf }, () => this.#vectorTable())
   }

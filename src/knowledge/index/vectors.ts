@@ -1,3 +1,5 @@
+import { Problem } from '../../basics/errors.js'
+
 /** A chunk and its similarity: the cosine of the angle between its vector and the query. */
 export type VectorHit = { key: number; similarity: number }
 
@@ -74,4 +76,15 @@ export class BestHits {
 export const normalised = (vector: Float32Array): Float32Array => {
   const length = Math.sqrt(dot(vector, vector, 0))
   return length === 0 ? vector : vector.map((value) => value / length)
+}
+
+/** @throws Problem for a vector of another length than the existing ones */
+export const checkLength = ({ length }: Float32Array, dimensions: number | null): void => {
+  if (dimensions !== null && length !== dimensions)
+    throw new Problem(
+      'llm_failed',
+      'Other embeddings',
+      `the embedding model gives vectors of ${length} numbers; those that are there have ${dimensions}`,
+      { hint: 'Use the model that the documents were inserted with, or create another knowledge base.' },
+    )
 }

@@ -145,8 +145,15 @@ describe('a provider over HTTP', () => {
   test('that fails, or gives other vectors, leaves nothing inserted; words are found without it', async () => {
     server.answer = (response) => response.writeHead(401).end('{}')
     expect(await insert([{ id: 'x', content: 'a lynx' }])).toMatchObject({ status: 502 })
-    answering(() => [1, 2])
-    expect(await insert([{ id: 'x', content: 'a lynx' }])).toMatchObject({ status: 502, body: { title: 'Other embeddings' } })
+    for (const vector of [
+      [1, 2],
+      [1, 2, 3, 4, 5],
+    ]) {
+      answering(() => vector)
+      const other = { status: 502, body: { title: 'Other embeddings' } }
+      expect(await insert([{ id: 'x', content: 'a lynx' }])).toMatchObject(other)
+      expect(await send(at.url, 'POST', `${path}/called/completions`, { query: 'a lynx', type: 'context' })).toMatchObject(other)
+    }
     expect((await sql(at.url, 'SELECT count(*) FROM called')).data).toEqual([[2]])
     server.answer = (response) => response.writeHead(401).end('{}')
     expect(await sql(at.url, "SELECT id FROM called WHERE content = 'dog'")).toMatchObject({ type: 'error' })
