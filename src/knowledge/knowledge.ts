@@ -132,12 +132,12 @@ export class Knowledge implements KnowledgeStore {
     asking: ModelInterceptor,
   ): Promise<KnowledgeResult> {
     checkQuery(query)
-    const { ledger, indexes } = this.parts
+    const { indexes } = this.parts
+    const position = await this.#positionOf(query)
     const settings = base.state.embedding_model
     const alpha = settings === null ? 0 : (query.alpha ?? 1)
     const vector = settings === null || alpha === 0 ? null : await this.#vectorOf(settings, query.content, signal, asking)
     signal.throwIfAborted()
-    const { position } = query.asOf === undefined ? await ledger.log.head() : { position: query.asOf }
     const { content, limit, minRelevance = 0, filters = [] } = query
     const reranker = limit === 0 ? undefined : await this.#rerankerOf(base, query)
     // The reranking model's score becomes the relevance. It scores more chunks than are wanted, because its best chunks may come late in
@@ -145,12 +145,22 @@ export class Knowledge implements KnowledgeStore {
     const keepsOrder = query.reranking === 'scores'
     const asked = keepsOrder ? limit : Math.max(limit, limits.knowledgeRerankMaxChunks)
     const wanted = reranker ? { limit: asked, minRelevance: 0 } : { limit, minRelevance }
-    const done = await indexes.ask(base.stream, { search: { content, vector, alpha, ...wanted, filters, asOf: query.asOf ?? null } })
+    const done = await indexes.ask(base.stream, { search: { content, vector, alpha, ...wanted, filters, asOf: position } })
     if (!('chunks' in done)) throw unexpected(done)
     if (!reranker || done.chunks.length === 0) return { chunks: [...done.chunks], position }
     const { chunks, reranked } = await asking('reranking', reranker, (onUsed) => score(reranker, content, done.chunks, { signal, onUsed }))
     const ordered = keepsOrder ? chunks : byRelevance(chunks)
     return { chunks: ordered.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
+  }
+
+  /** The position that is read: the index may have later documents when it is asked. @throws Problem for a position beyond the head */
+  async #positionOf({ asOf }: { asOf?: number | undefined }): Promise<number> {
+    const { position: head } = await this.parts.ledger.log.head()
+    if (asOf !== undefined && asOf > head)
+      throw new Problem('wrong_arguments', 'No such position', `as_of: position ${asOf} is beyond the head of the log`, {
+        hint: `The log has the positions 1 to ${head}.`,
+      })
+    return asOf ?? head
   }
 
   async #vectorOf(settings: JsonObject, text: string, signal: AbortSignal, asking: ModelInterceptor): Promise<Float32Array | null> {
@@ -170,9 +180,9 @@ export class Knowledge implements KnowledgeStore {
     { stream }: { stream: string },
     { limit, filters = [], asOf, after = 0, metadata }: ListQuery,
   ): Promise<ChunkList & { position: number }> {
-    const { position } = asOf === undefined ? await this.parts.ledger.log.head() : { position: asOf }
+    const position = await this.#positionOf({ asOf })
     const done = await this.parts.indexes.ask(streamId.parse(stream), {
-      list: { limit, filters, asOf: asOf ?? null, after, metadata: metadata ?? null },
+      list: { limit, filters, asOf: position, after, metadata: metadata ?? null },
     })
     if (!('listed' in done)) throw unexpected(done)
     return { ...done.listed, position }

@@ -150,6 +150,23 @@ test('an answer reads the agent and its data as they were at a position of the l
   expect((await shop.answers())[0]).toMatchObject({ version: 2 })
 })
 
+test('an answer searches the documents that were there at its position, also in a view', async () => {
+  await shop.run('CREATE KNOWLEDGE_BASE shop.manuals')
+  await shop.run("INSERT INTO shop.manuals (id, content) VALUES ('old', 'the lamp is on')")
+  await shop.run("CREATE VIEW shop.lamps AS (SELECT id FROM shop.manuals WHERE content = 'lamp')")
+  await shop.agent('librarian', { data: { tables: ['shop.lamps'] } })
+  const head = async () => (await shop.run('SELECT max(position) FROM log.events'))[0]?.[0]
+  const before = await head()
+  shop.model.script = async (asked) => {
+    if (resultsOf(asked).length > 0) return 'These.'
+    await shop.run("INSERT INTO shop.manuals (id, content) VALUES ('new', 'the other lamp')")
+    return calls(['sql', { query: 'SELECT id FROM lamps ORDER BY id' }])
+  }
+  expect((await shop.ask('librarian', 'Which?')).body).toMatchObject({ data: [{ rows: [['old']] }] })
+  expect((await shop.answers())[0]).toMatchObject({ read_at: before })
+  expect(await shop.run('SELECT id FROM shop.lamps ORDER BY id')).toEqual([['new'], ['old']])
+})
+
 test('an agent is asked at no position at which it was not there, and is found by its name of then', async () => {
   const head = async () => Number((await shop.run('SELECT max(position) FROM log.events'))[0]?.[0])
   const before = await head()

@@ -200,6 +200,10 @@ describe('what a search asked of providers is on record', () => {
     expect(await newest('fleet')).toEqual(['evaluation', 'sql', 'complete', 7, 'scripted', 3, null])
     const client = await oldClient(at.url)
     await client.call('search_knowledge', { knowledge_base: 'fleet', content: 'lamp', limit: 2 })
+    const [[head] = []] = (await sql(at.url, 'SELECT max(position) FROM log.events')).data
+    const asOf = Number(head) + 1
+    const beyond = await client.call('search_knowledge', { knowledge_base: 'fleet', content: 'lamp', as_of: asOf })
+    expect(beyond).toMatchObject({ isError: true, text: expect.stringContaining(`position ${asOf} is beyond the head of the log`) })
     await client.close()
     expect(await newest('fleet')).toEqual(['search', 'mcp', 'complete', 7, 'scripted', 2, null])
     const told =

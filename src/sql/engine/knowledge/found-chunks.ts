@@ -76,17 +76,16 @@ const reading = async (session: Session, table: string, state: string): Promise<
   state,
 })
 
-/** The part of a knowledge base that a query reads, and its position if this is not the head. */
-type ChunkSearch = { base: KnowledgeTable; terms: SearchTerms; asOf: number | undefined }
+/** The part of a knowledge base that a query reads, and its position: later documents may come while it runs. */
+type ChunkSearch = { base: KnowledgeTable; terms: SearchTerms; asOf: number }
 
 const foundChunks = async ({ answers }: Session, { base, terms, asOf }: ChunkSearch, wanted: number): Promise<Chunk[]> => {
   const { filters, minRelevance } = terms
   const searches = terms.contents.map((content) => ({
-    ...{ content, limit: wanted, filters },
+    ...{ content, limit: wanted, filters, asOf },
     ...(minRelevance !== undefined && { minRelevance }),
     ...weightOf(terms),
     ...(terms.reranking !== undefined && { reranking: terms.reranking }),
-    ...(asOf !== undefined && { asOf }),
   }))
   return merged(await answers.found(base.stream, searches), wanted)
 }
@@ -107,12 +106,7 @@ const fillWithAll = async (
   let rows = 0
   for (let after: number | null = 0; after !== null && rows < wanted;) {
     // All parts have the same position.
-    const list = {
-      limit: Math.min(limits.knowledgeListMaxChunks, wanted - rows),
-      filters: terms.filters,
-      after,
-      asOf: asOf ?? session.head,
-    }
+    const list = { limit: Math.min(limits.knowledgeListMaxChunks, wanted - rows), filters: terms.filters, after, asOf }
     const { chunks, last } = await answers.listed(base.stream, { ...list, ...(isNarrow && { metadata }) })
     rows += chunks.length
     if (rows > most)
@@ -148,8 +142,7 @@ export const fetchChunks = async (
     : chunksToList(session.connection, { select, ref }))
   const state = terms.contents.length > 0 ? 'a search' : 'all chunks'
   if (session.isPlanned) return reading(session, await answers.empty(columns), `${state}, not made`)
-  const asOf = position === session.head ? undefined : position
-  const search: ChunkSearch = { base, terms, asOf }
+  const search: ChunkSearch = { base, terms, asOf: position }
   const table = await answers.empty(columns)
   if (terms.contents.length > 0) {
     const chunks = await foundChunks(session, search, wanted)
