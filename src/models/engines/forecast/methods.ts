@@ -23,7 +23,10 @@ export const aboutMethods: Readonly<Record<Method, string>> = {
  */
 const slack = { fitted: 2, values: 1 }
 
-/** Growth on the logarithmic scale can explode without a check. `mayLog` says whether forecasts over the whole horizon were measured. */
+/**
+ * `mayLog` says whether a fit may use logarithms: all values of the series, also those after the fit, must be positive, and forecasts over
+ * the whole horizon must be measured, because growth on the logarithmic scale can explode without a check.
+ */
 export type FitRules = { season: number; mayLog: boolean; least: number }
 
 type SmoothingFit = { damped: FittedEts; straight: FittedEts; criterion: number }
@@ -39,7 +42,7 @@ const sumOf = (values: Values): number => values.reduce((sum, value) => sum + (N
 
 const middle = (a: number, b: number, c: number): number => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 
-const isPositive = (values: Values): boolean => values.every((value) => !(value <= 0))
+export const isPositive = (values: Values): boolean => values.every((value) => !(value <= 0))
 
 /**
  * The three methods, fitted to the values of a series or to their logarithms, whichever has the higher likelihood. `relative` says whether
@@ -57,9 +60,8 @@ export class FittedMethods {
   readonly #reachOfValues: ForecastBounds | undefined
 
   constructor(values: Values, { season, mayLog, least }: FitRules) {
-    const positive = isPositive(values)
-    const plain = smooth(values, season, positive, 0)
-    const logs = mayLog && positive ? values.map(Math.log) : undefined
+    const plain = smooth(values, season, isPositive(values), 0)
+    const logs = mayLog ? values.map(Math.log) : undefined
     // Subtracting the sum of the logarithms converts densities of logarithms to densities of values.
     const logged = logs && smooth(logs, season, false, 2 * sumOf(logs))
     const isLogged = logged !== undefined && logged.criterion < plain.criterion

@@ -1,4 +1,4 @@
-import { FittedMethods } from './methods.js'
+import { FittedMethods, isPositive } from './methods.js'
 import { bestMethod, planRolling, rollOrigins, type Misses } from './rolling-errors.js'
 import { filled, findSeason, type Values } from './season.js'
 import { normalisedMisses, spreadOf } from './spread.js'
@@ -56,7 +56,7 @@ export const modelSeries = (
 ): SeriesModel => {
   const season = said === undefined ? findSeason(values, seasons) : said * 2 + 2 <= values.length ? said : 1
   const plan = planRolling(values.length, season, horizon, { work, refits })
-  const rules = { season, mayLog: horizon <= values.length - plan.first, least }
+  const rules = { season, mayLog: horizon <= values.length - plan.first && isPositive(values), least }
   const misses = rollOrigins(values, rules, horizon, plan, onFit)
   const method = bestMethod(misses, horizon)
   const chosen = misses[method]!

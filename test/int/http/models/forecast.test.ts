@@ -307,6 +307,22 @@ describe('what is said of the data', () => {
     expect(report['series']).toMatchObject({ series: 2, gaps: 6 })
   })
 
+  test('two months of nothing in a growing series leave metrics and intervals', async () => {
+    const query = `SELECT CAST(DATE '2018-01-01' + to_months(CAST(i AS INTEGER)) AS DATE) AS month,
+      CASE WHEN i IN (63, 64) THEN 0 ELSE round(20 * exp(0.03 * i) * (1 + 0.05 * sin(i * i))) END AS sold FROM range(80) AS t(i)`
+    expect(await trained('closed', `FROM files (${query}) PREDICT sold ORDER BY month HORIZON 12`)).toBe('complete')
+    expect((await reportOf('closed'))['metrics']).toEqual({
+      r2: expect.any(Number),
+      rmse: expect.any(Number),
+      mae: expect.any(Number),
+      mase: expect.any(Number),
+    })
+    const bounds = 'count(*) FILTER (sold_min < sold AND sold < sold_max) AS n, avg(sold) AS mean'
+    const [[bounded, mean] = []] = await rowsOf(`SELECT ${bounds} FROM closed WHERE month > LATEST`)
+    expect(bounded).toBe(12)
+    expect(mean).toBeGreaterThan(100)
+  })
+
   const failing: [string, string, RegExp][] = [
     [
       'irregular',
