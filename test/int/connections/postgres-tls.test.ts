@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { inTime } from '../../../src/basics/concurrency/bounded-waits.js'
 import { Connections } from '../../../src/connections/connections.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { duck, problemOf, readAll } from '../../support/connections/answers.js'
 import { until } from '../../support/until.js'
 import { makeCertificate } from '../../support/connections/certificate.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
-import { proxyTo } from '../../support/connections/proxy.js'
+import { proxyTo, type Fault } from '../../support/connections/proxy.js'
 import { temporaryDirectory } from '../../support/service.js'
 
 const place = temporaryDirectory()
@@ -82,6 +83,26 @@ describe('TLS of PostgreSQL', () => {
     stop.abort(new Error('enough'))
     await until(async () => (await active()) === 0)
     await reading
+  })
+
+  test.each<[number, Fault['then']]>([
+    [0, 'cut'],
+    [0, 'swallow'],
+    [1, 'cut'],
+    [1, 'swallow'],
+  ])('a cancellation whose own connection is broken after %i bytes (%s) ends in time', async (afterBytes, then) => {
+    const proxy = await proxyTo(postgres.port, (connection) => (connection === 2 ? { afterBytes, then } : undefined))
+    const slow = 'SELECT i, CASE WHEN i > 2000 THEN pg_sleep(60) END FROM generate_series(1, 3000) AS i'
+    const opened = await connections.open(postgres.connection({ port: proxy.port, sslmode: 'require' }), { native: slow })
+    const answer = await AnswerReader.open(opened)
+    for await (const chunk of answer.chunks()) {
+      expect(chunk.rowCount).toBeGreaterThan(0)
+      break
+    }
+    answer.close()
+    expect(await inTime(opened.ended, 8_000, undefined)).toMatchObject({ ending: 'cut' })
+    await until(() => proxy.open() === 0)
+    await proxy.stop()
   })
 
   test.each(['cut', 'garbage', 'swallow'] as const)(

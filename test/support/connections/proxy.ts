@@ -28,9 +28,11 @@ export const listen = async (welcome: (socket: Socket) => void): Promise<Listeni
 /** The fault of a proxy in the bytes from the database, after a number of bytes. */
 export type Fault = { afterBytes: number; then: 'cut' | 'swallow' | 'garbage' }
 
-/** Forwards connections to a port, which may change, and disturbs the bytes that come back. */
-export const proxyTo = async (port: number | (() => number), fault: () => Fault | undefined): Promise<Listening> =>
-  listen((socket) => {
+/** Forwards connections to a port, which may change, and disturbs the bytes that come back. Connections count from 1. */
+export const proxyTo = async (port: number | (() => number), fault: (connection: number) => Fault | undefined): Promise<Listening> => {
+  let connections = 0
+  return listen((socket) => {
+    const number = ++connections
     const upstream = connect(typeof port === 'number' ? port : port(), '127.0.0.1')
     let passed = 0
     socket.pipe(upstream)
@@ -39,7 +41,7 @@ export const proxyTo = async (port: number | (() => number), fault: () => Fault 
     upstream.on('close', () => socket.destroySoon())
     socket.on('close', () => upstream.destroy())
     upstream.on('data', (chunk) => {
-      const bad = fault()
+      const bad = fault(number)
       passed += chunk.length
       if (!bad || passed <= bad.afterBytes) {
         if (!socket.write(chunk)) {
@@ -50,3 +52,4 @@ export const proxyTo = async (port: number | (() => number), fault: () => Fault 
       else if (bad.then === 'garbage') socket.write(Buffer.alloc(chunk.length, 0x99))
     })
   })
+}

@@ -140,12 +140,14 @@ export const openClient = async (
   }
 }
 
+/** TLS on a connected socket, as PostgreSQL begins it. A socket that closes before that says no error. */
 const upgraded = (socket: Socket, name: string, tls: ConnectionOptions): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
     const request = Buffer.alloc(8)
     request.writeInt32BE(8, 0)
     request.writeInt32BE(80_877_103, 4)
     socket.once('error', reject)
+    socket.once('close', () => reject(new Error('closed before TLS')))
     socket.write(request)
     socket.once('data', (answer) => {
       if (answer.toString() !== 'S') {
