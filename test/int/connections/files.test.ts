@@ -32,7 +32,8 @@ beforeAll(async () => {
     CREATE TABLE items (id INTEGER PRIMARY KEY, price REAL, name TEXT, data BLOB, big INTEGER, mixed NUMERIC);
     INSERT INTO items VALUES (1, 1.5, 'a', x'00ff', 9223372036854775807, 1), (2, 2, NULL, NULL, -1, 2.5), (3, NULL, 'Größe', x'', NULL, NULL);
     CREATE VIEW cheap AS SELECT id FROM items WHERE price < 2;
-    CREATE TABLE odd (a INTEGER); WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO odd SELECT CASE WHEN i < 2000 THEN i ELSE 'text' END FROM n;`)
+    CREATE TABLE odd (a INTEGER); WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO odd SELECT CASE WHEN i < 2000 THEN i ELSE 'text' END FROM n;
+    CREATE TABLE photos (id INTEGER, photo); INSERT INTO photos VALUES (1, 'none'), (2, x'ffd8ff'), (3, 3);`)
   lite.close()
   const instance = await DuckDBInstance.create(join(folder, 'lake.duckdb'))
   const other = await instance.connect()
@@ -83,12 +84,29 @@ describe('files of SQLite', () => {
       ['2', 2, null, null, '-1', 2.5],
       ['3', null, 'Größe', '', null, null],
     ])
-    expect((await connections.tables(connection('sqlite', 'shop.db'))).tables.map(({ name }) => name)).toEqual(['cheap', 'items', 'odd'])
+    expect((await connections.tables(connection('sqlite', 'shop.db'))).tables.map(({ name }) => name)).toEqual([
+      'cheap',
+      'items',
+      'odd',
+      'photos',
+    ])
   })
 
   test('a value of another kind names its column', async () => {
     const problem = await problemOf(readAll(db, connections, connection('sqlite', 'shop.db'), 'SELECT a FROM odd'))
     expect(problem).toMatchObject({ code: 'query_failed', detail: expect.stringContaining('"a"') as unknown })
+  })
+
+  test.each([
+    ['texts', '1, 2'],
+    ['numbers', '2, 3'],
+  ])('bytes beside %s are refused: as a text they would be others', async (_, ids) => {
+    const read = (photo: string) =>
+      readAll(db, connections, connection('sqlite', 'shop.db'), `SELECT ${photo} AS photo FROM photos WHERE id IN (${ids}) ORDER BY id`)
+    const problem = await problemOf(read('photo'))
+    expect(problem).toMatchObject({ code: 'query_failed', detail: 'In the column "photo" some values are bytes, and others are not' })
+    expect(problem.extras.hint).toMatch(/hex\(…\)/)
+    expect((await read('hex(photo)')).rows).toContainEqual(['FFD8FF'])
   })
 
   test('have their columns listed together as they are told alone', async () => {

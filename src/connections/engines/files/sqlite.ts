@@ -30,20 +30,21 @@ const typeOf = (declared: string | null, values: readonly Value[]): PlainType =>
   return /real|floa|doub|num|dec/i.test(declared ?? '') ? 'DOUBLE' : 'VARCHAR'
 }
 
-const misfit = (column: string, type: PlainType): Problem =>
-  new Problem(
-    'query_failed',
-    'A value cannot be read',
-    `In the column "${column}" a value is not of the type ${type} that the first ones have`,
-    {
-      hint: 'Convert the column there: SELECT * FROM db (SELECT CAST(… AS TEXT) …).',
-    },
-  )
+const misfit = (column: string, type: PlainType, value: Value): Problem => {
+  const [detail, conversion] =
+    type === 'BLOB' || value instanceof Buffer
+      ? ['some values are bytes, and others are not', 'hex(…)']
+      : [`a value is not of the type ${type} that the first ones have`, 'CAST(… AS TEXT)']
+  return new Problem('query_failed', 'A value cannot be read', `In the column "${column}" ${detail}`, {
+    hint: `Convert the column there: SELECT * FROM db (SELECT ${conversion} …).`,
+  })
+}
 
 const put = (vector: Vector, row: number, value: Value, type: PlainType): boolean => {
   if (value === null) vector.setNull(row)
-  else if (type === 'VARCHAR') vector.setText(row, typeof value === 'string' ? value : String(value))
   else if (type === 'BLOB' && value instanceof Buffer) vector.setBytes(row, value)
+  else if (type === 'BLOB' || value instanceof Buffer) return false
+  else if (type === 'VARCHAR') vector.setText(row, String(value))
   else if (type === 'BIGINT' && typeof value === 'bigint') putMicros(vector, row, value)
   else if (type === 'DOUBLE' && typeof value === 'number') vector.data.writeDoubleLE(value, row * 8)
   else if (type === 'DOUBLE' && typeof value === 'bigint' && value < largestExact && value > -largestExact)
@@ -187,8 +188,10 @@ class SqliteSession implements Session {
         put: (vectors: readonly Vector[], from: number, to: number) =>
           types.forEach((type, index) => {
             const vector = vectors[index]
-            for (let row = from; row < to; row++)
-              if (vector && !put(vector, row - from, step.rows[row]?.[index] ?? null, type)) throw misfit(names[index] ?? '', type)
+            for (let row = from; row < to; row++) {
+              const value = step.rows[row]?.[index] ?? null
+              if (vector && !put(vector, row - from, value, type)) throw misfit(names[index] ?? '', type, value)
+            }
           }),
       }
     }
