@@ -33,7 +33,7 @@ const readPrediction = ({ target, kind }: AnyPredictor, out: Float64Array, at: n
   }
   const classes = target.classes ?? []
   const probabilities = classes.map((_, index) => known(out[at + outputs.probabilities + index]!))
-  return { value: classes[value]!, confidence, min: null, max: null, probabilities }
+  return { value: classes[value] ?? null, confidence, min: null, max: null, probabilities }
 }
 
 /** The column names of a row as sent, each with the model's own name. */

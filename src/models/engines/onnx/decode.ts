@@ -25,6 +25,9 @@ const unknownLabel = (label: unknown, labels: readonly unknown[]): Problem =>
 /** A label as the header has it: the runtime returns integers as bigints. */
 export const plainLabel = (label: unknown): string | number => (typeof label === 'string' ? label : Number(label))
 
+/** The class with the largest number; NaN if one of them is not a number, so that the largest is unknown. */
+const largest = (numbers: Float64Array): number => (numbers.some(Number.isNaN) ? NaN : decidedClass(numbers, 0, numbers.length, undefined))
+
 const decodeClasses = ({ classes, labels, outputs }: OnnxHeader, ran: readonly Output[], rows: number, out: Float64Array): void => {
   const width = places.probabilities + classes.length
   const { value, probabilities, scores } = outputs
@@ -37,7 +40,7 @@ const decodeClasses = ({ classes, labels, outputs }: OnnxHeader, ran: readonly O
     for (let index = 0; index < classes.length; index++)
       out[at + places.probabilities + index] = shares ? Number(shares[row * classes.length + index]) : NaN
     const own = out.subarray(at + places.probabilities, at + width)
-    const index = given ? indexes.get(plainLabel(given[row])) : decidedClass(own, 0, classes.length, undefined)
+    const index = given ? indexes.get(plainLabel(given[row])) : largest(own)
     if (index === undefined) throw unknownLabel(plainLabel(given?.[row]), labels ?? classes)
     if (scores !== undefined) own.fill(NaN)
     out[at + places.value] = index
@@ -48,7 +51,7 @@ const decodeClasses = ({ classes, labels, outputs }: OnnxHeader, ran: readonly O
 
 /**
  * Converts a model's outputs for `rows` rows to the numbers of a predictor, row by row. There are no bounds, and no confidence for a
- * regression: the file has neither.
+ * regression: the file has neither. A class without a label is NaN if its probabilities are.
  *
  * @throws Problem query_failed when the outputs differ from those at the import
  */

@@ -60,7 +60,7 @@ const classExplain = (bound: BoundModel): string => {
   const parts = classes.map(
     (label, index) => `${quoteText(`, ${JSON.stringify(`probability_class_${label}`)}: `)}, ${asJsonNumber(field(`p${index}`))}`,
   )
-  return `concat('{"predicted_value": ', CAST(to_json(${valueSql(bound)}) AS VARCHAR), ', "confidence": ', ${asJsonNumber(field('confidence'))},
+  return `concat('{"predicted_value": ', coalesce(CAST(to_json(${valueSql(bound)}) AS VARCHAR), 'null'), ', "confidence": ', ${asJsonNumber(field('confidence'))},
     ', "anomaly": null, "truth": ', ${truth}, ', "confidence_lower_bound": null, "confidence_upper_bound": null', ${parts.join(', ')}, '}')`
 }
 

@@ -53,7 +53,7 @@ export const predictGivenRows = async (
   const numbers = await numbersOf(bound, given)
   const rows = given.map((input, index) => {
     const [first, confidence, min, max] = numbers.subarray(index * outputWidth)
-    const value = target.classes ? target.classes[first ?? 0] : finite(first)
+    const value = target.classes ? (target.classes[first ?? NaN] ?? null) : finite(first)
     return { input, output: { value, confidence: finite(confidence), min: finite(min), max: finite(max) } }
   })
   return { model: bound.stream, version: bound.version, rows }

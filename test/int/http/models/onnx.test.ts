@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { limits } from '../../../../src/basics/limits.js'
-import { onnxBytes, onnxTruth, type HomeRow } from '../../../support/models/onnx-models.js'
+import { onnxBytes, onnxTruth, softmaxModel, type HomeRow } from '../../../support/models/onnx-models.js'
 import { formOf, settled } from '../../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../../support/service.js'
 
@@ -126,6 +126,28 @@ describe('an imported model', () => {
       model === 'rent' ? Math.abs(Number(value) - Number(wanted[row]?.[0])) : Number(value === wanted[row]?.[0]),
     )
     expect(evaluated.data[0]?.[0]).toBeCloseTo(errors.reduce((sum, error) => sum + error, 0) / errors.length, 9)
+  })
+
+  test('answers no class where no probability is a number, everywhere and in the record', async () => {
+    await upload('softmax', softmaxModel())
+    const columns = "columns = ['a', 'b'], classes = ['high', 'low']"
+    expect(await create(`CREATE MODEL unsure PREDICT level USING engine = 'onnx', file = 'softmax', ${columns}`)).toBe('complete')
+    const { body } = await predict('unsure', [{ a: 1, b: 3 }, { a: 1 }])
+    expect(body.map((answer) => [answer['level'], answer['level_confidence']])).toEqual([
+      ['low', expect.closeTo(1 / (1 + Math.exp(-2)), 6)],
+      [null, null],
+    ])
+    const unknown = { predicted_value: null, confidence: null, probability_class_high: null, probability_class_low: null }
+    expect(JSON.parse(String(body[1]?.['level_explain']))).toMatchObject(unknown)
+    const joined = await sql(
+      at.url,
+      'SELECT m.level, m.level_explain FROM (SELECT * FROM (VALUES (1, 1, 3), (2, 1, NULL)) AS v(id, a, b)) AS t JOIN mindsdb.unsure AS m ORDER BY t.id',
+    )
+    expect(joined.data.map(([level]) => level)).toEqual(['low', null])
+    expect(JSON.parse(String(joined.data[1]?.[1]))).toMatchObject(unknown)
+    expect((await sql(at.url, 'SELECT level FROM mindsdb.unsure WHERE a = 1')).data).toEqual([[null]])
+    const recorded = "SELECT output->'$.value' AS value FROM log.predictions WHERE model = 'unsure' ORDER BY position, row"
+    expect((await sql(at.url, recorded)).data).toEqual([['"low"'], ['null'], ['null']])
   })
 
   test('filters, groups, is read by views and explained like any other', async () => {
