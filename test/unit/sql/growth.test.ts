@@ -4,6 +4,7 @@ import { isProblem } from '../../../src/basics/errors.js'
 import { exactJson } from '../../../src/basics/exact-json.js'
 import { nearest } from '../../../src/basics/nearest.js'
 import { apiUrl } from '../../../src/chatbots/channels/channel.js'
+import { missingTable } from '../../../src/connections/engines/contract/missing-table.js'
 import { missingConditions, splitUsing, offsetLimits } from '../../../src/dialect/client-syntax.js'
 import { lex } from '../../../src/dialect/lexer.js'
 import { similarName } from '../../../src/dialect/names.js'
@@ -190,4 +191,21 @@ test('a nearest name among very many long ones is looked for with bounds', () =>
     'sqft',
     '',
   ])
+})
+
+test('the table nearest to a missing one is looked for with bounds, also among very many', () => {
+  const long = 'n'.repeat(90)
+  const tables = Array.from({ length: 50_000 }, (_, i) => ({
+    schema: 'public',
+    name: `${long}${i}`,
+    isUsual: true,
+    type: 'table' as const,
+  }))
+  const there = [...tables, { schema: 'shop', name: 'orders', isUsual: false, type: 'table' as const }]
+  const hintOf = (schema: string | undefined, table: string) => missingTable({ schema, table }, { tables: there, isCut: false }).extras.hint
+  expect(millisecondsOf(() => hintOf(undefined, 'x'.repeat(120)))).toBeLessThan(1_000)
+  expect(hintOf(undefined, `${long}_1`)).toBe(`Did you mean "${long}1"?`)
+  // The same name in another schema is nearer than any other name, wherever it stands.
+  expect([hintOf(undefined, 'Orders'), hintOf('public', 'orders')]).toEqual(Array(2).fill('Did you mean "shop.orders"?'))
+  expect(missingTable({ table: 'x' }, { tables: [], isCut: false }).extras.hint).toBe('It has no tables that this user may see.')
 })
