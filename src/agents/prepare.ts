@@ -15,7 +15,7 @@ import { settingsOf } from './prompt/settings.js'
 import type { Knowledge } from './scope/knowledge.js'
 import { scopeOf, type Scope } from './scope/scope.js'
 import { describeTool } from './tools/describe-tool.js'
-import { predictTool, type PredictionParts } from './tools/predict-tool.js'
+import { modelsText, predictTool, type PredictionParts } from './tools/predict-tool.js'
 import { Queries } from './queries/queries.js'
 import { RecordedUses, replayedTool } from './tools/replayed-tool.js'
 import { searchTool, type PerformedSearch } from './tools/search-tool.js'
@@ -130,12 +130,20 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
     ...(knowledge && bases.length > 0
       ? [searchTool({ bases, search: knowledge.search, asOf: asked.asOf, onSearched: (one) => searched.push(one) })]
       : []),
-    ...(models.length > 0 ? [await predictTool({ ...parts, models, origin: asked.origin, readAt: position })] : []),
+    ...(models.length > 0 ? [predictTool({ ...parts, models, origin: asked.origin, readAt: position })] : []),
   ]
   const { replay } = asked
   // A tool that was cut off gave no data.
   const uses = replay && new RecordedUses(replay.tools.filter(({ aborted }) => aborted !== true))
   const given = uses ? tools.map((tool) => replayedTool(tool, uses, replay.runsOthers)) : tools
-  const messages = promptOf({ scope, settings, tables: shown, fence, db, turns: asked.turns })
+  const messages = promptOf({
+    scope,
+    settings,
+    tables: shown,
+    models: await modelsText(models, parts.store),
+    fence,
+    db,
+    turns: asked.turns,
+  })
   return { scope, settings, model, readAt: position, fence, tools: given, messages, searched, shown }
 }

@@ -77,13 +77,8 @@ const tablesPart = ({ described, named }: PromptTables, fence: Fence): string[] 
     : []),
 ]
 
-const modelsPart = ({ models }: Scope, fence: Fence): string[] =>
-  models.length === 0
-    ? []
-    : [
-        'Models that predict (tool predict):',
-        fence.around('models', models.map(({ label, version: { target } }) => `${label} predicts ${target}`).join('\n')),
-      ]
+const modelsPart = (models: string, fence: Fence): string[] =>
+  models === '' ? [] : ['Models that predict (tool predict), and their inputs:', fence.around('models', models)]
 
 const basesPart = ({ bases }: Scope, fence: Fence): string[] =>
   bases.length === 0
@@ -114,6 +109,8 @@ type PromptParts = {
   scope: Scope
   settings: AgentSettings
   tables: PromptTables
+  /** The models that the agent may ask, one in a line; empty without any. */
+  models: string
   fence: Fence
   db: string
   turns: readonly Turn[]
@@ -123,7 +120,7 @@ type PromptParts = {
  * The first messages to a language model: the rules, the tables and tools that it may use, the conversation before, and the question. The
  * texts of the agent's owner are instructions. Texts from tables, models and documents stand between marks, as data.
  */
-export const promptOf = ({ scope, settings, tables, fence, db, turns }: PromptParts): ChatMessage[] => {
+export const promptOf = ({ scope, settings, tables, models, fence, db, turns }: PromptParts): ChatMessage[] => {
   const { promptTemplate: template } = settings
   const question = turns.at(-1)?.content ?? ''
   const isTemplate = template !== undefined && holdsQuestion(template)
@@ -132,7 +129,7 @@ export const promptOf = ({ scope, settings, tables, fence, db, turns }: PromptPa
     ...rules(scope, fence, settings),
     ...(own.length > 0 ? ['Instructions of the owner of this agent:', ...own] : []),
     ...(scope.tables.length > 0 ? [...sqlRules(db), ...tablesPart(tables, fence)] : []),
-    ...modelsPart(scope, fence),
+    ...modelsPart(models, fence),
     ...basesPart(scope, fence),
     ...(scope.missing.length > 0
       ? ['Named for you, and not there now:', fence.around('missing', cutText(scope.missing.join(', '), 1_000))]

@@ -15,10 +15,13 @@ export type PredictionParts = { store: ModelStore; recorder: PredictionRecorder 
 
 type PredictParts = PredictionParts & { models: readonly ScopeModel[]; origin: Origin; readAt: number }
 
-/** The inputs of a model, as text for a language model. */
-const inputsOf = async ({ artefact }: ScopeModel, store: ModelStore): Promise<string> => {
-  const { inputs } = await store.predictor(artefact)
-  return inputs.map(({ name, type }) => `${name} (${type})`).join(', ')
+/** The targets and inputs of models, as text for a language model. Their names come from data. */
+export const modelsText = async (models: readonly ScopeModel[], store: ModelStore): Promise<string> => {
+  const lines = models.map(async ({ label, version, artefact }) => {
+    const { inputs } = await store.predictor(artefact)
+    return `${label} predicts ${version.target} from ${inputs.map(({ name, type }) => `${name} (${type})`).join(', ')}`
+  })
+  return cutText((await Promise.all(lines)).join('\n'), limits.agentToolOutputMaxChars)
 }
 
 const findModel = (models: readonly ScopeModel[], name: Json | undefined): ScopeModel | undefined => {
@@ -40,48 +43,43 @@ const rowsIn = (sent: Json | undefined): JsonObject[] => {
  * The tool that predicts with the models of an agent, and explains the prediction if the model can. Each prediction is recorded as over
  * REST.
  */
-export const predictTool = async ({ models, store, recorder, origin, readAt }: PredictParts): Promise<Tool> => {
-  const about = await Promise.all(
-    models.map(async (model) => `${model.label} predicts ${model.version.target} from ${await inputsOf(model, store)}`),
-  )
-  return {
-    kind: 'predict',
-    description: {
-      name: 'predict',
-      description: cutText(`Predicts rows with a model, and tells how sure it is. ${about.join('; ')}`, limits.agentToolOutputMaxChars),
-      inputSchema: inputSchema(
-        {
-          model: { type: 'string', enum: models.map(({ label }) => label) },
-          rows: { type: 'array', items: { type: 'object' }, description: 'The inputs of each row, by name' },
-          explain: { type: 'boolean', description: 'Whether to tell what each input contributed' },
-        },
-        ['explain', ...(models.length === 1 ? ['model'] : [])],
-      ),
-    },
-    givesData: true,
-    async use({ model: name, rows: sent, explain }) {
-      const model = findModel(models, name)
-      if (!model) throw wrong('model: there is no such model', `There are ${models.map(({ label }) => label).join(', ')}.`)
-      const rows = rowsIn(sent)
-      const predictor = await store.predictor(model.artefact)
-      const canExplain = explain === true && !isRemote(predictor) && predictor.contributions !== undefined
-      const answers = await answerRows(predictor, rows, canExplain ? { explain: 'contributions' } : {})
-      const target = predictor.target.name
-      const said = answers.map((answer) => ({
-        [target]: answer[target],
-        confidence: answer[`${target}_confidence`],
-        min: answer[`${target}_min`],
-        max: answer[`${target}_max`],
-        explain: answer[`${target}_explain`],
+export const predictTool = ({ models, store, recorder, origin, readAt }: PredictParts): Tool => ({
+  kind: 'predict',
+  description: {
+    name: 'predict',
+    description: 'Predicts rows with a model, and tells how sure it is.',
+    inputSchema: inputSchema(
+      {
+        model: { type: 'string', enum: models.map(({ label }) => label) },
+        rows: { type: 'array', items: { type: 'object' }, description: 'The inputs of each row, by name' },
+        explain: { type: 'boolean', description: 'Whether to tell what each input contributed' },
+      },
+      ['explain', ...(models.length === 1 ? ['model'] : [])],
+    ),
+  },
+  givesData: true,
+  async use({ model: name, rows: sent, explain }) {
+    const model = findModel(models, name)
+    if (!model) throw wrong('model: there is no such model', `There are ${models.map(({ label }) => label).join(', ')}.`)
+    const rows = rowsIn(sent)
+    const predictor = await store.predictor(model.artefact)
+    const canExplain = explain === true && !isRemote(predictor) && predictor.contributions !== undefined
+    const answers = await answerRows(predictor, rows, canExplain ? { explain: 'contributions' } : {})
+    const target = predictor.target.name
+    const said = answers.map((answer) => ({
+      [target]: answer[target],
+      confidence: answer[`${target}_confidence`],
+      min: answer[`${target}_min`],
+      max: answer[`${target}_max`],
+      explain: answer[`${target}_explain`],
+    }))
+    if (await recorder.records(model.found.stream)) {
+      const served = said.map((output, i) => ({
+        input: rows[i] ?? {},
+        output: { value: output[target], confidence: output['confidence'], min: output['min'], max: output['max'] },
       }))
-      if (await recorder.records(model.found.stream)) {
-        const served = said.map((output, i) => ({
-          input: rows[i] ?? {},
-          output: { value: output[target], confidence: output['confidence'], min: output['min'], max: output['max'] },
-        }))
-        await recorder.served({ model: model.found.stream, version: model.version.version, rows: served, origin, readAt })
-      }
-      return { output: cutText(said.map((one) => JSON.stringify(one)).join('\n'), limits.agentToolOutputMaxChars), rows: rows.length }
-    },
-  }
-}
+      await recorder.served({ model: model.found.stream, version: model.version.version, rows: served, origin, readAt })
+    }
+    return { output: cutText(said.map((one) => JSON.stringify(one)).join('\n'), limits.agentToolOutputMaxChars), rows: rows.length }
+  },
+})
