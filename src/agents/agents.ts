@@ -201,10 +201,12 @@ export class Agents {
       const admitted = { answer: uuidv7(), asked, began: performance.now(), signal, model: await this.#admitted(asked) }
       frames.put({ type: 'start', answer: admitted.answer })
       const { recorded, onRecord } = await this.#finished(admitted, (frame) => frames.put(frame))
-      const [position = 0] = (await record(this.parts.ledger, recorded)).positions
+      const { positions, repeated } = await record(this.parts.ledger, recorded)
+      const [position = 0] = positions
       const { content, outcome, queries, usage, problem } = recorded.finished
       const note = problem ? undefined : noteOf(recorded.finished)
       onRecord(usage)
+      if (repeated) return await recordedAnswer(this.parts.ledger.log, position)
       return {
         ...{ answer: admitted.answer, position, model: recorded.model.model, content, outcome, queries, usage },
         ...(note !== undefined && { note }),

@@ -1,6 +1,6 @@
 import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'
-import type { Ledger } from '../../commands/ledger.js'
+import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { Outcome } from '../../log/contract/log.js'
 import type { ChatRequest, LanguageModel } from '../../llm/contract/language-model.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
@@ -66,15 +66,18 @@ const recordOf = ({ asked, settings, request, finished }: AnswerRecording): Answ
 })
 
 /**
- * Records an answer: the event, and the texts as a payload that can be erased. Nobody gets an answer before this is done.
+ * Records an answer: the event, and the texts as a payload that can be erased. Nobody gets an answer before this is done. If another node
+ * has answered the same request meanwhile, the outcome is `repeated`, and this answer is recorded without the key of the request: nobody
+ * gets it, but its tokens were used.
  *
  * @throws Problem storage_failed, disk_full, busy, too_large
  */
 export const record = async (ledger: Ledger, recorded: AnswerRecording): Promise<Outcome> => {
   const payload = sealAnswer(ledger.vault, recordOf(recorded))
   const { origin, idempotency } = recorded.asked
-  return ledger.execute({ type: 'RecordAnswer', data: eventOf(payload.hash, recorded) }, origin, {
-    payloads: [payload],
-    ...(idempotency && hasAnswer(recorded.finished) && { idempotency }),
-  })
+  const execute = (execution: Execution) =>
+    ledger.execute({ type: 'RecordAnswer', data: eventOf(payload.hash, recorded) }, origin, { payloads: [payload], ...execution })
+  const outcome = await execute(idempotency && hasAnswer(recorded.finished) ? { idempotency } : {})
+  if (outcome.repeated) await execute({})
+  return outcome
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ScriptedModel } from '../../support/agents/scripted-model.js'
 import { logServer } from '../../support/log/each-log.js'
+import { until } from '../../support/until.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 const directory = temporaryDirectory()
@@ -65,24 +66,57 @@ test('what a judge used counts after another start, too', async () => {
 describe('on several nodes', () => {
   const { server } = logServer()
   const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
+  const agents = '/api/projects/mindsdb/agents'
 
-  test('what an agent used at one node counts at the others', async () => {
+  const withNodes = async (run: (a: string, b: string) => Promise<void>): Promise<void> => {
     const url = await server().newUrl()
     const directories = [temporaryDirectory(), temporaryDirectory()]
     const nodes = await Promise.all(directories.map(({ path }) => spawnService(path, { ...keys, LOG_URL: url })))
     const [a, b] = nodes.map((node) => node.url) as [string, string]
-    const agents = '/api/projects/mindsdb/agents'
-    const thrifty = { name: 'thrifty', model: model.model, params: { tokens_per_day: 5_000, max_tokens: 100 } }
-    expect((await send(a, 'POST', agents, { agent: thrifty })).status).toBe(201)
-    model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 2_300, completion_tokens: 100 } })
-    const askAt = (node: string) => send(node, 'POST', `${agents}/thrifty/completions`, { messages: [{ role: 'user', content: 'Hi' }] })
-    expect([(await askAt(a)).status, (await askAt(b)).status]).toEqual([200, 200])
-    model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 400, completion_tokens: 10 } })
-    for (const node of [a, b]) expect(await askAt(node)).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
-    for (const { child, ended } of nodes) {
-      child.kill('SIGKILL')
-      await ended
+    try {
+      await run(a, b)
+    } finally {
+      for (const { child, ended } of nodes) {
+        child.kill('SIGKILL')
+        await ended
+      }
+      for (const { remove } of directories) remove()
     }
-    for (const { remove } of directories) remove()
+  }
+
+  test('one request at two nodes has the answer that is recorded, and the tokens of both count', async () => {
+    await withNodes(async (a, b) => {
+      expect((await send(a, 'POST', agents, { agent: { name: 'helper', model: model.model } })).status).toBe(201)
+      const held: (() => void)[] = []
+      model.script = async () => {
+        const content = `This is answer ${held.length}.`
+        await new Promise<void>((resolve) => held.push(resolve))
+        return { content, usage: { prompt_tokens: 100, completion_tokens: 10 } }
+      }
+      const askAt = (node: string) =>
+        send(node, 'POST', `${agents}/helper/completions`, { messages: [{ role: 'user', content: 'Hi' }] }, { 'Idempotency-Key': 'k' })
+      const first = askAt(a)
+      await until(() => held.length === 1)
+      const second = askAt(b)
+      await until(() => held.length === 2)
+      held[0]?.()
+      const { body } = await first
+      held[1]?.()
+      expect(body).toMatchObject({ message: { content: 'This is answer 0.' } })
+      expect((await second).body).toEqual(body)
+      expect((await sql(a, 'SELECT sum(answers), sum(input_tokens) FROM log.usage')).data).toEqual([[2, 200]])
+    })
+  })
+
+  test('what an agent used at one node counts at the others', async () => {
+    await withNodes(async (a, b) => {
+      const thrifty = { name: 'thrifty', model: model.model, params: { tokens_per_day: 5_000, max_tokens: 100 } }
+      expect((await send(a, 'POST', agents, { agent: thrifty })).status).toBe(201)
+      model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 2_300, completion_tokens: 100 } })
+      const askAt = (node: string) => send(node, 'POST', `${agents}/thrifty/completions`, { messages: [{ role: 'user', content: 'Hi' }] })
+      expect([(await askAt(a)).status, (await askAt(b)).status]).toEqual([200, 200])
+      model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 400, completion_tokens: 10 } })
+      for (const node of [a, b]) expect(await askAt(node)).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
+    })
   })
 })
