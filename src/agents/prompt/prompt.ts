@@ -93,7 +93,7 @@ const holdsQuestion = (template: string): boolean => /\{\{\s*question\s*\}\}/.te
 
 const questionIn = (template: string, question: string): string => template.replaceAll(/\{\{\s*question\s*\}\}/g, () => question)
 
-/** The earlier turns that fit, the last ones. */
+/** The earlier turns that fit, the last ones. Some models refuse a conversation that begins with an answer, so it is not cut before one. */
 const historyOf = (turns: readonly Turn[]): Turn[] => {
   const kept: Turn[] = []
   let left: number = limits.agentHistoryMaxTokens
@@ -102,6 +102,7 @@ const historyOf = (turns: readonly Turn[]): Turn[] => {
     if (left < 0) break
     kept.unshift(turn)
   }
+  while (kept.length < turns.length && kept[0]?.role === 'assistant') kept.shift()
   return kept
 }
 

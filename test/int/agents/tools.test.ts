@@ -92,6 +92,21 @@ test('a second question follows on the first, and earlier turns that are too lon
   ])
 })
 
+test('earlier turns are not cut between a question and its answer, and a greeting stays', async () => {
+  const say = async (...messages: object[]) => {
+    shop.model.asked.length = 0
+    await send(shop.url, 'POST', shop.path('broker'), { messages })
+    return shop.model.asked[0]?.messages.slice(1).map((message) => contentOf(message))
+  }
+  const [long, pair, now] = [
+    { role: 'user', content: 'x'.repeat(31_000) },
+    { question: 'A?', answer: 'B.' },
+    { role: 'user', content: 'Now?' },
+  ]
+  expect(await say(long, { role: 'assistant', content: 'y'.repeat(4_000) }, pair, now)).toEqual(['A?', 'B.', 'Now?'])
+  expect(await say({ role: 'assistant', content: 'Hello!' }, now)).toEqual(['Hello!', 'Now?'])
+})
+
 test('templates, modes and limits of the agent are kept to', async () => {
   await shop.agent('poet', {
     data: { tables: ['files.rentals'] },
