@@ -176,7 +176,7 @@ export const tooSlow = (what: string): Problem =>
     hint: 'The timeout of the agent, in seconds, may be as long as agentAnswerTimeoutMs.',
   })
 
-/** Passes on a refusal by the table's source, and no other reason for the end of the reading. */
+/** Passes on a refusal by the table's source, and no other reason for the end of the reading: it has the time of another answer. */
 const ifRefused = (error: unknown): undefined => {
-  if (isProblem(error)) throw error
+  if (isProblem(error) && error.code !== 'answer_timeout') throw error
 }

@@ -64,6 +64,16 @@ test('an answer whose time is over before a language model is asked fails, on re
   })
 })
 
+test('a table that another answer had no time to read is read by an answer that has time', async () => {
+  await shop.agent('hurried', { data: { tables: ['shop.endless', 'files.cars'] }, params: { timeout: 1 } })
+  await shop.agent('calm', { data: { tables: ['shop.endless', 'files.cars'] } })
+  const hurried = shop.ask('hurried', 'Hi')
+  const calm = shop.ask('calm', 'Hi')
+  expect(await hurried).toMatchObject({ status: 504 })
+  expect(await calm).toMatchObject({ status: 200 })
+  expect(prompt()).toMatch(/table shop\.endless\n  it cannot be read now: (?!The answer took too long)/)
+})
+
 /** Asks an agent over the stream, until the signal aborts. */
 const openStream = async (agent: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
   const { body } = await fetch(`${shop.url}${shop.path(agent)}/stream`, {
