@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { TestLedger } from '../../support/log/ledger.js'
 import { shopLedger } from '../../support/sql/shop.js'
@@ -62,4 +63,17 @@ test('items have the names that were written', async () => {
   ])
   expect((await ledger.select('SELECT user AS user, 1 AS n')).names).toEqual(['user', 'n'])
   expect((await ledger.select('SELECT user, user(), "user" AS t, "User"')).names).toEqual(['user', 'user', 't', 'User'])
+})
+
+test('many of them do not block the process for long', async () => {
+  const blocked = async (names: number) => {
+    const delay = monitorEventLoopDelay({ resolution: 10 })
+    delay.enable()
+    const { data } = await ledger.select(`SELECT 'nobody' IN (${'user, '.repeat(names)}user) AS a`, { user: 'ada' })
+    delay.disable()
+    expect(data).toEqual([[false]])
+    return delay.max / 1e6
+  }
+  const few = await blocked(10_000)
+  expect(await blocked(40_000)).toBeLessThan(1_000 + 5 * few)
 })

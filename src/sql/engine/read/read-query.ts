@@ -113,11 +113,13 @@ const parse = async (
   return 'options' in read ? read : { ...read, options: readScoringOptions(forms.options) }
 }
 
-/** Whether a name has double quotes in its original text. */
-const isQuotedIn = (translation: Translation, node: AstNode): boolean => {
-  const location = locationOf(node)
-  const offset = location === undefined ? undefined : translation.userOffset(location)
-  return translation.tokens.some(({ kind, start }) => kind === 'quoted' && start === offset)
+/** Returns a function that says whether a name has double quotes in the original text. */
+const quotedIn = (translation: Translation): ((node: AstNode) => boolean) => {
+  const starts = new Set(translation.tokens.flatMap(({ kind, start }) => (kind === 'quoted' ? [start] : [])))
+  return (node) => {
+    const location = locationOf(node)
+    return location !== undefined && starts.has(translation.userOffset(location))
+  }
 }
 
 /**
@@ -143,7 +145,7 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
     if (refused) throw refused
     markNativeQueries(tree)
   }
-  await answerUser(session, tree, (node) => isQuotedIn(translation, node))
+  await answerUser(session, tree, quotedIn(translation))
   normalise(tree, { db, strings: session.strings })
   session.sources.add({ translation, view }, tree)
   try {
