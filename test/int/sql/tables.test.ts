@@ -70,6 +70,7 @@ describe('CREATE TABLE', () => {
       'CAST(1.10 AS DECIMAL(9, 2)) AS price',
       '[1, 2] AS list',
       "{'k': 1} AS struct",
+      "{'INTERVAL': 1, 'HUGEINT': [2::HUGEINT]} AS named",
       "TIMESTAMP '2024-01-02 03:04:05' AS at",
       'NULL AS nothing',
     ]
@@ -80,13 +81,15 @@ describe('CREATE TABLE', () => {
       'price DECIMAL(9,2)',
       'list INTEGER[]',
       'struct STRUCT(k INTEGER)',
+      'named STRUCT("INTERVAL" INTEGER, HUGEINT DECIMAL(38,0)[])',
       'at TIMESTAMP',
       'nothing INTEGER',
     ])
     expect((await send(service.url, 'POST', '/api/sql/query', { query: 'SELECT big::VARCHAR FROM files.kinds' })).body).toMatchObject({
       data: [['18446744073709551614']],
     })
-    expect(await refusal('CREATE TABLE files.spans (SELECT INTERVAL 1 DAY AS span)')).toMatch(/"span".*INTERVAL.*CAST/s)
+    for (const span of ['INTERVAL 1 DAY', '[INTERVAL 1 DAY]', "{t: TIMETZ '10:00:00+02'}", 'MAP {1: [union_value(a := 1)]}'])
+      expect(await refusal(`CREATE TABLE files.spans (SELECT ${span} AS span)`)).toMatch(/"span".*(INTERVAL|TIME|UNION).*CAST/s)
   })
 
   test('makes an empty table of columns, and says where a type is wrong', async () => {

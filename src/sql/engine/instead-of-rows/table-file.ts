@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { DuckDBTypeId, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
 import { sqlName, sqlString } from '../../../files/tables/staged-table.js'
 import { writeParquet, type ParquetFile } from '../../../files/tables/parquet-writer.js'
@@ -39,19 +39,22 @@ const fail = (error: unknown): never => {
   })
 }
 
+/** The words of a type at any depth, and the names and texts in it, which have quotes: `STRUCT("INTERVAL" INTEGER)`. */
+const typeParts = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\w+(?: WITH TIME ZONE)?/g
+
 /** Types whose values Parquet would change. */
-const lossy = new Set([DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME_TZ, DuckDBTypeId.UNION])
+const lossy = new Set(['INTERVAL', 'TIME WITH TIME ZONE', 'UNION'])
 
 const keptColumns = (prepared: DuckDBPreparedStatement): NamedColumn[] => {
   const columns = preparedColumns(prepared)
-  for (const [i, { name, type }] of columns.entries())
-    if (lossy.has(prepared.columnTypeId(i)))
+  for (const { name, type } of columns)
+    if (type.match(typeParts)?.some((part) => lossy.has(part)))
       throw wrongTable(`Column "${name}" has the type ${type}, which a file does not keep`, 'CAST it to VARCHAR.')
   return columns
 }
 
 // Parquet has no integer of 128 bits and would store a DOUBLE. Sums of integers have that type.
-const keptType = (type: string): string => type.replace(/\bU?HUGEINT\b/g, 'DECIMAL(38,0)')
+const keptType = (type: string): string => type.replace(typeParts, (part) => (/^U?HUGEINT$/.test(part) ? 'DECIMAL(38,0)' : part))
 
 const kept = ({ name, type }: NamedColumn): string => {
   const column = sqlName(name)
