@@ -29,7 +29,7 @@ const run: RunSelect = async function* ({ instance }, { sql }, services) {
   try {
     const [statement = '', after] = sql.split(' -- then ')
     await misbehave[statement]?.(services)
-    if (sql.endsWith(' -- after a write')) await services.ask?.({ connection: '', open: { native: '', writes: true } })
+    if (sql.endsWith(' -- after a write')) await services.ask({ connection: '', open: { native: '', writes: true } })
     if (sql.endsWith(' -- slowly')) await sleep(100, undefined, { signal })
     const result = await connection.stream(statement).catch((error: unknown) => {
       throw new Problem('query_failed', 'Query failed', error instanceof Error ? error.message : String(error))
