@@ -51,7 +51,7 @@ export class Blobs implements BlobStore {
   async put(file: string): Promise<string> {
     const sha = await hashFile(file)
     this.#note(sha)
-    if (await this.has(sha)) await Promise.all([unlink(file), sync(this.directory)])
+    if (await this.#isWhole(sha)) await Promise.all([unlink(file), sync(this.directory)])
     else await this.move(file, sha)
     return sha
   }
@@ -59,7 +59,7 @@ export class Blobs implements BlobStore {
   async putBytes(bytes: Uint8Array): Promise<string> {
     const sha = createHash('sha256').update(bytes).digest('hex')
     this.#note(sha)
-    if (await this.has(sha)) {
+    if (await this.#isWhole(sha)) {
       // Another put may have just created the name without having synced it.
       await sync(this.directory)
       return sha
@@ -86,6 +86,14 @@ export class Blobs implements BlobStore {
     )
   }
 
+  /** Whether a blob exists and has its bytes. One that the disk has spoiled is replaced by the next put. */
+  #isWhole(sha: string): Promise<boolean> {
+    return hashFile(this.path(sha)).then(
+      (hash) => hash === sha,
+      () => false,
+    )
+  }
+
   async hold(sha: string): Promise<HeldBlob> {
     if (await this.has(sha)) return { file: this.path(sha), release: () => undefined }
     throw missing(sha)
@@ -97,7 +105,9 @@ export class Blobs implements BlobStore {
       throw isMissing(error) ? missing(sha) : error
     })
     if (createHash('sha256').update(bytes).digest('hex') === sha) return bytes
-    throw new Problem('storage_failed', 'Blob damaged', `The bytes of blob ${sha} are not those that were stored.`)
+    throw new Problem('storage_failed', 'Blob damaged', `The bytes of blob ${sha} are not those that were stored.`, {
+      hint: 'Restore it from a backup, or store the content again.',
+    })
   }
 
   /** Whether the blob existed. */

@@ -2,7 +2,8 @@ import type { Links } from './links.js'
 
 /**
  * `blobs` lists complete blobs; `blob_objects` lists unfinished uploads and bytes to remove. An object is in one of them before its first
- * byte is stored, and until its last byte is removed. `blob_chunks` has the bytes of the objects that are kept in PostgreSQL.
+ * byte is stored, and until its last byte is removed. `is_damaged` says that a reader did not find the bytes that were stored.
+ * `blob_chunks` has the bytes of the objects that are kept in PostgreSQL.
  */
 const tables = `
   BEGIN;
@@ -16,6 +17,7 @@ const tables = `
     put_at   timestamptz NOT NULL,
     is_named boolean NOT NULL DEFAULT false
   );
+  ALTER TABLE mindledger.blobs ADD COLUMN IF NOT EXISTS is_damaged boolean NOT NULL DEFAULT false;
   CREATE INDEX IF NOT EXISTS blobs_unnamed ON mindledger.blobs (put_at) WHERE NOT is_named;
   CREATE TABLE IF NOT EXISTS mindledger.blob_objects (
     object    uuid PRIMARY KEY,
@@ -35,10 +37,11 @@ const tables = `
   COMMIT
 `
 
-/** Creates the tables that are missing; any number of nodes may do so at once. @throws Problem storage_failed */
+/** Creates the tables and the column that are missing; any number of nodes may do so at once. @throws Problem storage_failed */
 export const openBlobTables = async (links: Links): Promise<void> => {
   const [found] = await links.query<{ there: boolean }>(
-    `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'mindledger' AND tablename = 'blob_chunks') AS there`,
+    `SELECT EXISTS (SELECT FROM pg_catalog.pg_attribute
+       WHERE attrelid = to_regclass('mindledger.blobs') AND attname = 'is_damaged' AND NOT attisdropped) AS there`,
   )
   if (found?.there !== true) await links.statements(tables)
 }

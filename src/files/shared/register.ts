@@ -46,9 +46,12 @@ export class Register {
     return row && { ...row, bytes: Number(row.bytes) }
   }
 
-  /** Notes that a blob was put again, after an erasure if one is known, if it exists. Then it is not collected before its event is recorded. */
+  /**
+   * Notes that a blob was put again, after an erasure if one is known, if it exists and is not damaged. Then it is not collected before its
+   * event is recorded.
+   */
   async touch(sha: string, erasedAt?: string): Promise<boolean> {
-    const update = `UPDATE mindledger.blobs SET put_at = greatest(put_at, ${putNow('$2')}) WHERE sha = $1 RETURNING sha`
+    const update = `UPDATE mindledger.blobs SET put_at = greatest(put_at, ${putNow('$2')}) WHERE sha = $1 AND NOT is_damaged RETURNING sha`
     return (await this.links.query(update, [sha, erasedAt ?? null])).length > 0
   }
 
@@ -63,6 +66,16 @@ export class Register {
     const [row] = await this.links.query<{ object: string }>(complete, [object, bytes, erasedAt ?? null])
     // If the answer to the statement was lost, the next try finds the work done.
     return row?.object ?? (await this.find(sha))?.object
+  }
+
+  /** Notes that a reader found the bytes of a blob damaged, unless it has other bytes by now. The next upload replaces them. */
+  async noteDamaged(sha: string, object: string): Promise<void> {
+    await this.links.query('UPDATE mindledger.blobs SET is_damaged = true WHERE sha = $1 AND object = $2', [sha, object])
+  }
+
+  /** Removes a blob that is damaged, right before its new bytes become the blob. */
+  async eraseDamaged(sha: string): Promise<void> {
+    await this.links.query(erase('sha = $1 AND is_damaged'), [sha])
   }
 
   /** Whether a blob exists, or bytes of it that still have to be removed. */

@@ -4,11 +4,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hashFile } from '../../basics/disk.js'
+import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { BlobStore, HeldBlob } from '../blob-store.js'
 import type { BlobCache } from './blob-cache.js'
 import type { Objects } from './objects.js'
-import { blobDamaged, noBlob } from './problems.js'
+import { blobDamaged, isBlobDamaged, noBlob } from './problems.js'
 import type { DoomedObject, Register, RegisteredBlob } from './register.js'
 
 type Options = {
@@ -63,7 +64,11 @@ export class SharedBlobs implements BlobStore {
     }
   }
 
-  /** Stores a file whose hash is known, and leaves it where it is. @throws Problem storage_failed */
+  /**
+   * Stores a file whose hash is known, and leaves it where it is. A blob that a reader found damaged is replaced.
+   *
+   * @throws Problem storage_failed
+   */
   async keep(file: string, sha: string): Promise<void> {
     const { register } = this.options
     const erasedAt = this.#erased.get(sha)
@@ -74,6 +79,7 @@ export class SharedBlobs implements BlobStore {
     await register.begin(id, sha, objects.place)
     try {
       await objects.write({ id, sha, bytes }, file)
+      await register.eraseDamaged(sha)
       const object = await register.complete(id, sha, bytes, erasedAt)
       if (object === undefined) throw erasedWhileStored(sha)
       // Another node was quicker: its bytes are the same.
@@ -144,21 +150,24 @@ export class SharedBlobs implements BlobStore {
 
   /** @throws Problem not_found when it was erased meanwhile, storage_failed when its bytes are missing or damaged */
   async #download(sha: string, { object, place, bytes }: RegisteredBlob, fetching: BlobDownload): Promise<void> {
+    const objects = this.#placeOf(place)
     const hash = createHash('sha256')
     const file = await open(fetching.file, 'wx', 0o600)
     try {
-      for await (const chunk of this.#placeOf(place).read({ id: object, sha, bytes })) {
+      for await (const chunk of objects.read({ id: object, sha, bytes })) {
         if (fetching.isGone) throw noBlob(sha)
         hash.update(chunk)
         await file.write(chunk)
       }
+      if (hash.digest('hex') !== sha) throw blobDamaged(sha, 'its bytes are not those that were stored')
     } catch (error) {
-      if ((await this.#find(sha))?.object === object) throw error
-      throw noBlob(sha)
+      if ((await this.#find(sha))?.object !== object) throw noBlob(sha)
+      // If the note fails, a later reader makes it.
+      if (isProblem(error) && isBlobDamaged(error)) await this.options.register.noteDamaged(sha, object).catch(() => undefined)
+      throw error
     } finally {
       await file.close()
     }
-    if (hash.digest('hex') !== sha) throw blobDamaged(sha, 'its bytes are not those that were stored')
   }
 
   #placeOf(name: string): Objects {

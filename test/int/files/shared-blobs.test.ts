@@ -90,7 +90,7 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
       expect((await a.blobs.read(sha)).toString()).toBe('to be erased')
     }))
 
-  test('a blob whose bytes are gone or others is told, and not handed out', () =>
+  test('a blob whose bytes are gone or others is told, not handed out, and stored again by the next upload', () =>
     withNodes(place, async ({ a, b }) => {
       const [gone, other] = [await a.blobs.putBytes(bytesOf(3 * mebibyte, 3)), await a.blobs.putBytes(bytesOf(3 * mebibyte, 4))]
       const [goneObject, otherObject] = [(await a.register.find(gone))?.object ?? '', (await a.register.find(other))?.object ?? '']
@@ -112,6 +112,43 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
       expect(b.cache.bytes).toBe(0)
       // The node that put them has good ones.
       expect(shaOf(await a.blobs.read(gone))).toBe(gone)
+      for (const [sha, seed] of [
+        [gone, 3],
+        [other, 4],
+      ] as const) {
+        expect(await a.blobs.putBytes(bytesOf(3 * mebibyte, seed))).toBe(sha)
+        expect(shaOf(await b.blobs.read(sha))).toBe(sha)
+      }
+      // What is left of the damaged ones is removed.
+      const left = await a.register.doomOlder(3_600_000)
+      expect(left.map(({ object }) => object).sort()).toEqual([goneObject, otherObject].sort())
+      // A late note of the old damage does not concern the new bytes.
+      await b.register.noteDamaged(gone, goneObject)
+      const { object } = (await a.register.find(gone)) ?? {}
+      await a.blobs.putBytes(bytesOf(3 * mebibyte, 3))
+      expect((await a.register.find(gone))?.object).toBe(object)
+    }))
+
+  test('a damaged blob that several nodes upload at once is one blob again', () =>
+    withNodes(place, async ({ a, b }) => {
+      const bytes = bytesOf(mebibyte, 6)
+      const sha = await a.blobs.putBytes(bytes)
+      await a.register.noteDamaged(sha, (await a.register.find(sha))?.object ?? '')
+      await Promise.all([a, b, a, b, a, b].map(({ blobs }) => blobs.putBytes(bytes)))
+      expect(await a.blobs.list()).toEqual([sha])
+      a.blobs.forget(sha)
+      expect((await a.blobs.read(sha)).equals(bytes)).toBe(true)
+    }))
+
+  test('a store of an earlier release is opened', () =>
+    withNodes(place, async ({ a, directory, url }) => {
+      await a.links.query('ALTER TABLE mindledger.blobs DROP COLUMN is_damaged')
+      const again = await openStore(url, join(directory, 'c'), place === 's3' ? s3.address : undefined)
+      try {
+        expect((await again.blobs.read(await again.blobs.putBytes(Buffer.from('later')))).toString()).toBe('later')
+      } finally {
+        await again.close()
+      }
     }))
 
   test('what no event names is collected by its age, and what was put again is young', () =>

@@ -82,6 +82,22 @@ describe('blobs', () => {
       expect((await problemOf(blobs.read(sha('abc')))).code).toBe('storage_failed')
     }))
 
+  test.each(['abd', 'ab', ''])('bytes that changed on the disk (%j) are stored again by the next put', (spoiled) =>
+    inDirectory(async (directory) => {
+      const blobs = new Blobs(join(directory, 'blobs'))
+      const file = join(directory, 'file')
+      await writeFile(file, 'abc')
+      const puts = [() => blobs.put(file), () => blobs.putBytes(Buffer.from('abc'))]
+      await blobs.putBytes(Buffer.from('abc'))
+      for (const put of puts) {
+        await writeFile(blobs.path(sha('abc')), spoiled)
+        expect(await put()).toBe(sha('abc'))
+        expect((await blobs.read(sha('abc'))).toString()).toBe('abc')
+      }
+      expect(await readdir(directory)).toEqual(['blobs'])
+    }),
+  )
+
   test.each(['', '..', `../${'a'.repeat(64)}`, 'A'.repeat(64), 'a'.repeat(63), `${'a'.repeat(64)}\n`, `${'a'.repeat(64)}/x`])(
     '%j names no blob',
     async (name) => {
