@@ -45,6 +45,7 @@ describe('a file that is named .txt', () => {
     ['commas', 'a,b\n1,2\n3,4\n'],
     ['tabs', 'a\tb\r\n1\t2\r\n'],
     ['a line for spreadsheets', 'sep=;\na;b\n1;2\n'],
+    ['one row without a line end', 'a,b\n1,2'],
   ])('is a table if its rows are: %s', async (_, text) => expect(types(await load(text, 'a.txt'))).toEqual(['a BIGINT', 'b BIGINT']))
 
   test('is a table with a bad row if nearly all rows fit', async () => {
@@ -52,8 +53,10 @@ describe('a file that is named .txt', () => {
     expect((await problemOf(load(['a,b', ...rows, '1,2,3'].join('\n'), 'a.txt'))).detail).toMatch(/3 fields/)
   })
 
-  test.each(['one line, with a comma', 'Dear Ann, dear Bob,\nthank you.\nYours, sincerely, Eve\n', 'name\nAnn\nBob\n'])(
-    'is a text otherwise: %j',
-    async (text) => expect((await load(text, 'a.txt')).rows).toEqual([[text, 'a.txt', 'txt']]),
-  )
+  test.each([
+    'one line, with a comma',
+    'Dear Ann, dear Bob,\nthank you.\nYours, sincerely, Eve\n',
+    'name\nAnn\nBob\n',
+    'Dear Ann, dear Bob,\nthank you',
+  ])('is a text otherwise: %j', async (text) => expect((await load(text, 'a.txt')).rows).toEqual([[text, 'a.txt', 'txt']]))
 })
