@@ -38,7 +38,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   serverAddressWaitMs:
     'How long a command waits until the server of its data directory has written its address. Beyond: the command ends with status 2.',
   sessionsMax: 'Logins that are valid at the same time. Beyond: the one used longest ago ends.',
-  loginMaxFailuresPerMinute: 'Failed logins from one address. Beyond: 429 `too_many_attempts` with Retry-After.',
+  loginMaxFailuresPerMinute:
+    'Failed logins from one address, or one /64 network of IPv6. Beyond: 429 `too_many_attempts` with Retry-After.',
   errorLineMaxChars: 'A line of an error message, which may repeat text of the request. Beyond: its beginning and end.',
   errorMaxChars: 'All lines of an error message. Beyond: its beginning and end.',
   eventMaxBytes: 'The stored text of one event. Beyond: 413 `too_large`; nothing of the command is recorded.',

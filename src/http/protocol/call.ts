@@ -112,11 +112,12 @@ export class Call {
    */
   get client(): string {
     const { login } = this.caller
-    return login === undefined ? `address ${networkOf(this.remoteAddress)}` : `login ${login}`
+    return login === undefined ? `address ${this.network}` : `login ${login}`
   }
 
-  get remoteAddress(): string {
-    return clientAddress(this.incoming)
+  /** Its address for limits per address: a whole network of IPv6. */
+  get network(): string {
+    return networkOf(clientAddress(this.incoming))
   }
 
   /** Aborts when the client disconnects before its answer is complete. */

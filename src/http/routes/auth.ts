@@ -61,7 +61,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
       // Without authentication no login is needed, but clients that always log in must not fail.
       if (!sessions) return json({ token: '' })
       call.forbidCaches()
-      const token = await sessions.login(username ?? email ?? '', password, call.remoteAddress)
+      const token = await sessions.login(username ?? email ?? '', password, call.network)
       const cookie = { name: 'session', value: token, maxAgeMs: limits.sessionMaxAgeMs, secure: call.incoming.secure }
       return json({ token }, { cookie })
     },

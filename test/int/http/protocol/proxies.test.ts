@@ -51,6 +51,13 @@ describe('behind a proxy that is trusted', () => {
       })
   })
 
+  test('wrong logins from many addresses of one IPv6 network, which one client may own, count together', async () => {
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    await failTenTimes(behind, (i) => from(`2001:db8:0:7::${i}`))
+    expect((await ask(behind, '/api/login', from('2001:db8:0:7:1:2:3:4'), right)).status).toBe(429)
+    expect((await ask(behind, '/api/login', from('2001:db8:0:8::1'), right)).status).toBe(200)
+  })
+
   test('an address that is none counts as the proxy’s, so that nobody gets tries without end', async () => {
     await failTenTimes(behind, (i) => ({ 'x-forwarded-for': `somebody-${i}` }))
     expect((await ask(behind, '/api/login', { 'x-forwarded-for': 'somebody-else' }, right)).status).toBe(429)
