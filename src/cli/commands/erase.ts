@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ConfigError } from '../../setup/config.js'
 import type { Output, Screen } from '../terminal/output.js'
 import { erasable } from '../access/erasable.js'
+import { UsageError } from '../access/usage-error.js'
 import { refusalText, withServer, type Reach } from '../access/server.js'
 
 type EraseOptions = {
@@ -22,8 +23,18 @@ const whole = (text: string | undefined): number => {
   return number
 }
 
+/** How many arguments a subject takes besides its first. */
+const further: Readonly<Record<string, number>> = { documents: Infinity, secrets: 1 }
+
+/** Refuses what would not be read: the user would take it for erased, or for spared. */
+const refuseUnread = ([what = '', , ...more]: readonly string[], contentVersion: number | undefined): void => {
+  const unread = more[further[what] ?? 0]
+  if (unread !== undefined) throw new UsageError(`erase ${what} takes no argument ${unread}`)
+  if (contentVersion !== undefined && what !== 'file') throw new UsageError(`erase ${what} takes no --content-version`)
+}
+
 /** The subject of an erasure, in the form of POST /api/log/erasures. */
-const erasureSubject = ([what, first, second]: readonly string[], contentVersion: number | undefined): object => {
+const erasureSubject = ([what, first, ...more]: readonly string[], contentVersion: number | undefined): object => {
   if (first === undefined) throw new ConfigError(usage)
   switch (what) {
     case 'prediction':
@@ -42,6 +53,7 @@ const erasureSubject = ([what, first, second]: readonly string[], contentVersion
       return { matrix: { project, model, version: whole(version) } }
     }
     case 'secrets': {
+      const [second] = more
       if (second === undefined) throw new ConfigError(usage)
       const [, project, name = second] = /^([^.]+)\.(.+)$/.exec(second) ?? []
       return { secrets: { kind: first, name, ...(project !== undefined && { project }) } }
@@ -49,7 +61,7 @@ const erasureSubject = ([what, first, second]: readonly string[], contentVersion
     case 'documents': {
       const [, project, name] = /^([^.]+)\.(.+)$/.exec(first) ?? []
       if (project === undefined) throw new ConfigError(usage)
-      return { documents: { project, knowledge_base: name, ...(second !== undefined && { ids: [second] }) } }
+      return { documents: { project, knowledge_base: name, ...(more.length > 0 && { ids: more }) } }
     }
     case 'before':
       return { before: first }
@@ -88,6 +100,7 @@ const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
 export const erase = async (config: Reach, options: EraseOptions, out: Screen): Promise<number> => {
   const { subject, contentVersion, reason, shared, dryRun } = options
   const body = { ...erasureSubject(subject, contentVersion), reason: reason ?? null, shared, dry_run: dryRun }
+  refuseUnread(subject, contentVersion)
   return withServer(config, async (server) => {
     const { status, body: answer } = await server.post('/api/log/erasures', body)
     if (status === 200) show(answer, options, out)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { commandHere } from '../../support/command-here.js'
 import { mindledger } from '../../support/cli.js'
 import { restartable, send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
@@ -110,6 +111,13 @@ test('documents that were erased after a backup do not come back with it; the ot
   other.child.kill('SIGTERM')
   await other.ended
   url = await service.start()
+})
+
+test('the command erases all the documents that it names', async () => {
+  await send(url, 'POST', path, { knowledge_base: { name: 'named' } })
+  await send(url, 'PUT', `${path}/named`, { knowledge_base: { rows: ['a', 'b', 'c'].map((id) => ({ id, content: `heron ${id}` })) } })
+  expect((await commandHere(['erase', 'documents', 'mindsdb.named', 'a', 'c', '--url', url])).err).toBe('')
+  expect(await ids('SELECT id FROM named')).toEqual(['b'])
 })
 
 test.each([
