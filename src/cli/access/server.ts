@@ -1,6 +1,6 @@
 /**
- * Room: the access of commands to a running service, or to the files of a stopped one. It imports basics, setup, vault, log/storage, files,
- * audit and src alone.
+ * Room: the access of commands to a running service, or to the files of a stopped one. It imports basics, setup, egress, vault, log/storage,
+ * files, audit and src alone.
  */
 
 import { createWriteStream } from 'node:fs'
@@ -12,6 +12,7 @@ import { ConfigError, type Config } from '../../setup/config.js'
 import { fetchFrom, type Transport } from '../../basics/fetch-from.js'
 import { limits } from '../../basics/limits.js'
 import { checkDataDirectory, dataPaths, isDataDirectoryHeld, type DataPaths } from '../../setup/data-directory.js'
+import { patientFetch } from './patient-fetch.js'
 import { readServerAddress, type ServerAddress } from '../../setup/server-address.js'
 
 export type Answer = { status: number; body: unknown }
@@ -21,7 +22,7 @@ export type Server = {
   address: string
   get: (path: string) => Promise<Answer>
   post: (path: string, body: object) => Promise<Answer>
-  /** Sends a POST and returns the unread response. @throws ConfigError when the server does not answer */
+  /** Sends a POST and returns the unread response. @throws ConfigError when the server does not answer, also while its body is read */
   send: (path: string, body: object, signal?: AbortSignal) => Promise<Response>
   /** Sends any request; it throws the errors of fetch. */
   fetch: Transport
@@ -34,20 +35,33 @@ export type Reach = Config & { serverUrl?: string | undefined }
 
 type RequestTarget = { address: string; headers: Record<string, string> }
 
-const request = ({ address, headers }: RequestTarget, path: string, body?: object, signal?: AbortSignal): Promise<Response> =>
-  fetch(address + path, {
+/** The bytes of an answer. @throws ConfigError when it ends too early */
+async function* toItsEnd(body: AsyncIterable<Uint8Array>, address: string): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* body
+  } catch {
+    throw new ConfigError(`the answer of ${address} was cut off: it had an error in the middle, or the server stopped. Try again.`)
+  }
+}
+
+const request = async ({ address, headers }: RequestTarget, path: string, body?: object, signal?: AbortSignal): Promise<Response> => {
+  const response = await patientFetch(address + path, {
     headers: { 'content-type': 'application/json', ...headers },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
     ...(signal && { signal }),
   }).catch(() => {
     throw new ConfigError(`no server answers at ${address}. Is it running? --url names another address.`)
   })
+  return new Response(response.body && ReadableStream.from(toItsEnd(response.body, address)), response)
+}
 
 const answerOf = async (response: Response, { address }: RequestTarget): Promise<Answer> => {
-  const body: unknown = await response.json().catch(() => {
+  const text = await response.text()
+  try {
+    return { status: response.status, body: JSON.parse(text) as unknown }
+  } catch {
     throw new ConfigError(`the server at ${address} is not this service. --url names another address.`)
-  })
-  return { status: response.status, body }
+  }
 }
 
 const send = async (sent: RequestTarget, path: string, body?: object): Promise<Answer> => answerOf(await request(sent, path, body), sent)
@@ -55,9 +69,7 @@ const send = async (sent: RequestTarget, path: string, body?: object): Promise<A
 const download = async (sent: RequestTarget, path: string, into: string): Promise<void> => {
   const response = await request(sent, path)
   if (!response.ok || !response.body) throw new ConfigError(refusalText((await answerOf(response, sent)).body))
-  await pipeline(response.body, createWriteStream(into, { mode: 0o600 })).catch(() => {
-    throw new ConfigError(`the answer of ${sent.address} was cut off; try again.`)
-  })
+  await pipeline(response.body, createWriteStream(into, { mode: 0o600 }))
 }
 
 const login = async (sent: RequestTarget, auth: Config['auth']): Promise<Record<string, string>> => {
@@ -85,7 +97,7 @@ const connect = async (address: string, { dataDirectory, auth }: Reach, instance
     get: (path) => send(sent, path),
     post: (path, body) => send(sent, path, body),
     send: (path, body, signal) => request(sent, path, body, signal),
-    fetch: fetchFrom(address, sent.headers),
+    fetch: fetchFrom(address, sent.headers, patientFetch),
     download: (path, into) => download(sent, path, into),
   }
 }

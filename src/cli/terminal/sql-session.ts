@@ -75,7 +75,7 @@ export class SqlSession {
   /**
    * Runs a statement and prints its answer; waits for the training that it starts. Returns the exit status.
    *
-   * @throws ConfigError when the server cannot be reached
+   * @throws ConfigError when the server cannot be reached, or its answer is cut off
    */
   async run(statement: string, signal?: AbortSignal): Promise<number> {
     if (this.format === 'csv' && !isTraining(statement)) return this.#csv(statement, signal)

@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { cliFile, freePort, mindledger, runProgram, type Ended } from '../../support/cli.js'
@@ -106,6 +108,33 @@ describe('beside a running server', () => {
     expect(run.err).toContain(`the server that answers at ${foreign.url} is not the one that holds ${data}`)
     expect((await send(foreign.url, 'GET', '/api/projects')).body).toEqual([{ name: 'mindsdb' }])
     await foreign.stop()
+  })
+
+  test('rows that are cut off in the middle are told in one line', async () => {
+    const ended = await here('sql', '--csv', "SELECT CAST(CASE WHEN i < 900000 THEN '1' ELSE 'x' END AS INT) AS n FROM range(1000000) t(i)")
+    expect(ended.out).toMatch(/^n\r\n1\r\n/)
+    expect({ ...fails(ended), out: '' }).toEqual({
+      code: 2,
+      lines: 1,
+      out: '',
+      err: expect.stringMatching(/answer of http:.* was cut off/),
+    })
+  })
+
+  test('an answer is waited for longer than a fetch of Node would wait', async () => {
+    const late = createServer((req, res) => {
+      const answer = req.url === '/api/health' ? { service: 'mindledger', instance: 'i' } : { type: 'ok', context: { db: 'mindsdb' } }
+      setTimeout(() => res.end(JSON.stringify(answer)), req.url === '/api/sql/query' ? 4_000 : 0)
+    })
+    await once(late.listen(0, '127.0.0.1'), 'listening')
+    const url = `http://127.0.0.1:${(late.address() as AddressInfo).port}`
+    // The process gets a second instead of five minutes.
+    const impatient = `import u from '${pathToFileURL(createRequire(import.meta.url).resolve('undici')).href}'
+      u.setGlobalDispatcher(new u.Agent({ headersTimeout: 1000, bodyTimeout: 1000 }))`
+    const first = ['--import', `data:text/javascript,${encodeURIComponent(impatient)}`]
+    const ended = await runProgram(process.execPath, [...first, cliFile, 'sql', '--quiet', '--url', url, 'SELECT 1'], { env: environment })
+    late.close()
+    expect(ended).toEqual({ code: 0, out: 'ok\n', err: '' })
   })
 
   test('the address is for its owner alone', () => {
