@@ -30,7 +30,7 @@ const onlyRead: Reason = {
 /** The connection is writable, but this kind of request only reads. */
 const onlyAsked: Reason = {
   because:
-    'plans, views, trainings, questions about the past, queries of agents and knowledge bases, and requests that may not write only read',
+    'queries of agents and knowledge bases, plans, views, trainings, questions about the past and requests that may not write only read',
   hint: 'Send it by itself: SELECT * FROM database (statement).',
 }
 

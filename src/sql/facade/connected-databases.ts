@@ -100,7 +100,7 @@ export class ConnectedDatabases {
       throw new Problem(
         'query_failed',
         'Not sent again',
-        'The query has to run again after it sent a statement that may write, and such a statement runs only once',
+        'The query has to run again after it sent a statement that writes, and that runs only once',
         {
           hint: 'See in the database what became of the statement before you send it again.',
         },
