@@ -6,6 +6,7 @@ import { allRows } from '../../../src/sql/contract/answer.js'
 import { readPage } from '../../../docs/generators/pages.js'
 import { until } from '../../support/until.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { proxyTo, type Fault } from '../../support/connections/proxy.js'
 import { oldClient } from '../../support/mcp.js'
 import { send, sql, startTestService } from '../../support/service.js'
 import { signalTo } from '../../support/processes.js'
@@ -757,6 +758,28 @@ test('a table that changed is read as it is now, once a statement has failed', a
   const isRead = async () => (read = await ask('SELECT c, b FROM pg.moved').catch(() => undefined)) !== undefined
   await until(isRead)
   expect(read).toEqual([[1, 2]])
+})
+
+test('the columns of a view are listed again, once its database is there again', async () => {
+  let isAway = false
+  const cut: Fault = { afterBytes: 0, then: 'cut' }
+  const proxy = await proxyTo(postgres.port, () => (isAway ? cut : undefined))
+  try {
+    const parameters = JSON.stringify({ ...postgres.connection().parameters, port: proxy.port })
+    await ask(`CREATE DATABASE away WITH ENGINE = 'postgres', PARAMETERS = ${parameters}`)
+    await ask('CREATE VIEW of_homes AS (SELECT id, place FROM away.homes)')
+    const columns = () => ask("SELECT column_name FROM information_schema.columns WHERE table_name = 'of_homes' ORDER BY ordinal_position")
+    // A statement that failed lets the service forget what it knows of the tables.
+    await expect(ask('SELECT * FROM away (SELECT 1 / 0)')).rejects.toThrow(/zero/)
+    await until(async () => (await asked('outcome', '%1 / 0%'))[0] === 'failed')
+    isAway = true
+    expect(await columns()).toEqual([])
+    isAway = false
+    expect(await columns()).toEqual([['id'], ['place']])
+  } finally {
+    await ask('DROP DATABASE away')
+    await proxy.stop()
+  }
 })
 
 test('what is wrong is said with a hint, and without the password', async () => {

@@ -45,8 +45,9 @@ export const putQuery = (ref: AstNode, query: AstNode, called: string): void => 
 }
 
 /** Replaces a name with rows that were fetched. The rows are only valid now, so the rewritten text is not kept. */
-const putRows = (session: Session, ref: AstNode, name: string, called: string, { query, state }: FetchedRows): void => {
+const putRows = async (session: Session, ref: AstNode, name: string, called: string, fetched: Promise<FetchedRows>): Promise<void> => {
   session.keep = false
+  const { query, state } = await fetched
   session.reads.push({ name, query, state })
   putQuery(ref, query, called)
 }
@@ -56,7 +57,7 @@ export const placeNatives = async (session: Session, { natives }: DeferredRefere
   for (const { ref, native } of natives)
     try {
       const { name } = native.connection
-      putRows(session, ref, name, name, await fetchNative(session, native, ref, use))
+      await putRows(session, ref, name, name, fetchNative(session, native, ref, use))
     } catch (error) {
       throw placed(error, ref)
     }
@@ -74,13 +75,13 @@ export const placeRows = async (
 ): Promise<void> => {
   for (const { ref, found } of connected)
     try {
-      putRows(session, ref, `${found.connection.name}.${found.table}`, found.table, await fetchTable(session, found, ref, use))
+      await putRows(session, ref, `${found.connection.name}.${found.table}`, found.table, fetchTable(session, found, ref, use))
     } catch (error) {
       throw placed(error, ref)
     }
   for (const { ref, base, label, position } of knowledge)
     try {
-      putRows(session, ref, label, base.name, await fetchChunks(session, base, { ref, select, position }))
+      await putRows(session, ref, label, base.name, fetchChunks(session, base, { ref, select, position }))
     } catch (error) {
       throw error instanceof MissingKnowledge ? error : placed(error, ref)
     }

@@ -1,5 +1,6 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
+import { isProblem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { prepareChecked, printSelect } from '../ast/duckdb.js'
 import type { ProjectEntry, ViewEntry } from '../resolve/directory.js'
@@ -14,7 +15,8 @@ import { quoteName } from '../../../dialect/strings.js'
 type ViewColumn = { schema: string; table: string; place: number; name: string; type: string }
 
 const positionsKept = 16
-const columnsOf = perInstance(() => new LRUCache<number, string>({ max: positionsKept }))
+/** The columns of views at a position, by stream. */
+const columnsOf = perInstance(() => new LRUCache<number, Map<string, readonly ViewColumn[]>>({ max: positionsKept }))
 
 /** A session for planning only: its use of models is neither recorded nor counted. */
 const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
@@ -26,6 +28,7 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   ctes: new Map(),
   mode: 'inside',
   isPlanned: true,
+  keep: true,
   names: 'bound',
   mayWrite: false,
   last: undefined,
@@ -53,40 +56,47 @@ const plan = async (session: Session, { name }: ViewEntry, project: ProjectEntry
   }
 }
 
-/** The columns of one view; none when the view cannot be planned, because a file or a model of it may no longer exist. */
+/** The columns of one view, and whether they are the same at any time. */
+type Described = { columns: readonly ViewColumn[]; keep: boolean }
+
+/** A view that cannot be planned has no columns: a file or a model of it may no longer exist. */
 const describeView = async (
   outer: Session,
   view: ViewEntry,
   project: ProjectEntry,
   position: number,
   strings: ReadonlySet<string> = new Set(),
-): Promise<ViewColumn[]> => {
+): Promise<Described> => {
   const session = planning(outer, strings)
   try {
-    return await plan(session, view, project, position)
+    const columns = await plan(session, view, project, position)
+    return { columns, keep: session.keep }
   } catch (error) {
     checkAborted(outer.signal)
     const name = nameOfNoColumn(error, session)
-    return name === undefined ? [] : describeView(outer, view, project, position, new Set([...strings, name]))
+    if (name !== undefined) return describeView(outer, view, project, position, new Set([...strings, name]))
+    // A content that cannot be read may be readable the next time.
+    return { columns: [], keep: session.keep && !(isProblem(error) && error.code === 'storage_failed') }
   }
 }
 
 /**
- * The columns of all views at a position as JSON text. Each view is planned but not run. The result is kept for a few positions, because
- * the views at a position never change.
+ * The columns of all views at a position as JSON text. Each view is planned but not run. The columns of a view are kept for a few
+ * positions, because the views at a position never change. They are not kept if they depend on a connected database.
  */
 export const viewColumns = async (instance: DuckDBInstance, session: Session, position: number): Promise<string> => {
-  const kept = columnsOf(instance)
-  const known = kept.get(position)
-  if (known !== undefined) return known
+  const kept = columnsOf(instance).get(position) ?? new Map<string, readonly ViewColumn[]>()
+  columnsOf(instance).set(position, kept)
   const found: ViewColumn[] = []
   let left: number = limits.viewsDescribedMax
   for (const project of await session.directory.projects(position))
     for (const view of await session.directory.views(position, project.stream)) {
       if (left-- <= 0) break
-      found.push(...(await describeView(session, view, project, position)))
+      const known = kept.get(view.stream)
+      const { columns, keep } = known ? { columns: known, keep: true } : await describeView(session, view, project, position)
+      if (keep) kept.set(view.stream, columns)
+      else session.keep = false
+      found.push(...columns)
     }
-  const text = JSON.stringify(found)
-  kept.set(position, text)
-  return text
+  return JSON.stringify(found)
 }
