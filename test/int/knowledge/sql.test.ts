@@ -67,6 +67,17 @@ describe('a search in SQL', () => {
     expect(await ask(`SELECT id ${found} ORDER BY relevance DESC LIMIT 1`)).toEqual(await ask(`SELECT id ${found} LIMIT 1`))
   })
 
+  test('in a view has columns that are listed', async () => {
+    await ask("CREATE VIEW on_sofas AS (SELECT id, year FROM docs WHERE content = 'sofa')")
+    const listed = "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'on_sofas' ORDER BY 1"
+    expect(await ask(listed)).toEqual([
+      ['id', 'varchar'],
+      ['year', 'bigint'],
+    ])
+    expect((await ask('DESCRIBE on_sofas')).map(([name]) => name)).toEqual(['id', 'year'])
+    await ask('DROP VIEW on_sofas')
+  })
+
   test('without a question lists all chunks, and counts them', async () => {
     expect(await ask('SELECT count(*) FROM docs')).toEqual([[4]])
     expect(await ask('SELECT id FROM docs LIMIT 1000')).toHaveLength(4)

@@ -135,7 +135,7 @@ export const fetchChunks = async (
   { ref, select, position }: { ref: AstNode; select: AstNode | undefined; position: number },
 ): Promise<FetchedRows> => {
   const { answers, quoted } = session
-  const columns = shownColumns(await answers.factsOf(base.stream), base)
+  const columns = shownColumns(await answers.factsOf(base.stream, session.isPlanned), base)
   const terms = takeSearchTerms(select, ref, { columns: columns.map(({ name }) => name), quoted })
   const wanted = await (terms.contents.length > 0
     ? chunksToFind(session.connection, { select, ref }, terms.isAll)

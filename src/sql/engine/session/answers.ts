@@ -103,9 +103,13 @@ export class Answers {
     }
   }
 
-  /** The contents of a knowledge base. @throws MissingKnowledge */
-  async factsOf(knowledgeBase: string): Promise<KnowledgeFacts> {
-    const [told] = await this.#needed([{ knowledgeBase, facts: true }])
+  /**
+   * The contents of a knowledge base. A query that is only planned asks for nothing else, and keeps its place.
+   * @throws MissingKnowledge
+   */
+  async factsOf(knowledgeBase: string, isPlanned: boolean): Promise<KnowledgeFacts> {
+    const question: KnowledgeQuestion = { knowledgeBase, facts: true }
+    const [told] = isPlanned ? [await this.#askKnowledge(question)] : await this.#needed([question])
     if (told && 'facts' in told) return told.facts
     throw new TypeError('the server told something else than facts')
   }
