@@ -4,6 +4,7 @@ import { streamId, type JsonObject, type StreamId } from '../../../events/common
 import type { ConnectionRead } from '../../../events/model.js'
 import type { DatabaseQueried } from '../../../events/records/queries.js'
 import { engineSpoken, whyNotOpened } from '../../catalogue/connection-engines.js'
+import { refuseMovedSecrets } from '../../commands/rules/bound-keys.js'
 import { mergeParams } from '../../commands/rules/params.js'
 import { Problem } from '../../basics/errors.js'
 import type { ConnectionStatus, Connections, OpenAnswer } from '../../connections/connections.js'
@@ -151,9 +152,11 @@ export class ConnectedDatabases {
     return this.check({ engine: state.engine, parameters: await this.#parametersOf(state) })
   }
 
-  /** Tries to open a connection with its settings after a change. */
+  /** Tries to open a connection with its settings after a change. @throws Problem when a kept secret would go to another address */
   async checkChanged({ state }: Resource<'database'>, change: { engine?: string; parameters: JsonObject }): Promise<ConnectionStatus> {
-    const parameters = await this.#parametersOf({ parameters: mergeParams(state.parameters, change.parameters) })
+    const merged = mergeParams(state.parameters, change.parameters)
+    refuseMovedSecrets(state.parameters, merged)
+    const parameters = await this.#parametersOf({ parameters: merged })
     return this.check({ engine: change.engine ?? state.engine, parameters })
   }
 

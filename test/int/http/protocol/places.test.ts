@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { send, sql, startTestService } from '../../../support/service.js'
 import { trainRent } from '../../../support/models/rentals.js'
 import { connectionEngines, driverOf } from '../../../../src/catalogue/connection-engines.js'
@@ -184,11 +186,34 @@ describe('a test of a connection', () => {
       body: { title: 'Name conflict' },
     })
     expect(
-      await send(at.url, 'PUT', '/api/databases/crm', { database: { parameters: { port: 2 } }, check_connection: true }),
+      await send(at.url, 'PUT', '/api/databases/crm', { database: { parameters: { port: 2, password: 'p' } }, check_connection: true }),
     ).toMatchObject({ status: 400, body: { title: 'Connection error', detail: expect.stringContaining('127.0.0.1') } })
     expect(await head()).toBe(position)
     expect((await send(at.url, 'POST', '/api/databases', { database, check_connection: false })).status).toBe(201)
     await send(at.url, 'DELETE', '/api/databases/other')
+  })
+
+  test('sends no kept password to another address', async () => {
+    let calls = 0
+    const elsewhere = createServer((socket) => {
+      calls++
+      socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(elsewhere, 'listening')
+    const { port } = elsewhere.address() as AddressInfo
+    const parameters = { host: '127.0.0.1', port: 1, user: 'u', password: 'p' }
+    await send(at.url, 'POST', '/api/databases', { database: { name: 'bound', engine: 'postgres', parameters } })
+    const change = (more: object) =>
+      send(at.url, 'PUT', '/api/databases/bound', { database: { parameters: { port, ...more } }, check_connection: true })
+    expect(await change({})).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('password was given for another port') },
+    })
+    expect(calls).toBe(0)
+    expect(await change({ password: 'new' })).toMatchObject({ status: 400, body: { title: 'Connection error' } })
+    expect(calls).toBeGreaterThan(0)
+    elsewhere.close()
+    await send(at.url, 'DELETE', '/api/databases/bound')
   })
 })
 
