@@ -6,7 +6,7 @@ import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { readChunking, type SentSettings } from './knowledge-base-input.js'
 import { decider } from './rules/decider.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
-import { mergeParams, newParams } from './rules/params.js'
+import { mergeParams, newParams, replacedParams } from './rules/params.js'
 import { namesakes, refuseTakenName } from './rules/taken-names.js'
 import { updatedTo } from './rules/way-back.js'
 
@@ -87,7 +87,7 @@ const created = (project: Facts['project'] & object, name: string, sent: SentSet
   name,
   embedding_model: firstEmbedding(sent, usual),
   reranking_model: sent.reranking_model ? changedReranking(null, sent.reranking_model) : null,
-  storage: sent.storage ?? null,
+  storage: sent.storage ? newParams(sent.storage) : null,
   content_columns: sent.content_columns ?? [],
   metadata_columns: sent.metadata_columns ?? [],
   id_column: sent.id_column ?? null,
@@ -98,7 +98,7 @@ const created = (project: Facts['project'] & object, name: string, sent: SentSet
 const changes = (base: KnowledgeBase, sent: SentSettings) => ({
   ...(sent.embedding_model && { embedding_model: changedEmbedding(base.embedding_model, sent.embedding_model) }),
   ...(sent.reranking_model && { reranking_model: changedReranking(base.reranking_model, sent.reranking_model) }),
-  ...(sent.storage && { storage: sent.storage }),
+  ...(sent.storage && { storage: replacedParams(base.storage ?? {}, sent.storage) }),
   ...(sent.content_columns && { content_columns: sent.content_columns }),
   ...(sent.metadata_columns && { metadata_columns: sent.metadata_columns }),
   ...(sent.id_column !== undefined && { id_column: sent.id_column }),

@@ -53,6 +53,22 @@ describe('a knowledge base', () => {
     expect(model({ embedding_model: {} })).toMatchObject([{ data: { embedding_model: null } }])
   })
 
+  test('keeps the secret of its storage for a mask, and takes no mask without one', () => {
+    const storage = { database: 'pg', table: 't', password: { $secret: hash } }
+    const masked = { ...storage, password: '******' }
+    const update = (sent: object, before: object | null = storage) =>
+      decide(
+        { type: 'UpdateKnowledgeBase', data: { ...target, storage: sent } },
+        { knowledge_base: { ...base, state: { ...state, storage: before } } },
+      )
+    expect(update(masked)).toEqual([{ type: 'KnowledgeBaseUpdated', data: { storage } }])
+    expect(update({ database: 'pg', table: 'u' })).toEqual([
+      { type: 'KnowledgeBaseUpdated', data: { storage: { database: 'pg', table: 'u' } } },
+    ])
+    expect(() => update(masked, null)).toThrow('password is a mask')
+    expect(() => decide({ type: 'CreateKnowledgeBase', data: { ...target, storage: masked } })).toThrow('password is a mask')
+  })
+
   test('is renamed and deleted', () => {
     expect(decide({ type: 'UpdateKnowledgeBase', data: { ...target, name: 'papers' } }, { knowledge_base: base })).toEqual([
       { type: 'KnowledgeBaseRenamed', data: { name: 'papers' } },
