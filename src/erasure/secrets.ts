@@ -1,5 +1,4 @@
 import { isInProject, kinds, type Kind } from '../../events/catalogue.js'
-import { payloadsOf } from '../../events/references.js'
 import { secretsOf } from '../../events/secrets.js'
 import { wrong } from '../basics/errors.js'
 import { LongWork } from '../basics/long-work.js'
@@ -35,7 +34,7 @@ export const planSecrets = async (log: ReadableLog, kind: Kind, name: string, pr
   const events = await streamEvents(log, stream)
   await takeSecrets(
     log,
-    events.flatMap(({ type, data }) => payloadsOf(type, data)),
+    events.flatMap(({ data }) => secretsOf(data)),
     plan,
   )
   return plan
@@ -69,9 +68,9 @@ const secretsInUse = async ({ resources }: ReadableLog): Promise<Set<string>> =>
 /** Adds the secrets that were recorded before a time and that no resource has now. */
 export const addOldSecrets = async (log: ReadableLog, time: string, plan: Plan): Promise<void> => {
   const old = new Set<string>()
-  for await (const { type, recorded_at, data } of eventsWith(log, 0, (text) => text.includes('"$secret"'))) {
+  for await (const { recorded_at, data } of eventsWith(log, 0, (text) => text.includes('"$secret"'))) {
     if (recorded_at >= time) break
-    for (const hash of payloadsOf(type, data)) old.add(hash)
+    for (const hash of secretsOf(data)) old.add(hash)
   }
   const inUse = await secretsInUse(log)
   await takeSecrets(

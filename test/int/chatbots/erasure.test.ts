@@ -70,6 +70,13 @@ test('a message that is sent again with its key after an erasure is told to be e
   expect(String(body)).toMatch(/"type":"error","content":"the message [^"]* was erased"/)
 })
 
+test('a conversation has no secrets, and keeps its messages when those of resources are erased', async () => {
+  const { conversation } = await say('no-secret')
+  const secrets = { kind: 'conversation', name: conversation }
+  expect(await erase({ secrets })).toMatchObject({ status: 200, body: { payloads: 0, already_erased: 0, positions: [] } })
+  expect(await texts(conversation)).toEqual([['no-secret', 'user of no-secret', 'You said: no-secret', true]])
+})
+
 test('an erased conversation goes on, and its agent is not told what was erased', async () => {
   const { conversation } = await say('before')
   await erase({ conversation })
