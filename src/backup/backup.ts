@@ -31,7 +31,11 @@ const sizeOf = async (file: string): Promise<number> => (await stat(file)).size
 
 /** Copies a blob that an event names; false if it is missing, for example after an erasure since the copy of the log. */
 const copyBlob = async (hash: string, to: string, { store, like }: Pick<BackupOptions, 'store' | 'like'>): Promise<boolean> => {
-  if (like !== undefined && (await linked(join(dataPaths(like).blobs, hash), to))) return true
+  if (like !== undefined && (await linked(join(dataPaths(like).blobs, hash), to))) {
+    if ((await hashFile(to)) === hash) return true
+    // The disk has spoiled it in the earlier backup.
+    rmSync(to)
+  }
   if (!(await store.has(hash))) return false
   const copied = await holding(store, async (fileOf) => copyDurably(await fileOf(hash), to)).catch(async (error: unknown) => {
     rmSync(to, { force: true })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { logStream } from '../../../events/records/log.js'
 import { takeBackup } from '../../../src/backup/backup.js'
@@ -84,5 +84,18 @@ test('a directory that is there is refused', async () => {
   const { paths, log } = await filled(1)
   mkdirSync(into())
   await expect(takeBackup(options(paths))).rejects.toThrow('exists already')
+  await log.close()
+})
+
+test('a blob that the disk has spoiled in an earlier backup is not linked into the next one', async () => {
+  const { paths, log, hashes } = await filled(3)
+  await takeBackup(options(paths))
+  const [spoiled = '', whole = ''] = hashes
+  const [like, next] = [into(), join(place.path, 'next')]
+  const blob = (backup: string, hash: string) => join(dataPaths(backup).blobs, hash)
+  writeFileSync(blob(like, spoiled), 'rotten')
+  await takeBackup({ ...options(paths), into: next, like })
+  for (const hash of hashes) expect(await hashFile(blob(next, hash))).toBe(hash)
+  expect(statSync(blob(next, whole)).ino).toBe(statSync(blob(like, whole)).ino)
   await log.close()
 })
