@@ -267,9 +267,9 @@ export type VisibleSetting = { name: string; value: string | null; is_default: b
 /** Settings that consist only of a secret. */
 const isSecret = (name: string): boolean => /(?:_KEY|_KEY_ID|_PASSWORD|_TOKEN)$/.test(name)
 
-/** An address without its password and its parameters, which may be secret. */
+/** An address without its password and its parameters, which may be secret; another value unchanged. */
 const withoutPassword = (text: string): string => {
-  if (!URL.canParse(text)) return text
+  if (!text.includes('://') || !URL.canParse(text)) return text
   const { protocol, host, pathname } = new URL(text)
   return `${protocol}//${host}${pathname}`
 }
@@ -278,7 +278,7 @@ const settingsShown = (given: Record<string, string | undefined>): VisibleSettin
   settingDescriptions.map(({ name, about, default: byDefault }) => {
     const said = given[name]
     const value = said ?? (byDefault === undefined ? null : String(byDefault))
-    const shown = value === null ? null : isSecret(name) ? '******' : name.endsWith('_URL') ? withoutPassword(value) : value
+    const shown = value === null ? null : isSecret(name) ? '******' : withoutPassword(value)
     return { name, value: shown, is_default: said === undefined, about }
   })
 

@@ -14,8 +14,16 @@ test('settings are told with what they are for, and no secret', async () => {
   expect(of('HOST')).toMatchObject({ value: '127.0.0.1', is_default: true })
   expect(JSON.stringify(body)).not.toMatch(/abab/)
   const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
-  const { settings } = readConfig({ LOG_URL: 'postgres://user:hidden@db:5432/ledger?sslpassword=hidden', ...keys })
+  const { settings } = readConfig({
+    LOG_URL: 'postgres://user:hidden@db:5432/ledger?sslpassword=hidden',
+    OPENAI_API_BASE: 'https://gateway.example/v1?key=hidden',
+    AZURE_OPENAI_ENDPOINT: 'https://azure.example/?code=hidden',
+    EGRESS_ALLOW: 'db.corp:5432',
+    ...keys,
+  })
   expect(settings.find(({ name }) => name === 'LOG_URL')).toMatchObject({ value: 'postgres://db:5432/ledger' })
+  expect(settings.find(({ name }) => name === 'OPENAI_API_BASE')).toMatchObject({ value: 'https://gateway.example/v1' })
+  expect(settings.find(({ name }) => name === 'EGRESS_ALLOW')).toMatchObject({ value: 'db.corp:5432' })
   expect(JSON.stringify(settings)).not.toMatch(/hidden|abab|cdcd/)
 })
 
