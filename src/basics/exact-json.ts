@@ -4,11 +4,18 @@ const textsAndNumbers = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 /** Every number with fewer digits keeps them. */
 const longNumber = /\d[\d.]{15}/
 
-const digitsOf = (written: string): string =>
-  written
-    .replace(/e.*$/i, '')
-    .replaceAll(/\D/g, '')
-    .replaceAll(/^0+|0+$/g, '')
+/** The digits of a number, without zeros before and after them. @example digitsOf('-0.0120e5') // '12' */
+export const digitsOf = (written: string): string => {
+  let [first, end] = [-1, 0]
+  for (let at = 0; at < written.length; at++) {
+    const code = written.charCodeAt(at)
+    if (code === 0x45 || code === 0x65) break
+    if (code <= 0x30 || code > 0x39) continue
+    if (first < 0) first = at
+    end = at + 1
+  }
+  return first < 0 ? '' : written.slice(first, end).replace('.', '')
+}
 
 /**
  * Whether a number in JSON loses digits as a JavaScript number. A whole number beyond 2^53 counts as one that does.

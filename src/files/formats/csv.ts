@@ -18,7 +18,7 @@ const noun = (count: number) => (count === 1 ? '1 field' : `${count} fields`)
 
 /** A first row of only numbers is data, except for 0,1,2… and 1,2,3…, which tools write over unnamed columns. */
 const isHeader = (row: readonly string[]): boolean => {
-  const numbers = shapes.integer | shapes.long | shapes.huge | shapes.decimal | shapes.dotThree | shapes.commaDecimal
+  const numbers = shapes.integer | shapes.long | shapes.inexact | shapes.decimal | shapes.dotThree | shapes.commaDecimal
   if (row.some((text) => (textShape(text) & numbers) === 0)) return true
   const [first] = row
   return row.length > 1 && (first === '0' || first === '1') && row.every((text, index) => text === String(Number(first) + index))

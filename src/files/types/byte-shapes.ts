@@ -1,6 +1,6 @@
 import { isCalendarDay } from './date-shapes.js'
 import { shapes } from './shapes.js'
-import { longestTyped, textShape } from './value-shapes.js'
+import { longestTyped, shortNumber, textShape } from './value-shapes.js'
 
 const dash = 0x2d
 const dot = 0x2e
@@ -49,6 +49,56 @@ const frequentTimeShape = (bytes: Buffer, start: number, end: number): number | 
   return bytes[start + 19] === 0x5a ? shapes.zonedTimestamp : undefined
 }
 
+/** The powers of ten that are doubles themselves. */
+const tens = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))
+
+/** The first half of a double's bits; the other half is what is left. */
+const firstHalf = (value: number): number => {
+  const split = 134_217_729 * value
+  return split - (split - value)
+}
+
+/**
+ * Whether this is a decimal that surely comes back from a double: it has at most 15 digits, or at most 17 and some double is nearer to it
+ * than half of its last place. The decimal without its dot is the sum of two doubles; the product of a double and a power of ten is exact
+ * as a sum of two, too (Dekker 1971).
+ */
+const comesBack = (bytes: Buffer, from: number, dotAt: number, end: number): boolean => {
+  let high = 0
+  let low = 0
+  let lowDigits = 0
+  for (let at = from; at < end; at++) {
+    if (at === dotAt) continue
+    const digit = (bytes[at] ?? 0) - zero
+    if (digit < 0 || digit > 9) return false
+    if (high < 1e8) high = high * 10 + digit
+    else {
+      low = low * 10 + digit
+      lowDigits += 1
+    }
+  }
+  if (lowDigits < 7) return true
+  const ten = tens[end - dotAt - 1]
+  if (lowDigits > 8 || ten === undefined) return false
+  const shifted = high * (tens[lowDigits] ?? NaN)
+  const sum = shifted + low
+  const rest = low - (sum - shifted)
+  const tenHigh = firstHalf(ten)
+  const tenLow = ten - tenHigh
+  let value = sum / ten
+  for (let round = 0; ; round++) {
+    const product = value * ten
+    const valueHigh = firstHalf(value)
+    const valueLow = value - valueHigh
+    const lost = valueHigh * tenHigh - product + valueHigh * tenLow + valueLow * tenHigh + valueLow * tenLow
+    const left = product - sum + (lost - rest)
+    // A hair less than a half: sums of the small parts are rounded themselves.
+    if (Math.abs(left) < 0.499) return true
+    if (round === 1) return false
+    value -= left / ten
+  }
+}
+
 /** Integers and decimals of usual length. */
 const frequentNumberShape = (bytes: Buffer, start: number, end: number): number | undefined => {
   const from = bytes[start] === dash ? start + 1 : start
@@ -59,6 +109,7 @@ const frequentNumberShape = (bytes: Buffer, start: number, end: number): number 
   if (whole === 0 || whole > 15 || (leadingZero && whole > 1)) return undefined
   if (at === end) return shapes.integer
   if (bytes[at] !== dot || end - start > longestTyped) return undefined
+  if (end - from > shortNumber) return comesBack(bytes, from, at, end) ? shapes.decimal : undefined
   const fraction = at + 1
   for (at = fraction; at < end; at++) if (!isDigit(bytes[at])) return undefined
   return !leadingZero && whole <= 3 && end - fraction === 3 ? shapes.dotThree : shapes.decimal

@@ -45,12 +45,14 @@ const finding = (seen: number, separator: number): Finding => {
   if (values === 0) return { type: 'VARCHAR' }
   if (only(shapes.integer | shapes.long)) return { type: 'BIGINT' }
   if (only(dotNumbers)) return { type: 'DOUBLE' }
-  if (only(dotNumbers | shapes.long | shapes.huge)) {
+  if (only(dotNumbers | commaNumbers)) return commaFinding(values, separator)
+  if (only(dotNumbers | commaNumbers | shapes.long | shapes.inexact)) {
     const why =
-      (values & shapes.huge) !== 0 ? 'has integers of more than 64 bits' : 'has fractions and integers that a DOUBLE cannot hold exactly'
+      (values & shapes.inexact) !== 0
+        ? 'has numbers that neither 64 bits nor a DOUBLE hold exactly'
+        : 'has fractions and integers that a DOUBLE cannot hold exactly'
     return textBecause(why)
   }
-  if (only(dotNumbers | commaNumbers)) return commaFinding(values, separator)
   if (only(shapes.boolean)) return { type: 'BOOLEAN' }
   return dateFinding(values, (seen & shapes.timed) !== 0) ?? { type: 'VARCHAR' }
 }

@@ -8,7 +8,7 @@ export const shapes = {
   missing: 1 << 2, // NA, NULL and similar
   integer: 1 << 3, // held exactly by a double too
   long: 1 << 4, // needs 64 bits
-  huge: 1 << 5, // an integer beyond 64 bits
+  inexact: 1 << 5, // a number that neither 64 bits nor a double hold exactly
   decimal: 1 << 6, // 1.5 2e10
   dotThree: 1 << 7, // 1.234 may be a thousand
   commaThree: 1 << 8, // 1,234 may be a thousand

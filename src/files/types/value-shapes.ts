@@ -1,3 +1,4 @@
+import { digitsOf } from '../../basics/exact-json.js'
 import { dateShape, startsMonthName } from './date-shapes.js'
 import { shapes } from './shapes.js'
 
@@ -8,7 +9,7 @@ const markers: ReadonlySet<string> = new Set(missingMarkers)
 const integerShape = (text: string): number => {
   if (text.length <= 15) return shapes.integer
   const value = BigInt(text)
-  if (value !== BigInt.asIntN(64, value)) return shapes.huge
+  if (value !== BigInt.asIntN(64, value)) return shapes.inexact
   return Number.isSafeInteger(Number(text)) ? shapes.integer : shapes.long
 }
 
@@ -22,16 +23,40 @@ const commaGroups = new RegExp(String.raw`^${groupsOf(',')}(?:(?:,\d{3})+(?:\.\d
 const dotGroupsComma = new RegExp(String.raw`^${groupsOf(String.raw`\.`)}(?:\.\d{3})*,\d+$`)
 const commaDecimal = new RegExp(String.raw`^${number},\d+$`)
 
+/** The digits of so many characters come back from a double, unless the number is tiny. */
+export const shortNumber = 15
+const leastNormal = 2.3e-308
+/** No double needs more digits than these. */
+const mostNeeded = 17
+
+/**
+ * Whether a double holds a number as it is written: its digits come back, or they are those of the double itself, of which programs may
+ * print more than are needed.
+ *
+ * @example fitsDouble('0.10000000000000001') // true
+ * @example fitsDouble('90071992547409.93') // false
+ */
+const fitsDouble = (written: string): boolean => {
+  const value = Number(written)
+  if (written.length <= shortNumber && Math.abs(value) >= leastNormal) return true
+  const digits = digitsOf(written)
+  if (digits.length <= mostNeeded && digitsOf(String(value)) === digits) return true
+  return digits !== '' && digitsOf(value.toExponential(digits.length - 1)) === digits
+}
+
+/** The shape of a number with a fraction, an exponent or separators; `written` is the number with a dot at most. */
+const held = (shape: number, written: string): number => (fitsDouble(written) ? shape : shapes.inexact)
+
 const numberShape = (text: string): number => {
   if (!text.includes(',')) {
     if (integer.test(text)) return integerShape(text)
     if (dotThree.test(text)) return shapes.dotThree
-    return exponential.test(text) && Number.isFinite(Number(text)) ? shapes.decimal : shapes.text
+    return exponential.test(text) && Number.isFinite(Number(text)) ? held(shapes.decimal, text) : shapes.text
   }
   if (commaThree.test(text)) return shapes.commaThree
-  if (commaDecimal.test(text)) return shapes.commaDecimal
-  if (commaGroups.test(text)) return shapes.commaGroups
-  return dotGroupsComma.test(text) ? shapes.dotGroupsComma : shapes.text
+  if (commaDecimal.test(text)) return held(shapes.commaDecimal, text.replace(',', '.'))
+  if (commaGroups.test(text)) return held(shapes.commaGroups, text.replaceAll(',', ''))
+  return dotGroupsComma.test(text) ? held(shapes.dotGroupsComma, text.replaceAll('.', '').replace(',', '.')) : shapes.text
 }
 
 export const longestTyped = 40

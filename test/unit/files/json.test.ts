@@ -44,6 +44,10 @@ describe('objects are rows', () => {
     expect(types(table)).toEqual(['a BIGINT', 'b VARCHAR', 'c DOUBLE', 'd VARCHAR'])
     expect(table.rows[0]).toEqual(['9223372036854775807', '123456789012345678901234567890', 1.5, 'x'])
     expect(table.rows[1]).toEqual(['1', '1', 2, '1.50'])
+    const long = await json('[{"a":12345678901234567.89,"b":1e-400,"c":0.30000000000000004}]')
+    expect(types(long)).toEqual(['a VARCHAR', 'b VARCHAR', 'c DOUBLE'])
+    expect(long.rows).toEqual([['12345678901234567.89', '1e-400', 0.30000000000000004]])
+    expect(long.warnings).toHaveLength(2)
   })
 
   test('nested values are JSON text without blanks between their parts', async () => {

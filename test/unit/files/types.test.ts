@@ -138,6 +138,31 @@ describe('a column has the type of all its values', () => {
       expect(await column(days.map(form))).toMatchObject({ type: 'DATE', values: days.map((day) => day.toISOString().slice(0, 10)) })
   })
 
+  test.each([
+    ['a fraction of 16 digits', ['90071992547409.93', '1.5']],
+    ['a fraction of 19 digits', ['12345678901234567.89']],
+    ['a number that is less than the least DOUBLE', ['1e-400', '1']],
+    ['a number with an exponent', ['1.2345678901234567891e5']],
+    ['thousands by commas', ['9,007,199,254,740,993']],
+    ['thousands by commas and a fraction', ['90,071,992,547,409.93', '1,234.5']],
+    ['a decimal comma', ['90071992547409,93', '1,5']],
+    ['thousands by dots and a decimal comma', ['90.071.992.547.409,93']],
+  ])('%s that a DOUBLE would round keeps its column a text, with a warning', async (_, given) => {
+    const found = await column(given, ';')
+    expect(found).toMatchObject({ type: 'VARCHAR', values: given })
+    expect(found.warnings).toEqual([expect.stringContaining('has numbers that neither 64 bits nor a DOUBLE hold exactly')])
+  })
+
+  test.each([
+    ['by the shortest digits', ['0.30000000000000004', '-1.7976931348623157e308', '123456789012345.69', '5e-324', '9007199254740992.0']],
+    ['by more digits than needed', ['0.10000000000000001', '0.100000000000000006', '1.000000000000000056e-01', '4.9406564584124654e-324']],
+    ['with zeros at the end', ['0.50000000000000000000', '1.500000000000000000', '0.000', '1.100000000000000000']],
+    ['with thousands by commas', ['9,007,199,254,740,992', '1,234,567.25']],
+  ])('a DOUBLE that a program printed %s is one', async (_, given) => {
+    const found = await column(given)
+    expect(found).toMatchObject({ type: 'DOUBLE', values: given.map((text) => Number(text.replaceAll(',', ''))), warnings: [] })
+  })
+
   test('the last of many rows decides too', async () => {
     const table = await load(`a\n${'1\n'.repeat(50_000)}x\n`)
     expect([table.columns[0]?.type, table.rowCount]).toEqual(['VARCHAR', 50_001])
@@ -177,8 +202,18 @@ describe('commas in numbers', () => {
   })
 })
 
+/** Decimals in plain notation of 14 to 19 digits: most of these are not DOUBLEs, and all numbers of programs are. */
+const decimals = fc.oneof(
+  fc
+    .tuple(fc.bigInt({ min: 10n ** 13n, max: 10n ** 19n }), fc.integer({ min: 0, max: 18 }))
+    .map(([digits, places]) => `${digits}`.replace(new RegExp(`(\\d{${places}})$`), '.$1').replace(/^\./, '0.')),
+  fc.double({ min: -1e15, max: 1e15, noNaN: true }).map(String),
+  fc.tuple(fc.double({ min: 1e-5, max: 1e15, noNaN: true }), fc.integer({ min: 14, max: 19 })).map(([value, n]) => value.toPrecision(n)),
+)
+
 test('bytes have the shape of their text', () => {
   const value = fc.oneof(
+    decimals,
     fc.string({ unit: fc.constantFrom(...Array.from('0123456789-.,:/ TZe+')), maxLength: 22 }),
     fc.constantFrom(
       '2024-02-30',
