@@ -49,6 +49,9 @@ const escapeAt = (text: string, at: number, escapes: Readonly<Record<string, str
 /** `quoteName('we"ird')` → `"we""ird"` */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
+/** A name as a statement shows it: in double quotes if it needs them. `nameText('shop_db')` → `shop_db`, `nameText('a b')` → `"a b"` */
+export const nameText = (name: string): string => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : quoteName(name))
+
 /**
  * A name in the notation of this service and MySQL: `backQuoteName('we`ird')` is the name in back-quotes, with the inner back-quote
  * doubled.

@@ -4,7 +4,7 @@ import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { noComments, type TableComments } from '../../connections/contract/requests.js'
-import { quoteName } from '../../dialect/strings.js'
+import { nameText, quoteName } from '../../dialect/strings.js'
 import type { Resource } from '../../log/contract/log.js'
 import { TableLinks } from './link.js'
 import type { ScopeTable } from '../scope/tables-in.js'
@@ -41,8 +41,7 @@ const leastRows = 8
 const askedColumns = 20
 
 /** The full name of a table as it is written in SQL. @example nameInSql(['files', 'open orders']) // 'files."open orders"' */
-export const nameInSql = (path: readonly string[]): string =>
-  path.map((part) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(part) ? part : quoteName(part))).join('.')
+export const nameInSql = (path: readonly string[]): string => path.map(nameText).join('.')
 
 const isText = (type: string): boolean => /^(?:VARCHAR|ENUM|BOOLEAN)/i.test(type)
 

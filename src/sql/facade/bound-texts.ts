@@ -7,8 +7,15 @@ import type { SqlRequest } from '../contract/request.js'
 import { Cursor, literalOf } from '../statements/cursor.js'
 import type { Statement, StatementKind } from '../statements/statement.js'
 
-/** The statements that put the values of parameters into the text of a query. A query for another database in a view has no parameters. */
-const binding: ReadonlySet<StatementKind> = new Set<StatementKind>(['create_job', 'create_model', 'retrain_model', 'evaluate'])
+/** The statements that put the values of parameters into the text of a query. */
+const binding: ReadonlySet<StatementKind> = new Set<StatementKind>([
+  'create_job',
+  'create_model',
+  'retrain_model',
+  'evaluate',
+  'create_view',
+  'alter_view',
+])
 
 /**
  * Refuses a text with a backslash as a parameter in `FROM database (…)`, unless a backslash is an escape in that database as it is here:

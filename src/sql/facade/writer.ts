@@ -15,6 +15,7 @@ import type { CommandInputs } from './commands/command-inputs.js'
 import { modelRow } from './describe-model.js'
 import { createModel, retrainModel } from './commands/interpret-model.js'
 import { toCommands } from './commands/interpret.js'
+import { nativeViewQuery } from './commands/native-view-query.js'
 import { checkNames } from '../../dialect/column-names.js'
 import { rowsAnswer, type Reader } from './reader.js'
 import type { RunningStatement } from '../contract/request.js'
@@ -206,6 +207,8 @@ export class Writer {
     const project = await this.#resources.one('project', projectName)
     if (!project) throw notFound('project', projectName)
     const view = await this.#resources.one('view', target.name, project)
+    const native = await nativeViewQuery(source, this.#resources)
+    if (native !== undefined) return this.checkView(native, project.state.name, origin, { ofView: view?.stream })
     await this.checkView(query, source.database ?? project.state.name, origin, { within: source.span, params, ofView: view?.stream })
   }
 }

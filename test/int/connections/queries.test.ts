@@ -369,6 +369,26 @@ test('a view, a file, a model and a join read from it', async () => {
   expect(await ask('SELECT h.id, m.rent FROM pg.homes AS h(id, size, place) JOIN learned AS m WHERE h.id IN (1, 2)')).toEqual(rents)
 })
 
+test('a view FROM a connection is in the SQL of its database, like the same query outside of a view', async () => {
+  const half = "SELECT id / 2 AS half, to_char(listed, 'YYYY') AS year FROM homes WHERE id = 7"
+  await ask(`CREATE VIEW native FROM pg (${half})`)
+  expect(await ask('SELECT * FROM native')).toEqual([[3, '2026']])
+  expect(await ask(`SELECT * FROM pg (${half})`)).toEqual([[3, '2026']])
+  expect(await ask("SELECT query FROM views WHERE name = 'native'")).toEqual([[`SELECT * FROM pg (${half})`]])
+  await ask('ALTER VIEW native FROM pg AS SELECT generate_series(1, 2) AS n')
+  expect(await ask('SELECT * FROM native')).toEqual([[1], [2]])
+  expect(await ask('EXPLAIN CREATE VIEW other FROM pg (SELECT 1 AS n)')).toContainEqual([
+    'data',
+    expect.stringContaining('FROM pg (SELECT 1 AS n)'),
+  ])
+  const bound = { query: 'CREATE VIEW bound FROM pg (SELECT id FROM homes WHERE place = :place AND id < 4)', params: { place: 'good' } }
+  expect((await send(service.url, 'POST', '/api/sql/query', bound)).body).toMatchObject({ type: 'ok' })
+  expect(await ask('SELECT * FROM bound')).toEqual([[3]])
+  await expect(ask('CREATE VIEW wrong FROM pg (SELECT nothing FROM homes)')).rejects.toThrow(/nothing/)
+  await expect(ask('CREATE VIEW wrong FROM pg (DELETE FROM homes)')).rejects.toThrow()
+  expect(await ask('SELECT count(*) FROM pg.homes')).toEqual([[200]])
+})
+
 describe('a text with a backslash as a parameter', () => {
   const sent = async (query: string, params: object, db = 'mindsdb') =>
     (await send(service.url, 'POST', '/api/sql/query', { query, params, context: { db } })).body as { type: string; error_message?: string }
@@ -376,6 +396,7 @@ describe('a text with a backslash as a parameter', () => {
   test.each([
     'CREATE MODEL spelled FROM pg (SELECT size, rent FROM homes WHERE place <> :path) PREDICT rent',
     'RETRAIN learned FROM pg (SELECT size, rent FROM homes WHERE place <> :path)',
+    'CREATE VIEW spelled FROM pg (SELECT size FROM homes WHERE place <> :path)',
     'CREATE JOB spelled (SELECT 1; INSERT INTO files.copy SELECT id, rent FROM pg (SELECT id, rent FROM homes WHERE place = :path))',
     'EVALUATE accuracy_score FROM (SELECT * FROM pg (SELECT rent AS actual, rent AS prediction FROM homes WHERE place <> :path))',
   ])('is refused in %s', async (query) =>

@@ -10,6 +10,7 @@ import { knowledgeBaseFields, knowledgeSettings } from '../../../commands/knowle
 import { conflict, missingField, notFound, Problem, wrong } from '../../../basics/errors.js'
 import { readJob } from './job-definition.js'
 import type { CommandInputs } from './command-inputs.js'
+import { nativeViewQuery } from './native-view-query.js'
 import { activateModel, alterModel, cancelTraining, createModel, retrainModel } from './interpret-model.js'
 import { otherSettings, switchSetting, textSetting } from '../../../dialect/settings.js'
 import type { Name, Statement, StatementKind, StatementOf } from '../../statements/statement.js'
@@ -150,10 +151,12 @@ const dropTable = (
   return { type: 'DeleteFile', data: { file: name, ifExists } }
 }
 
-const view = (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>, inputs: CommandInputs): LedgerCommand => {
+const view = async (statement: StatementOf<'create_view'> | StatementOf<'alter_view'>, inputs: CommandInputs): Promise<LedgerCommand> => {
   const { target, source } = statement
   const project = projectOf(target, inputs)
-  const data = { project, view: target.name, query: source.query, database: source.database ?? project }
+  const native = await nativeViewQuery(source, inputs.resources)
+  const asked = native === undefined ? { query: source.query, database: source.database ?? project } : { query: native, database: project }
+  const data = { project, view: target.name, ...asked }
   if (statement.kind === 'alter_view') return { type: 'UpdateView', data }
   return statement.replace ? { type: 'PutView', data } : { type: 'CreateView', data: { ...data, unlessExists: statement.ifNotExists } }
 }
@@ -212,8 +215,8 @@ const commands = {
   create_resource: (statement, inputs) => [byResource[statement.resource](statement, inputs)],
   update_resource: (statement, inputs) => [byResource[statement.resource](statement, inputs)],
   drop_resource: (statement, inputs) => [drop(statement, inputs)],
-  create_view: (statement, inputs) => [view(statement, inputs)],
-  alter_view: (statement, inputs) => [view(statement, inputs)],
+  create_view: async (statement, inputs) => [await view(statement, inputs)],
+  alter_view: async (statement, inputs) => [await view(statement, inputs)],
   drop_view: dropViews,
   drop_table: ({ targets, ifExists }, inputs) => targets.map((target) => dropTable(target, ifExists, inputs)),
   create_ml_engine: ({ name, handler, using, ifNotExists }) => [
