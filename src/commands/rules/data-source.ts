@@ -1,25 +1,42 @@
 import { foldName } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
+import type { View } from '../../../events/view.js'
+import { nameText } from '../../dialect/strings.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 
-/** The database as it is recorded: an empty text for the model's own project, because the project may be renamed. */
+/** The database as it is recorded: an empty text for the own project of a model or view, because the project may be renamed. */
 export const recordedDatabase = (database: string, project: Resource<'project'>): string =>
   foldName(database) === foldName(project.state.name) ? '' : database
 
 /**
- * The database in which the names of a version's query are looked up. If the recorded name no longer exists, it was the earlier name
- * of the model's own project.
+ * The database in which the names of a query are looked up, a version's or a view's. If the recorded name no longer exists, it was the
+ * earlier name of its own project.
  *
  * @example await databaseOf(log.resources, version, project) // 'files'
  */
 export const databaseOf = async (
   resources: Pick<Resources, 'one'>,
-  { database }: Pick<ModelVersion, 'database'>,
+  { database }: Pick<ModelVersion | View, 'database'>,
   project: Resource<'project'>,
 ): Promise<string> => {
   if (database === '') return project.state.name
   if (systemDatabaseOf(database) !== undefined) return database
   const named = (await resources.one('project', database)) ?? (await resources.one('database', database))
   return named ? database : project.state.name
+}
+
+/**
+ * The query of a view with its meaning: the text alone if its names are looked up in the view's own project, or within `FROM database (…)`.
+ * `information_schema.views` shows the same.
+ *
+ * @example await shownQuery(log.resources, view, project) // 'SELECT * FROM files (SELECT sqft FROM rentals)'
+ */
+export const shownQuery = async (
+  resources: Pick<Resources, 'one'>,
+  { state }: Resource<'view'>,
+  project: Resource<'project'>,
+): Promise<string> => {
+  const database = await databaseOf(resources, state, project)
+  return recordedDatabase(database, project) === '' ? state.query : `SELECT * FROM ${nameText(database)} (${state.query})`
 }

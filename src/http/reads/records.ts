@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../events/common.js'
 import type { Model, ModelVersion } from '../../../events/model.js'
 import type { RunRecord } from '../../jobs/history.js'
 import type { Resource, Log } from '../../log/contract/log.js'
-import { databaseOf } from '../../commands/rules/data-source.js'
+import { databaseOf, shownQuery } from '../../commands/rules/data-source.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { describeModelPlace, type NamedRows, type ModelPlace } from '../../sql/facade/describe-model.js'
 import { maskSecrets } from '../../vault/seal-secrets.js'
@@ -137,8 +137,8 @@ export class Records {
   }
 
   /** The record of a view with its query. */
-  view(view: Resource<'view'>) {
-    return { id: view.id, name: view.state.name, query: view.state.query }
+  async view(view: Resource<'view'>, project: Resource<'project'>) {
+    return { id: view.id, name: view.state.name, query: await shownQuery(this.moment.resources, view, project) }
   }
 
   /** The record of a job, its times as texts in UTC. */

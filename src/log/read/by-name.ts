@@ -26,7 +26,7 @@ export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName
 /** The project of a resource, even if it was renamed or deleted since. @throws Problem 404 */
 export const projectOf = async (
   log: Log,
-  { state }: Resource<'skill' | 'agent' | 'chatbot' | 'job' | 'model' | 'knowledge_base'>,
+  { state }: Resource<'skill' | 'agent' | 'chatbot' | 'view' | 'job' | 'model' | 'knowledge_base'>,
 ): Promise<Resource<'project'>> => {
   const project = await lastKnown(log, 'project', state.project)
   if (!project) throw notFound('project', state.project)

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Kind } from '../../../events/catalogue.js'
 import { limits } from '../../basics/limits.js'
+import { shownQuery } from '../../commands/rules/data-source.js'
 import type { Moment } from '../../http/reads/read-routes.js'
 import type { AnyResource } from '../../log/contract/log.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
@@ -98,7 +99,9 @@ export const listTool = ({ sql, moment, defaultProject }: Parts): Tool => {
   const resources = async (kind: Kind, inProject: string | undefined, after: number, limit: number) => {
     const project = await projectFor(moment, kind, inProject, defaultProject)
     const found = (await moment.resources.page(kind, project, after, limit + 1)) as AnyResource[]
-    return pageOf(found, limit, itemOf, ({ id }) => id)
+    const queryOf = async (one: AnyResource) =>
+      one.kind === 'view' && project ? { ...one, state: { ...one.state, query: await shownQuery(moment.resources, one, project) } } : one
+    return pageOf(await Promise.all(found.map(queryOf)), limit, itemOf, ({ id }) => id)
   }
   return tool({
     name: 'list',

@@ -376,6 +376,27 @@ test('views have id, name and query; names are unique in their project', async (
   expect((await call('GET', `${project}/views/vv`)).status).toBe(404)
 })
 
+test('a view is shown with the database of its names, so that its own record changes nothing', async () => {
+  await call('POST', '/api/projects', { project: { name: 'Other Shop' } })
+  const views = [
+    ['FROM files (SELECT 1 AS one)', 'SELECT * FROM files (SELECT 1 AS one)'],
+    ['FROM `Other Shop` (SELECT name FROM models)', 'SELECT * FROM "Other Shop" (SELECT name FROM models)'],
+    ['FROM shop (SELECT name FROM models)', 'SELECT name FROM models'],
+  ] as const
+  for (const [source, query] of views) {
+    expect(await sql(at.url, `CREATE OR REPLACE VIEW shop.placed ${source}`)).toMatchObject({ type: 'ok' })
+    const shown = await call('GET', `${project}/views/placed`)
+    expect(shown.body).toMatchObject({ query })
+    expect(await call('GET', `${project}/views`)).toMatchObject({ body: expect.arrayContaining([shown.body]) })
+    expect(await sql(at.url, "SELECT query FROM information_schema.views WHERE name = 'placed'")).toMatchObject({ data: [[query]] })
+    const before = await sql(at.url, 'SELECT * FROM shop.placed')
+    expect(before).toMatchObject({ type: 'table' })
+    expect(await call('PUT', `${project}/views/placed`, { view: { query } })).toEqual({ ...shown, status: 200 })
+    expect(await sql(at.url, 'SELECT * FROM shop.placed')).toEqual(before)
+  }
+  await call('DELETE', `${project}/views/placed`)
+})
+
 test('many views can be made: the check of each gives its place back', async () => {
   for (let n = 0; n < 40; n += 1)
     expect((await call('PUT', `${project}/views/many`, { view: { query: `SELECT ${n} AS n` } })).status).toBeLessThan(300)

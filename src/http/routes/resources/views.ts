@@ -10,7 +10,7 @@ import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { inProject, projectNamed, resultOf } from '../../../log/read/by-name.js'
+import { inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
 
 const record = z.object({ id: z.int(), name: z.string(), query: z.string() }).meta({ id: 'View' })
 const creation = z.object({ name: resourceName, query: text })
@@ -35,7 +35,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteF
   const write = async (call: Call, wanted: ViewRequest) => {
     const { resource, positions } = (await carriedOut(ledger, call)) ?? (await checkedWrite(call, wanted))
     const written = resultOf('view', resource)
-    return { created: positions[0] === written.id, record: records.view(written) }
+    return { created: positions[0] === written.id, record: await records.view(written, await projectOf(ledger.log, written)) }
   }
   return [
     reading({
@@ -46,7 +46,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteF
       async handle(input, moment) {
         const project = await projectNamed(moment, input.segments.project)
         const read = (after: number, limit: number) => moment.resources.page('view', project, after, limit)
-        return list(input, [resourcesPart(read, (view) => [moment.records.view(view)])])
+        return list(input, [resourcesPart(read, async (view) => [await moment.records.view(view, project)])])
       },
     }),
     route({
@@ -66,8 +66,8 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteF
       summary: 'Get a view',
       answers: { 200: record },
       async handle({ segments }, moment) {
-        const { found } = await inProject(moment, 'view', segments.project, segments.view)
-        return json(moment.records.view(found), { headers: entityTag(found) })
+        const { found, project } = await inProject(moment, 'view', segments.project, segments.view)
+        return json(await moment.records.view(found, project), { headers: entityTag(found) })
       },
     }),
     route({
