@@ -3,6 +3,7 @@ import type { Model, ModelVersion } from '../../../events/model.js'
 import type { RunRecord } from '../../jobs/history.js'
 import type { Resource, Log } from '../../log/contract/log.js'
 import { databaseOf, shownQuery } from '../../commands/rules/data-source.js'
+import { streamEvents } from '../../log/read/slices.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { describeModelPlace, type NamedRows, type ModelPlace } from '../../sql/facade/describe-model.js'
 import { maskSecrets } from '../../vault/seal-secrets.js'
@@ -13,7 +14,7 @@ export const recordTime = (recordedAt: string): string => recordedAt.slice(0, 26
 /** Makes the records that combine several resources, as of one moment. */
 export class Records {
   constructor(
-    readonly moment: Pick<Log, 'resources'>,
+    readonly moment: Pick<Log, 'resources' | 'readStream'>,
     readonly version: string,
     /** The progress of trainings; missing for reads of the past. */
     private readonly progressOf?: ProgressOf,
@@ -193,6 +194,22 @@ export class Records {
 
   /** The record of one version of a model. */
   async model(model: Resource<'model'>, version: ModelVersion, project: Resource<'project'>) {
+    return this.#version(model, version, project, await this.#requestTimes(model))
+  }
+
+  /** The records of all versions of a model. */
+  async versions(model: Resource<'model'>, project: Resource<'project'>) {
+    const requested = await this.#requestTimes(model)
+    return Promise.all(model.state.versions.map((version) => this.#version(model, version, project, requested)))
+  }
+
+  /** The times of the requests for a model's trainings, by version. They are in the log alone: states have no times. */
+  async #requestTimes({ stream }: Resource<'model'>): Promise<ReadonlyMap<number, string>> {
+    const requests = (await streamEvents(this.moment, stream)).filter(({ type }) => type === 'ModelTrainingRequested')
+    return new Map(requests.map(({ data, recorded_at }) => [Number(data['version']), recorded_at]))
+  }
+
+  async #version(model: Resource<'model'>, version: ModelVersion, project: Resource<'project'>, requested: ReadonlyMap<number, string>) {
     // Progress can still be present for a moment after a training has ended.
     const progress = version.status === 'training' ? this.progressOf?.(model.stream, version.version) : undefined
     return {
@@ -211,7 +228,7 @@ export class Records {
       active: model.state.active === version.version,
       mindsdb_version: this.version,
       error: version.error,
-      created_at: recordTime(model.created_at).slice(0, 19),
+      created_at: recordTime(requested.get(version.version) ?? model.created_at).slice(0, 19),
       fetch_data_query: version.query,
       training_time: version.result?.seconds ?? null,
       recording: model.state.recording,

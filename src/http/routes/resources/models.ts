@@ -129,8 +129,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
     async handle(input, moment) {
       const project = await projectNamed(moment, input.segments.project)
       const read = (after: number, limit: number) => moment.resources.page('model', project, after, limit)
-      const show = (model: Resource<'model'>) =>
-        Promise.all(model.state.versions.map((version) => moment.records.model(model, version, project)))
+      const show = (model: Resource<'model'>) => moment.records.versions(model, project)
       return list(input, [resourcesPart(read, show)])
     },
   }),

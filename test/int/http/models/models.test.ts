@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { settled, trainRent } from '../../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../../support/service.js'
 
@@ -180,8 +181,16 @@ test('a model is created by its statement, read in both records, retrained, read
     data: [[accuracy]],
     column_types: ['DOUBLE'],
   })
+  // Times of records have whole seconds.
+  await sleep(1_100)
   expect(await sql(at.url, 'RETRAIN mindsdb.life')).toMatchObject({ type: 'table' })
   await settled(at.url, 'life.2')
+  const requested = "SELECT CAST(date_trunc('second', created_at) AS VARCHAR) FROM models WHERE name = 'life' ORDER BY version"
+  const times = (await sql(at.url, requested)).data.flat()
+  const records = ((await send(at.url, 'GET', models)).body as Row[]).filter(({ name }) => name === 'Life')
+  expect(new Set(times).size).toBe(2)
+  expect(records.map(({ created_at }) => created_at)).toEqual(times)
+  expect(await send(at.url, 'GET', `${models}/life.2`)).toMatchObject({ body: { created_at: times[1] } })
   expect(await send(at.url, 'GET', `${models}/life`)).toMatchObject({ body: { version: 2, active: true } })
   expect(await send(at.url, 'GET', `${models}/life.1`)).toMatchObject({ body: { version: 1, active: false } })
   expect(((await send(at.url, 'GET', models)).body as Row[]).filter(({ name }) => name === 'Life').map(({ version }) => version)).toEqual([
