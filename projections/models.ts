@@ -48,6 +48,7 @@ export const modelVersions = history({
     seed: { type: 'BIGINT' },
     activate: { type: 'BOOLEAN' },
     tag: textColumn,
+    keep_training_data: { type: 'BOOLEAN' },
     status: {
       type: 'VARCHAR',
       assigns: `CASE type WHEN 'ModelTrainingRequested' THEN '"generating"'::JSON WHEN 'ModelTrainingStarted' THEN '"training"'::JSON

@@ -147,6 +147,11 @@ const jobs: ResourceRelation = {
     ORDER BY r.id, r.valid_from`,
 }
 
+/** The text that `modelRow` in `src/sql/facade/describe-model.ts` makes; as JSON, a merge would lose options that are null. */
+const trainingOptions = `'{"target":' || CAST(to_json(r.target) AS VARCHAR)
+        || CASE WHEN CAST(r.options AS VARCHAR) <> '{}' THEN ',"using":' || CAST(r.options AS VARCHAR) ELSE '' END
+        || CASE WHEN r.keep_training_data = false THEN ',"keep_training_data":false' ELSE '' END || '}'`
+
 const models: ResourceRelation = {
   name: 'models',
   table: 'model_versions',
@@ -164,7 +169,7 @@ const models: ResourceRelation = {
     column('MINDSDB_VERSION', 'VARCHAR', 'Release of the engine that trained it; the name is the one that clients read.'),
     column('ERROR', 'VARCHAR', 'Why the training failed.'),
     column('SELECT_DATA_QUERY', 'VARCHAR', 'Query that gave the training data.'),
-    column('TRAINING_OPTIONS', 'VARCHAR', 'The options of the training, as JSON text; secrets show as ******.'),
+    column('TRAINING_OPTIONS', 'VARCHAR', 'The target, and the options under using, as JSON text; secrets show as ******.'),
     column('CURRENT_TRAINING_PHASE', 'INTEGER', 'Phase the training is in.'),
     column('TOTAL_TRAINING_PHASES', 'INTEGER', 'Number of phases.'),
     column('TRAINING_PHASE_NAME', 'VARCHAR', 'Name of the phase.'),
@@ -177,7 +182,7 @@ const models: ResourceRelation = {
       coalesce(m.active, 1) = r.version AS "ACTIVE", r.version AS "VERSION", r.status AS "STATUS", r.accuracy AS "ACCURACY",
       r.target AS "PREDICT", 'up_to_date' AS "UPDATE_STATUS", r.report->>'$.engine.version' AS "MINDSDB_VERSION",
       r.error AS "ERROR", r.query AS "SELECT_DATA_QUERY",
-      ${masked(`json_merge_patch(json_object('target', r.target), coalesce(r.options, CAST('{}' AS JSON)))`)} AS "TRAINING_OPTIONS",
+      ${masked(trainingOptions)} AS "TRAINING_OPTIONS",
       CASE r.status WHEN 'generating' THEN 1 WHEN 'training' THEN 2 WHEN 'complete' THEN 3 END AS "CURRENT_TRAINING_PHASE",
       3 AS "TOTAL_TRAINING_PHASES",
       CASE r.status WHEN 'generating' THEN 'Reading' WHEN 'training' THEN 'Training' WHEN 'complete' THEN 'Complete' END AS "TRAINING_PHASE_NAME",

@@ -1,7 +1,7 @@
-import { test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { dialectService, expectAnswer, type Case } from '../../../support/dialect.js'
 import { settled, uploadRentals } from '../../../support/models/rentals.js'
-import { sql } from '../../../support/service.js'
+import { send, sql } from '../../../support/service.js'
 import { engineInfos } from '../../../../src/catalogue/engines.js'
 
 const at = dialectService(async (url) => {
@@ -208,4 +208,22 @@ test('engines are read as they were', async () => {
   const { data } = await sql(at.url, then)
   const names = `SELECT name FROM information_schema.ml_engines AT (VERSION => ${String(data[0]?.[0])})`
   await expectAnswer(at.url, [names, 'NAME', [...own.map(([name]) => [name]), ['Mine'], ['other']]])
+})
+
+test('the options of a training have one form in a listing, in a description and over REST', async () => {
+  const using = `confidence = 0.5, task = 'regression', keep_training_data = false`
+  await sql(at.url, `CREATE MODEL shop.plain FROM files (SELECT rooms, sqft AS "a ""b""" FROM rentals) PREDICT "a ""b"""`)
+  await sql(at.url, `CREATE MODEL shop.told FROM files (SELECT rooms, sqft FROM rentals) PREDICT sqft USING engine = 'constant', ${using}`)
+  for (const [name, options] of [
+    ['plain', { target: 'a "b"' }],
+    ['told', { target: 'sqft', using: { confidence: 0.5, task: 'regression' }, keep_training_data: false }],
+  ] as const) {
+    const listing = await sql(at.url, `SELECT training_options FROM shop.models WHERE name = '${name}'`)
+    expect(JSON.parse(String(listing.data[0]?.[0]))).toEqual(options)
+    const described = await sql(at.url, `DESCRIBE shop.${name}`)
+    expect(described.data[0]?.[described.column_names.indexOf('TRAINING_OPTIONS')]).toBe(listing.data[0]?.[0])
+    const { target, ...more } = options
+    const { problem_definition } = (await send(at.url, 'GET', `/api/projects/shop/models/${name}`)).body as { problem_definition: unknown }
+    expect(problem_definition).toEqual({ __mdb_sql_task: null, target, ...('using' in more && { using: more.using }) })
+  }
 })
