@@ -10,7 +10,7 @@ export const knowledgeBases: ResourceRelation = {
     nameOf('knowledge base'),
     projectColumn,
     column('EMBEDDING_MODEL', 'VARCHAR', 'Model that embeds texts, as JSON text; secrets show as ******. Empty: words alone.'),
-    column('RERANKING_MODEL', 'VARCHAR', 'Model for ordering results, as JSON text; it is stored, but not used.'),
+    column('RERANKING_MODEL', 'VARCHAR', 'Model that orders the results of a search, as JSON text; empty if none does.'),
     column('STORAGE', 'VARCHAR', 'Table for the vectors, as JSON text; it is stored, but not used.'),
     column('METADATA_COLUMNS', 'VARCHAR', 'Columns of metadata, as a JSON array; empty: all columns except id and content.'),
     column('CONTENT_COLUMNS', 'VARCHAR', 'Columns of content, as a JSON array; empty: content.'),

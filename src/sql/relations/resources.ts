@@ -76,15 +76,15 @@ const chatbots: ResourceRelation = {
     nameOf('chatbot'),
     projectColumn,
     column('DATABASE', 'VARCHAR', 'Connection to the chat service.'),
-    column('MODEL_NAME', 'VARCHAR', "The chatbot's own model, or its agent's."),
+    column('MODEL_NAME', 'VARCHAR', "Language model of its agent; without an agent, the chatbot's own model."),
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
     column('IS_RUNNING', 'BOOLEAN', 'Whether it answers.'),
-    column('LAST_ERROR', 'VARCHAR', 'Why it stopped, if it failed.'),
+    column('LAST_ERROR', 'VARCHAR', 'Always empty: log.messages has failures.'),
     column('WEBHOOK_TOKEN', 'VARCHAR', 'Always empty: the token is a secret, which the answer to the creation shows.'),
   ],
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", ${nocase('d.name')} AS "DATABASE",
-      coalesce(r.model_name, a.model_name) AS "MODEL_NAME", ${masked('r.params')} AS "PARAMS", r.is_running AS "IS_RUNNING",
+      CASE WHEN a.stream IS NULL THEN r.model_name ELSE a.model_name END AS "MODEL_NAME", ${masked('r.params')} AS "PARAMS", r.is_running AS "IS_RUNNING",
       CAST(NULL AS VARCHAR) AS "LAST_ERROR", CAST(NULL AS VARCHAR) AS "WEBHOOK_TOKEN"${more}
     FROM ${rows} AS r${joins}
     LEFT JOIN ledger.projects_history AS p

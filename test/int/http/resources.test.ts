@@ -310,6 +310,22 @@ test('chatbots have one record for writes and one for reads, and the read one ho
   expect(await call('PUT', `${project}/chatbots/by_id`, { chatbot: { name: 'CB2' } })).toMatchObject({ status: 409 })
 })
 
+test('a chatbot shows the model that its agent has now', async () => {
+  await call('POST', `${project}/agents`, { agent: { name: 'moving', model_name: 'gpt-4o' } })
+  const made = await call('POST', `${project}/chatbots`, { chatbot: { name: 'follows', agent_name: 'moving', database_name: 'slack_db' } })
+  expect(made).toMatchObject({ status: 201, body: { model_name: 'gpt-4o' } })
+  const { position } = await at.service.head()
+  expect(await sql(at.url, "UPDATE AGENT shop.moving SET model = 'claude-x'")).toMatchObject({ type: 'ok' })
+  const named = { model_name: 'claude-x' }
+  expect(await call('GET', `${project}/chatbots/follows`)).toMatchObject({ body: { ...named, agent: named } })
+  expect(await call('PUT', `${project}/chatbots/follows`, { chatbot: { params: { a: 1 } } })).toMatchObject({ body: named })
+  const shown = (table: string) => sql(at.url, `SELECT model_name FROM ${table} WHERE name = 'follows'`)
+  expect(await shown('shop.chatbots')).toMatchObject({ data: [['claude-x']] })
+  expect(await shown(`shop.chatbots AT (VERSION => ${position})`)).toMatchObject({ data: [['gpt-4o']] })
+  expect(await call('GET', `${project}/chatbots/follows?as_of=${position}`)).toMatchObject({ body: { model_name: 'gpt-4o' } })
+  for (const path of ['chatbots/follows', 'agents/moving']) expect((await call('DELETE', `${project}/${path}`)).status).toBe(204)
+})
+
 test('PUT of a chatbot that does not exist creates it under the name of the path', async () => {
   const created = await call('PUT', `${project}/chatbots/put_bot`, { chatbot: { agent_name: 'ca', database_name: 'slack_db' } })
   expect(created).toMatchObject({ status: 201, body: { name: 'put_bot' } })
