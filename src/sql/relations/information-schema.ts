@@ -161,7 +161,7 @@ const tables = (fixed: FixedRelations): Relation => {
         FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project
       UNION ALL SELECT 3, v.id, 0, p.name, v.name, 'VIEW', 'A stored query.', NULL, v.created_at, v.changed_at
         FROM ${at('views')} AS v JOIN projects AS p ON p.stream = v.project
-      UNION ALL SELECT 4, a.id, 0, p.name, a.name, 'AGENT', 'An agent; it is described here and not asked.', NULL, a.created_at, a.changed_at
+      UNION ALL SELECT 4, a.id, 0, p.name, a.name, 'AGENT', 'An agent: ask it with question = ….', NULL, a.created_at, a.changed_at
         FROM ${at('agents')} AS a JOIN projects AS p ON p.stream = a.project
       UNION ALL SELECT 4, k.id, 1, p.name, k.name, 'KNOWLEDGE_BASE', 'A knowledge base: search it with content = ….', NULL, k.created_at, k.changed_at
         FROM ${at('knowledge_bases')} AS k JOIN projects AS p ON p.stream = k.project
@@ -215,6 +215,17 @@ const knowledgeColumns = `
           lambda c: struct_pack(name := c, type := 'VARCHAR', about := 'Metadata.'))) AS c
       FROM ${at('knowledge_bases')} AS k JOIN projects AS p ON p.stream = k.project`
 
+/** The columns of an agent, unless its name means a model or a table of every project in FROM. */
+const agentColumns = `
+      SELECT p.name AS schema, a.name AS "table", unnest([
+          struct_pack(name := 'answer', type := 'VARCHAR', about := 'Text of the answer.'),
+          struct_pack(name := 'question', type := 'VARCHAR', about := 'The question: give it in WHERE, or JOIN it.'),
+          struct_pack(name := 'context', type := 'VARCHAR', about := 'The queries behind the answer, or why there are none, as JSON text.'),
+          struct_pack(name := 'trace_id', type := 'VARCHAR', about := 'Id of the answer in log.answers.')]) AS c
+      FROM ${at('agents')} AS a JOIN projects AS p ON p.stream = a.project
+      WHERE NOT EXISTS (SELECT 1 FROM ${at('models')} AS m WHERE m.project = a.project AND lower(m.name) = lower(a.name))
+        AND lower(a.name) NOT IN (SELECT f."table" FROM fixed AS f WHERE f.schema IS NULL)`
+
 const columns = (fixed: FixedRelations): Relation => {
   const rows = fixed.flatMap(({ schema, relations }) =>
     relations.flatMap((relation) =>
@@ -239,6 +250,7 @@ const columns = (fixed: FixedRelations): Relation => {
           unnest(range(1, CAST(json_array_length(columns) AS BIGINT) + 1)) AS place FROM ${at('files')} AS f) AS f
       UNION ALL SELECT m.schema, m."table", row_number() OVER (PARTITION BY m.schema, m."table"), m.c.name, m.c.type, 'YES', m.c.about FROM (${modelColumns}) AS m
       UNION ALL SELECT k.schema, k."table", row_number() OVER (PARTITION BY k.schema, k."table"), k.c.name, k.c.type, 'YES', k.c.about FROM (${knowledgeColumns}) AS k
+      UNION ALL SELECT a.schema, a."table", row_number() OVER (PARTITION BY a.schema, a."table"), a.c.name, a.c.type, 'YES', a.c.about FROM (${agentColumns}) AS a
       UNION ALL SELECT v.schema, v."table", v.place, v.name, v.type, 'YES', 'Column of the view.' FROM (
         SELECT unnest(from_json($views, '[{"schema":"VARCHAR","table":"VARCHAR","place":"INTEGER","name":"VARCHAR","type":"VARCHAR"}]'), max_depth := 2)) AS v
       UNION ALL SELECT c.schema, c."table", c.place, c.name, c.type, c.nullable, c.about FROM (

@@ -370,6 +370,25 @@ test('db_engine with db_params makes a connection of the chatbot, and a refused 
   expect((await at.service.head()).position).toBe(position)
 })
 
+test('agents and knowledge bases are tables of a project with columns, and of types that the OpenAPI document names', async () => {
+  await call('POST', `${project}/agents`, { agent: { name: 'clerk', model_name: 'gpt-4o' } })
+  expect((await sql(at.url, 'CREATE KNOWLEDGE_BASE shop.notes')).type).toBe('ok')
+  const columns = async (table: string) => {
+    const { status, body } = await call('GET', `/api/databases/shop/tables/${table}/columns`)
+    return { status, names: (body as unknown as { name: string }[]).map(({ name }) => name) }
+  }
+  expect(await columns('clerk')).toEqual({ status: 200, names: ['answer', 'question', 'context', 'trace_id'] })
+  expect((await columns('notes')).names).toContain('chunk_content')
+  const document = await call('GET', '/api/openapi.json')
+  const { Table } = (document.body as unknown as { components: { schemas: { Table: { properties: { type: { enum: string[] } } } } } })
+    .components.schemas
+  const tables = (await call('GET', '/api/databases/shop/tables')).body as unknown as { type: string }[]
+  expect([...new Set(tables.map(({ type }) => type))].filter((type) => !Table.properties.type.enum.includes(type))).toEqual([])
+  expect(tables.map(({ type }) => type)).toEqual(expect.arrayContaining(['agent', 'knowledge_base']))
+  await sql(at.url, 'DROP KNOWLEDGE_BASE shop.notes')
+  await call('DELETE', `${project}/agents/clerk`)
+})
+
 test('views have id, name and query; names are unique in their project', async () => {
   const created = await call('POST', `${project}/views`, { view: { name: 'Vv', query: 'SELECT 1 AS one' } })
   expect(created).toEqual({ status: 201, body: { id, name: 'Vv', query: 'SELECT 1 AS one' } })

@@ -19,7 +19,7 @@ import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol
 const record = z
   .object({
     name: z.string(),
-    type: z.enum(['data', 'model', 'view', 'agent', 'system view']),
+    type: z.enum(['data', 'model', 'view', 'agent', 'knowledge_base', 'system view']),
     schema: z.string().optional().describe('of a connected database: the schema of the table'),
     note: z.string().optional().describe('on the last table of a list that has not all of them'),
   })

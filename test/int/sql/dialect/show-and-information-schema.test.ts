@@ -70,6 +70,29 @@ const shows: Case[] = [
   ],
   ["SHOW TABLES FROM information_schema LIKE 'KEY%'", 'Tables_in_information_schema', [['key_column_usage']]],
   ['SHOW TABLES FROM nope', /Database nope does not exists/],
+  [
+    'DESCRIBE shop.helper',
+    'Field, Type, Null, Key, Default, Extra',
+    ['answer', 'question', 'context', 'trace_id'].map((name) => [name, 'varchar', 'YES', null, null, null]),
+  ],
+  [
+    "SHOW COLUMNS FROM shop.helper LIKE 'trace%'",
+    'Field, Type, Null, Key, Default, Extra',
+    [['trace_id', 'varchar', 'YES', null, null, null]],
+  ],
+  [
+    "SELECT table_comment FROM information_schema.tables WHERE table_name = 'helper'",
+    'TABLE_COMMENT',
+    [['An agent: ask it with question = ….']],
+  ],
+  ["CREATE AGENT shop.jobs USING model = 'gpt-4o'", 'ok'],
+  // FROM reads the table of each project, not the agent with its name.
+  [
+    "SELECT count(*) FROM information_schema.columns WHERE table_schema = 'shop' AND table_name = 'jobs' AND column_name = 'trace_id'",
+    'count_0',
+    [[0]],
+  ],
+  ['DROP AGENT shop.jobs', 'ok'],
   ['SHOW TABLE STATUS FROM files', status],
   ["SHOW TABLE STATUS FROM files LIKE 'x'", status, []],
   ["SHOW TABLE STATUS LIKE 'x'", status, []],
