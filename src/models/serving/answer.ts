@@ -7,7 +7,7 @@ import { outputs, type Predictor } from '../engines/tables/predictor.js'
 import { isRemote, type AnyPredictor } from '../engines/contract/remote.js'
 import { checkValue, readTruth } from '../data/check-values.js'
 import type { ClassLabel } from '../data/task.js'
-import type { ColumnDescriptor } from '../data/values.js'
+import { readCell, type ColumnDescriptor } from '../data/values.js'
 
 export type InputRow = Readonly<Record<string, unknown>>
 export type AnswerRow = Record<string, unknown>
@@ -71,11 +71,16 @@ const explain = (
   })
 }
 
+/** A value with the type of its column: only numbers may be sent as text. */
+const typed = (input: ColumnDescriptor | undefined, value: unknown): unknown =>
+  typeof value === 'string' && (input?.type === 'number' || input?.type === 'integer') ? readCell(input.type, value) : (value ?? null)
+
 /** The input columns of the answer: first the sent ones in the order sent, then the model's others as `null`. */
 const echo = (predictor: AnyPredictor, row: InputRow, names: Names): [string, unknown][] => {
+  const inputs = inputsByName(predictor)
   const sent = [...names]
     .filter(([, name]) => name !== predictor.target.name)
-    .map(([as, name]): [string, unknown] => [name, row[as] ?? null])
+    .map(([as, name]): [string, unknown] => [name, typed(inputs.get(name), row[as])])
   const there = new Set(sent.map(([name]) => name))
   return [...sent, ...predictor.inputs.filter(({ name }) => !there.has(name)).map(({ name }): [string, unknown] => [name, null])]
 }

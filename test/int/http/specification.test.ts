@@ -159,6 +159,11 @@ describe('sections 2 and 4.5: POST /api/projects/{projectName}/models/{modelName
     }
   })
 
+  test('a number that was sent as text is echoed as a number', async () => {
+    const { body } = await send(at.url, 'POST', '/api/projects/mindsdb/models/rent/predict', [{ sqft: '1200', location: '1', rooms: null }])
+    expect(body).toMatchObject([{ sqft: 1200, location: '1', rooms: null }])
+  })
+
   test('the prefix of the sample request, with v1 and a second api, leads to the same place', async () => {
     const rows = [{ sqft: 900, location: 'good', rooms: 1 }]
     const { body } = await send(at.url, 'POST', '/api/projects/mindsdb/models/rent/predict', rows)

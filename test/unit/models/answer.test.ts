@@ -14,7 +14,7 @@ describe('the answer for a number', () => {
     predictor = loadPredictor(train(matrixOf(mixture(150, 2)), { target: 'price', preset: 'fast' }).artefact)
   })
 
-  it('has the documented columns: sent inputs first, as sent, then the others', async () => {
+  it('has the documented columns: sent inputs first, with the types of their columns, then the others', async () => {
     const [row] = await answerRows(predictor, [{ place: 'west', size: '40' }])
     expect(Object.keys(row!)).toEqual([
       'place',
@@ -35,7 +35,7 @@ describe('the answer for a number', () => {
     ])
     expect(row).toMatchObject({
       place: 'west',
-      size: '40',
+      size: 40,
       garden: null,
       price: expect.any(Number),
       __service_row_id: null,
