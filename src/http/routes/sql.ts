@@ -7,6 +7,7 @@ import * as z from 'zod'
 import { jsonObject, type Json } from '../../../events/common.js'
 import { limitOf, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { backQuoteName } from '../../dialect/strings.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import type { Parameters } from '../../sql/statements/statement.js'
 import type { SqlAnswer } from '../../sql/contract/answer.js'
@@ -27,6 +28,8 @@ const dryRun = z.boolean().describe('Shows the events that a statement which wri
 
 const readOnly = z.boolean().describe('Refuses a statement that writes, also one in the language of a connected database; not sent back')
 
+const nativeQuery = z.boolean().describe('Sends the text as it is to the connected database "db", like SELECT * FROM db (…); not sent back')
+
 /** A list of JSON values. The body is parsed JSON already, so only the number of values is checked. */
 const positional = z
   .custom<Json[]>((value) => Array.isArray(value) && value.length <= limits.statementMaxParams)
@@ -36,7 +39,13 @@ const fields = z.looseObject({
   // SQL's parser refuses an empty statement, with its own message.
   query: z.string().meta({ minLength: 1 }),
   context: z
-    .looseObject({ db: z.string().nullish(), as_of: asOf.nullish(), dry_run: dryRun.nullish(), read_only: readOnly.nullish() })
+    .looseObject({
+      db: z.string().nullish(),
+      as_of: asOf.nullish(),
+      dry_run: dryRun.nullish(),
+      read_only: readOnly.nullish(),
+      native_query: nativeQuery.nullish(),
+    })
     .nullish(),
   params: z.union([jsonObject, positional]).nullish(),
   response_format: z.enum(formats).nullish(),
@@ -62,6 +71,7 @@ const unfitContext: ReadonlyMap<unknown, string> = new Map([
   ['as_of', '"as_of" in "context" must be a log position, a whole number from 1 on, or a time such as "2026-01-31 12:00:00"'],
   ['dry_run', '"dry_run" in "context" must be true or false'],
   ['read_only', '"read_only" in "context" must be true or false'],
+  ['native_query', '"native_query" in "context" must be true or false'],
 ])
 
 const body: Body<z.infer<typeof fields>> = {
@@ -77,6 +87,13 @@ const body: Body<z.infer<typeof fields>> = {
     if (field === 'response_format') throw invalidFormat()
     throw refuse('Please provide "query" with the request.')
   },
+}
+
+/** The statement that is run: a native query is put into the form that sends it to its database. */
+const statementOf = ({ query, context: sent }: z.infer<typeof fields>): string => {
+  if (sent?.native_query !== true) return query
+  if (!sent.db) throw refuse('"native_query" in "context" needs "db", the name of a connected database')
+  return `SELECT * FROM ${backQuoteName(sent.db)} (\n${query.replace(/;\s*$/, '')}\n)`
 }
 
 /** A list has the values for `?`, by their place from 1. */
@@ -113,13 +130,14 @@ export const sqlRoutes = (sql: SqlEngine, directory: string): Route[] => [
     bodySize: 'rows',
     answers: { 200: answers },
     gives: otherTypes,
-    async handle({ body: { query, context: sent, params, response_format }, call }) {
+    async handle({ body, call }) {
+      const { context: sent, params, response_format } = body
       const format = formatOf(call, response_format)
       const execution = { ...call.execution(), ...(sent?.dry_run === true && { dryRun: true }) }
       const into = format === 'parquet' ? join(directory, `${randomUUID()}.parquet`) : undefined
       try {
         const answer = await sql.execute({
-          query,
+          query: statementOf(body),
           db: sent?.db ?? undefined,
           asOf: sent?.as_of ?? undefined,
           params: paramsOf(params),

@@ -389,6 +389,22 @@ test('a view FROM a connection is in the SQL of its database, like the same quer
   expect(await ask('SELECT count(*) FROM pg.homes')).toEqual([[200]])
 })
 
+test('native_query in the context sends the statement as it is', async () => {
+  const asked = (query: string, context: object) => send(service.url, 'POST', '/api/sql/query', { query, context })
+  const query = "SELECT id / 2 AS half, to_char(listed, 'YYYY') AS year FROM homes WHERE id = 7 -- one"
+  const native = { db: 'pg', native_query: true }
+  expect((await asked(`${query}\n;\n`, native)).body).toMatchObject({ type: 'table', column_names: ['half', 'year'], data: [[3, '2026']] })
+  expect((await asked('DELETE FROM homes', native)).body).toMatchObject({ type: 'error' })
+  expect((await asked('SELECT id / 2 AS half FROM homes WHERE id = 7', { db: 'pg', native_query: false })).body).toMatchObject({
+    data: [[3.5]],
+  })
+  expect(await asked(query, { native_query: true })).toMatchObject({ status: 400, body: { detail: expect.stringContaining('needs "db"') } })
+  expect(await asked(query, { ...native, native_query: 'yes' })).toMatchObject({
+    status: 400,
+    body: { detail: expect.stringContaining('true or false') },
+  })
+})
+
 describe('a text with a backslash as a parameter', () => {
   const sent = async (query: string, params: object, db = 'mindsdb') =>
     (await send(service.url, 'POST', '/api/sql/query', { query, params, context: { db } })).body as { type: string; error_message?: string }
