@@ -87,7 +87,7 @@ export const engineNamed = (name: string): EngineInfo | undefined => {
 
 /** The refusal of an unknown engine name. */
 export const unknownEngine = (name: string): Problem =>
-  new Problem('not_found', 'ML engine not found', `There is no engine "${name}"; the engines are ${[...byName.keys()].join(', ')}`, {
+  new Problem('not_found', 'ML handler not found', `There is no engine "${name}"; the engines are ${[...byName.keys()].join(', ')}`, {
     hint: `CREATE ML_ENGINE ${name} FROM ${defaultEngine} makes it another name of an existing engine; SHOW ML_ENGINES lists them all.`,
   })
 

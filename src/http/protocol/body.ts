@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isObject } from '../../../events/common.js'
-import { missingField, Problem, wrong } from '../../basics/errors.js'
+import { isProblem, missingField, Problem, wrong, type ProblemCode } from '../../basics/errors.js'
 
 /** The body that came with a request: its JSON value, or a note that it had another form. */
 export type RequestBody = { method: string; json: unknown; isOther: boolean }
@@ -92,6 +92,21 @@ export const wrappedNamed = <T extends { name?: string | null | undefined }>(
     const { name } = fields
     if (name === undefined || name === null) throw missingField('name', kind)
     return { ...fields, name }
+  },
+})
+
+const ofFields: ReadonlySet<ProblemCode> = new Set(['missing_parameter', 'missing_field', 'wrong_arguments'])
+
+/** The same body, with the title that the public service gives the refusal of its fields: clients compare titles. The code stays. */
+export const titled = <T>(title: string, { schema, read }: Body<T>): Body<T> => ({
+  schema,
+  read: async (sent) => {
+    try {
+      return await read(sent)
+    } catch (error) {
+      if (!isProblem(error) || !ofFields.has(error.code)) throw error
+      throw new Problem(error.code, title, error.detail, error.extras)
+    }
   },
 })
 

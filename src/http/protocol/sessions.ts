@@ -75,7 +75,8 @@ export class Sessions {
     const rightPassword = timingSafeEqual(digest(password), digest(this.user.password))
     if (!rightName || !rightPassword) {
       this.#failures.set(address, failures + 1)
-      throw new Problem('unauthorized', 'Unauthorized', 'wrong username or password')
+      // The public service uses this title for this refusal, and clients compare titles.
+      throw new Problem('unauthorized', 'Forbidden', 'wrong username or password')
     }
     const token = `pat_${randomBytes(32).toString('base64url')}`
     const login = loginOf(token)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { objectOrNone } from '../protocol/body.js'
+import { objectOrNone, titled } from '../protocol/body.js'
 import type { Call } from '../protocol/call.js'
 import { type Caller, nobody } from '../protocol/client.js'
 import { json } from '../protocol/reply.js'
@@ -54,7 +54,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     path: '/login',
     summary: 'Log in: sets the cookie `session` and answers a token for `Authorization: Bearer`',
     ofNode: true,
-    body: objectOrNone(credentials, 'login'),
+    body: titled('Error in username or password', objectOrNone(credentials, 'login')),
     bodySize: 'small',
     answers: { 200: z.object({ token: z.string() }) },
     async handle({ body: { username, email, password }, call }) {

@@ -7,7 +7,7 @@ import { knownEngine } from '../../../commands/database.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from '../../reads/find-database.js'
-import { given, object, objectIn, parse, unwrap, type Body } from '../../protocol/body.js'
+import { given, object, objectIn, parse, titled, unwrap, type Body } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { value } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
@@ -48,13 +48,14 @@ const status = z
   .meta({ id: 'ConnectionStatus' })
 
 /** A connection under `database`, and whether the client wants it tested first. */
-const body = <T>(database: z.ZodType<T>): Body<{ database: T; asksForCheck: boolean }> => ({
-  schema: z.object({ database, check_connection: checked }),
-  read: (sent) => ({
-    database: unwrap(sent, 'database', database),
-    asksForCheck: parse(z.looseObject({ check_connection: z.boolean().nullish() }), objectIn(sent), 'body').check_connection ?? false,
-  }),
-})
+const body = <T>(database: z.ZodType<T>): Body<{ database: T; asksForCheck: boolean }> =>
+  titled('Wrong argument', {
+    schema: z.object({ database, check_connection: checked }),
+    read: (sent) => ({
+      database: unwrap(sent, 'database', database),
+      asksForCheck: parse(z.looseObject({ check_connection: z.boolean().nullish() }), objectIn(sent), 'body').check_connection ?? false,
+    }),
+  })
 
 export type DatabaseListed = { name: string; type: string; id: number | null; engine: string | null; visible: boolean; deletable: boolean }
 

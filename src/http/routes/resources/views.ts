@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import type { Origin } from '../../../log/contract/log.js'
-import { wrapped } from '../../protocol/body.js'
+import { titled, wrapped } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
@@ -54,7 +54,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteF
       path,
       summary: 'Create a view from a SELECT',
       commandHeaders,
-      body: wrapped('view', creation),
+      body: titled('Wrong argument', wrapped('view', creation)),
       answers: { 201: record },
       async handle({ segments: { project }, body: { name: view, query }, call }) {
         const { record } = await write(call, { type: 'CreateView', project, view, query })
@@ -75,7 +75,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteF
       path: `${path}/:view`,
       summary: "Change a view's query; a view that does not exist is created",
       commandHeaders,
-      body: wrapped('view', changes),
+      body: titled('Wrong argument', wrapped('view', changes)),
       answers: { 200: record, 201: record },
       async handle({ segments, body: { query }, call }) {
         const { created, record } = await write(call, { type: 'PutView', ...segments, query })

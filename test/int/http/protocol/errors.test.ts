@@ -110,8 +110,19 @@ test('a wrapper that holds no object is refused', async () => {
       for (const value of ['null', '[]', '5', '"text"', '[{}]', 'true', '[{"name":"x","type":"t","params":{}}]'])
         expect(await expectRefused(method, path, `{"${wrapper}":${value}}`)).toMatchObject({
           code: 'missing_parameter',
-          title: 'Missing parameter',
+          title: wrapper === 'view' || wrapper === 'database' ? 'Wrong argument' : 'Missing parameter',
         })
+})
+
+test('a missing field, and an unknown engine, have the titles of the public service', async () => {
+  const query = "CREATE MODEL mindsdb.m FROM files (SELECT 1 AS a) PREDICT a USING engine = 'none'"
+  for (const [path, body, code, title] of [
+    ['/api/databases', { database: { engine: 'slack' } }, 'missing_field', 'Wrong argument'],
+    ['/api/projects/mindsdb/views', { view: { name: 'v' } }, 'missing_field', 'Wrong argument'],
+    ['/api/projects/mindsdb/skills', { skill: { name: 's' } }, 'missing_field', 'Missing field'],
+    ['/api/projects/mindsdb/models', { query }, 'not_found', 'ML handler not found'],
+  ] as const)
+    expect(await expectRefused('POST', path, body)).toMatchObject({ code, title })
 })
 
 test('a body beyond the limit is refused with 413', async () => {

@@ -159,7 +159,7 @@ test('a login of the wrong shape is a 400, a wrong one a 401, and after ten of t
     { username: 'ada', password: null },
   ])
     expect({ body, reply: await send(at.url, 'POST', '/api/login', JSON.stringify(body)) }).toMatchObject({
-      reply: { status: 400, body: { code: expect.any(String) } },
+      reply: { status: 400, body: { code: expect.any(String), title: 'Error in username or password' } },
     })
   const wrong = [
     { username: 'ada', password: 'x' },
@@ -169,7 +169,7 @@ test('a login of the wrong shape is a 400, a wrong one a 401, and after ten of t
     { username: 'ada', password: 'correct horse ' },
   ]
   for (const body of [...wrong, ...wrong])
-    expect({ body, reply: await login(body) }).toMatchObject({ reply: { status: 401, body: { code: 'unauthorized' } } })
+    expect({ body, reply: await login(body) }).toMatchObject({ reply: { status: 401, body: { code: 'unauthorized', title: 'Forbidden' } } })
   const reply = await login({ username: 'ada', password: 'correct horse' })
   expect(reply).toMatchObject({ status: 429, body: { code: 'too_many_attempts' } })
   expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
