@@ -114,10 +114,11 @@ const receiveForm = (req: IncomingMessage, target: Target): Promise<Form> => {
       if (truncated) fail(tooLarge(`The form's field ${JSON.stringify(name)} is longer than ${limits.formFieldMaxBytes} bytes.`))
       fields.set(name, value)
     })
-    parser.on('file', (_, stream, filename) => {
+    // The parser's types are wrong here: a part of application/octet-stream is a file also without a filename.
+    parser.on('file', (_, stream, filename: string | undefined) => {
       part = stream
-      originalName = filename
-      saving = save(stream, allowed(target, filename))
+      originalName = filename ?? ''
+      saving = save(stream, allowed(target, originalName))
       saving.catch((error: unknown) => (error instanceof Problem || isOfTheSystem(error) ? fail(error) : malformed(error)))
     })
     parser.on('finish', () => {

@@ -98,6 +98,12 @@ describe('an upload is received', () => {
       ])
     }))
 
+  test('as bytes without a filename', () =>
+    withServer(async (server) => {
+      const { status, answer } = await put(server, formType, form(part('name="file"', csv, 'application/octet-stream')))
+      expect([status, answer]).toEqual([200, { ...received, originalName: '', fields: {} }])
+    }))
+
   test('from the form of the platform', () =>
     withServer(async (server) => {
       const data = new FormData()
@@ -158,6 +164,15 @@ describe('an upload is refused, and nothing stays', () => {
       'wrong_arguments',
       'fields',
     ],
+    [
+      'a part without any name',
+      formType,
+      form(`--bound\r\nContent-Type: application/octet-stream\r\n\r\n${csv}\r\n`),
+      400,
+      'wrong_arguments',
+      'no file',
+    ],
+    ['an empty part without a filename', formType, form(part('name="file"', '', 'application/octet-stream')), 400, 'bad_file', 'empty'],
     ['another type', 'application/zip', 'x', 415, 'wrong_media_type', 'text/csv'],
   ])('%s', (_, type, body, status, code, detail) =>
     withServer(async (server) => {
