@@ -1,5 +1,4 @@
 import { createReadStream, createWriteStream, readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import type { ConnectionRead } from '../../../events/model.js'
 import type { TrainedVersion } from '../../../events/records/queries.js'
@@ -60,6 +59,20 @@ export const writeRows = async (select: RowSource, query: RowsQuery, file: strin
   }
 }
 
+/** The chunks in a file of rows. Only a newline ends one: readline would split at U+2028 as well, which texts of JSON contain as it is. */
+async function* chunksIn(file: string): AsyncGenerator<string> {
+  let parts: Buffer[] = []
+  for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, from)) {
+      yield Buffer.concat([...parts, bytes.subarray(from, end)]).toString()
+      parts = []
+      from = end + 1
+    }
+    parts.push(bytes.subarray(from))
+  }
+}
+
 /** `fineTuned` has the numbers of kept and new rows, if there were kept rows. */
 export type ReadRows = { matrix: Matrix; excluded: Exclusion[]; fineTuned?: FineTuningRows }
 
@@ -77,8 +90,8 @@ export const readRows = async ({ file, columns }: RowsFile, seed: number, base?:
   const builder = new MatrixBuilder(kept.map(({ name, type }) => ({ name, type })))
   if (before) builder.addMatrix(before)
   const whole = !before && kept.length === columns.length
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-    const rows = JSON.parse(`[${line}]`) as unknown[][]
+  for await (const chunk of chunksIn(file)) {
+    const rows = JSON.parse(`[${chunk}]`) as unknown[][]
     for (const row of rows) builder.addRow(whole ? row : kept.map(({ index }) => row[index]))
   }
   const excluded = typed.flatMap(({ name, type, sqlType }) =>

@@ -1,15 +1,32 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { decodeMatrix, encodeMatrix } from '../../../src/models/data/matrix-format.js'
 import { MatrixBuilder, type Matrix } from '../../../src/models/data/matrix.js'
 import type { ColumnDescriptor } from '../../../src/models/data/values.js'
+import { readRows, writeRows } from '../../../src/models/data/rows-file.js'
+import { inDirectory } from '../files/tables.js'
 import { matrixOf, mixture } from './tables.js'
 
 const identity = (matrix: Matrix) => createHash('sha256').update(encodeMatrix(matrix)).digest('hex')
 
 const single = (type: ColumnDescriptor['type'], values: readonly unknown[]): Matrix =>
   matrixOf({ columns: [{ name: 'a', type }], rows: values.map((value) => [value]) })
+
+describe('a file of rows', () => {
+  it('is read in the chunks that were written, whatever line ends and separators their texts have', () =>
+    inDirectory(async (directory) => {
+      const texts = ['a\u2028b', 'c\u2029', '\u0085d', 'e\nf', 'g\r\n', 'Zoë'.repeat(50_000)]
+      const columns = [{ name: 'a', type: 'VARCHAR' }]
+      const select = () => Promise.resolve({ columns, chunks: Readable.from(texts.map((text) => Buffer.from(JSON.stringify([text])))) })
+      const query = { sql: '', db: 'files', upTo: 0 }
+      const rows = await writeRows(select, query, join(directory, 'rows'), new AbortController().signal)
+      const { matrix } = await readRows(rows, 0)
+      expect(matrix.columns.flatMap((column) => (column.type === 'text' ? column.dictionary : []))).toEqual([...texts].sort())
+    }))
+})
 
 describe('the training matrix', () => {
   it('has the same bytes whatever order the rows come in', () => {
