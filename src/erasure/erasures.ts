@@ -21,6 +21,7 @@ import { planFile, planMatrix } from './blobs.js'
 import { planDocuments } from './documents.js'
 import { droppingErased } from './drop-blobs.js'
 import { eraseKeptReplies } from './kept-replies.js'
+import { OwnFiles } from './own-files.js'
 import { distinct, emptyPlan, sharedContent, sharesOf, type Plan, type PlannedPayload, type Share } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
 import type { ErasureRequest, Subject } from './request.js'
@@ -92,7 +93,12 @@ export class Erasures {
   #isStopping = false
   #following: Processing | undefined
 
-  constructor(private readonly options: Options) {}
+  /** They stay unwiped if an erasure fails after its event; the next erasure wipes them, which may be the repeated request. */
+  readonly #files: OwnFiles
+
+  constructor(private readonly options: Options) {
+    this.#files = new OwnFiles({ ...options, log: options.ledger.log })
+  }
 
   /** @throws Problem if nothing has this name, or if something else uses the same bytes */
   erase(request: ErasureRequest, origin: Origin): Promise<ErasureResult> {
@@ -267,6 +273,7 @@ export class Erasures {
       // Refers both to the hash in events and to that of a later replacement, so that readers of either find the new replacement at once.
       return [...new Set([planned.hash, planned.standsIn])].map((hash) => ({ hash, replacement }))
     })
+    if (!this.options.wipes) this.#files.note(what)
     const data: DataErased = { what, subject, reason, payloads: erased, blobs }
     const { positions } = await this.options.ledger.execute({ type: 'EraseData', data }, origin, { payloads: replacements })
     return positions[0] ?? 0
@@ -280,21 +287,10 @@ export class Erasures {
     const { blobs, wipes } = this.options
     const { log } = this.options.ledger
     if (!blobs.drop && contents.size > 0) await removeErasedBlobs(log, blobs, 0, contents)
-    const last = positions.at(-1)
-    if (last === undefined && plan.already === 0) return
-    if (wipes) await wipes.everywhere(last ?? (await log.erasedAt()), this.#patience.signal)
-    else if (last !== undefined) await this.#wipe(plan.what, last)
-  }
-
-  /** Removes data that was erased up to a position from the files of this node, except blobs, which the nodes share. */
-  async #wipe(what: Plan['what'], position: number): Promise<void> {
-    // Secrets and matrices never reach the tables; a query may have spilled rows of a file.
-    const isInTables = what !== 'secrets' && what !== 'matrix'
-    await Promise.all([
-      this.options.ledger.log.wipe(this.#patience.signal),
-      isInTables ? this.options.purge(position) : undefined,
-      what === 'documents' ? this.options.purgeKnowledge?.() : undefined,
-    ])
+    const { signal } = this.#patience
+    if (!wipes) {
+      if (!this.#files.areWiped) await this.#files.wipe(await log.erasedAt(), signal)
+    } else if (positions.length > 0 || plan.already > 0) await wipes.everywhere(positions.at(-1) ?? (await log.erasedAt()), signal)
   }
 
   /**
@@ -308,7 +304,8 @@ export class Erasures {
     const { position } = await log.head()
     if ((await log.erasedAt()) > 0) {
       await removeErasedBlobs(log, blobs)
-      await this.#wipe('documents', position)
+      this.#files.note('documents')
+      await this.#files.wipe(position, this.#patience.signal)
     }
     await wipes.wiped(position)
     this.#following = startProcessor<LogEvent>(log, {
@@ -326,7 +323,8 @@ export class Erasures {
     const what = event.type === 'DataErased' ? event.data.what : 'secrets'
     for (;;)
       try {
-        await this.#wipe(what, position)
+        this.#files.note(what)
+        await this.#files.wipe(position, this.#patience.signal)
         await wipes.wiped(position)
         return
       } catch (error) {
@@ -343,8 +341,10 @@ export class Erasures {
     const { log } = this.options.ledger
     if (this.options.wipes || (await log.erasedAt()) === 0) return
     await this.#inTurn(async () => {
+      // If this fails, the next erasure wipes the log's files.
+      this.#files.note('secrets')
       await removeErasedBlobs(log, blobs)
-      await log.wipe(this.#patience.signal)
+      await this.#files.wipe(await log.erasedAt(), this.#patience.signal)
     })
   }
 }

@@ -27,6 +27,13 @@ const write = async (log: Log, payloads: SealedPayload[], from = 0) => {
   )
 }
 
+/** A prediction that kept its row as a payload. */
+const servedRows = ({ hash }: SealedPayload): NewEvent => {
+  const requests = [{ request: 'r', rows: 1 }]
+  const data = { model: stream(5), version: 1, rows: 1, requests, payload: hash, statement: null, read_at: 0 }
+  return { stream: `${stream(5)}/predictions`, event: { type: 'PredictionsServed', data } }
+}
+
 const erased = (payloads: readonly { hash: string; replacement: string | null }[]): NewEvent => ({
   stream: logStream,
   event: { type: 'DataErased', data: { what: 'secrets', subject: 'skill', reason: null, payloads: [...payloads], blobs: [] } },
@@ -119,10 +126,7 @@ eachLog(({ withLog, isShared }) =>
     test('does not keep a stop waiting for a reader: the erasure stands, and the next start finishes it', () =>
       withLog(async ({ log, ledger, file }) => {
         const payload = vault.seal(Buffer.from('[]'))
-        const requests = [{ request: 'r', rows: 1 }]
-        const data = { model: stream(5), version: 1, rows: 1, requests, payload: payload.hash, statement: null, read_at: 0 }
-        const served: NewEvent = { stream: `${stream(5)}/predictions`, event: { type: 'PredictionsServed', data } }
-        await log.submit({ origin, lookups: {}, decide: () => [served], payloads: [payload] })
+        await log.submit({ origin, lookups: {}, decide: () => [servedRows(payload)], payloads: [payload] })
         const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
         const reader = new Database(file, { readonly: true })
         reader.exec('BEGIN')
@@ -135,6 +139,24 @@ eachLog(({ withLog, isShared }) =>
         reader.close()
         await log.wipe()
         expect(traces(file, [payload])).toBe(0)
+      }))
+
+    test('is not said to be gone while the tables could not be purged: the repeated request purges them', () =>
+      withLog(async ({ log, ledger, file }) => {
+        const payload = vault.seal(Buffer.from('[]'))
+        await log.submit({ origin, lookups: {}, decide: () => [servedRows(payload)], payloads: [payload] })
+        const purges: number[] = []
+        const purge = async (upTo: number) => {
+          if (purges.push(upTo) === 1) throw new Error('SQL is not available')
+        }
+        const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge })
+        const erase = () => erasures.erase({ subject: { what: 'prediction', of: 1 }, reason: null, shared: false, dryRun: false }, origin)
+        await expect(erase()).rejects.toThrow('SQL is not available')
+        const again = { payloads: 0, positions: [], already_erased: 1 }
+        expect(await erase()).toMatchObject(again)
+        expect(purges).toEqual([2, 2])
+        expect(await erase()).toMatchObject(again)
+        expect(purges).toHaveLength(2)
       }))
 
     if (!isShared)

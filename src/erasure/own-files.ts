@@ -1,0 +1,41 @@
+import type { ErasureKind } from '../../events/records/log.js'
+import type { Log } from '../log/contract/log.js'
+
+type Options = {
+  log: Pick<Log, 'wipe'>
+  /** Removes the bytes of data that was erased up to a position from the tables' files. */
+  purge: (upTo: number) => Promise<void>
+  /** Removes the bytes of erased documents from the indexes of knowledge bases. */
+  purgeKnowledge?: () => Promise<void>
+}
+
+/** The files of this node that may have bytes of erased data: those of the log, the tables and the indexes. Nodes share the blobs. */
+export class OwnFiles {
+  /** The kinds of data that were erased since the files were last wiped. They stay here if wiping fails. */
+  readonly #erased = new Set<ErasureKind>()
+
+  constructor(private readonly options: Options) {}
+
+  /** Whether the files have no byte of erased data. */
+  get areWiped(): boolean {
+    return this.#erased.size === 0
+  }
+
+  /** Notes that data is erased, or is about to be. */
+  note(what: ErasureKind): void {
+    this.#erased.add(what)
+  }
+
+  /** Removes all noted data that was erased up to a position. @throws Problem 503 when a reader still prevented this at the signal */
+  async wipe(position: number, signal: AbortSignal): Promise<void> {
+    const kinds = [...this.#erased]
+    // Secrets and matrices never reach the tables; a query may have spilled rows of a file.
+    const isInTables = kinds.some((what) => what !== 'secrets' && what !== 'matrix')
+    await Promise.all([
+      this.options.log.wipe(signal),
+      isInTables ? this.options.purge(position) : undefined,
+      kinds.includes('documents') ? this.options.purgeKnowledge?.() : undefined,
+    ])
+    for (const what of kinds) this.#erased.delete(what)
+  }
+}
