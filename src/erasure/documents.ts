@@ -44,8 +44,9 @@ export const planDocuments = async (log: ReadableLog, { project, knowledge_base,
   // The ids may be personal data, so the event does not contain them.
   const plan = emptyPlan('documents', `${project}.${knowledge_base}`)
   const wanted = ids && new Set(ids)
+  const missing = new Set(ids)
   const work = new LongWork()
-  let found = 0
+  let [found, already] = [0, 0]
   for await (const { type, data } of eventsOf(log, contentsStream(stream))) {
     if (type !== 'KnowledgeInserted') continue
     const { payload, vectors, documents: count, chunking } = inserted.parse(data)
@@ -53,10 +54,12 @@ export const planDocuments = async (log: ReadableLog, { project, knowledge_base,
     const bytes = ofDocuments && (await log.payload(payload))
     await work.pause()
     if (!ofDocuments || !bytes) {
-      if (!wanted) plan.already++
+      already++
       continue
     }
     const before = stored.parse(JSON.parse(bytes.toString()))
+    for (const document of before) if ('id' in document) missing.delete(document.id)
+    if (wanted && before.some((document) => 'erased' in document)) already++
     const split = without(before, (id) => wanted?.has(id) ?? true)
     if (!split) continue
     found += split.gone
@@ -66,7 +69,9 @@ export const planDocuments = async (log: ReadableLog, { project, knowledge_base,
     if (ofVectors && vectorBytes)
       plan.payloads.push({ ...ofVectors, stays: isEmpty ? null : vectorsLeft(vectorBytes, before, split.left, chunking) })
   }
-  if (found === 0 && plan.already === 0)
+  // An erased document has no id any more, so the missing ones may be among the erased ones: the request may be a repeated one.
+  if (!wanted || missing.size > 0) plan.already = already
+  if (found === 0 && already === 0)
     throw new Problem(
       'not_found',
       'Documents not found',

@@ -120,8 +120,25 @@ test('the command erases all the documents that it names', async () => {
   expect(await ids('SELECT id FROM named')).toEqual(['b'])
 })
 
+test('documents that are erased already are erased by the same request again, with other ones of it or alone', async () => {
+  await send(url, 'POST', path, { knowledge_base: { name: 'again' } })
+  const insert = (...rows: string[]) =>
+    send(url, 'PUT', `${path}/again`, { knowledge_base: { rows: rows.map((id) => ({ id, content: `owl ${id}` })) } })
+  await insert('a', 'b')
+  await insert('c')
+  const again = (...ids: string[]) => erase({ knowledge_base: 'again', ids })
+  expect((await again('absent')).status).toBe(404)
+  expect(await again('a')).toMatchObject({ status: 200, body: { rows: 1, already_erased: 0 } })
+  expect(await again('a')).toMatchObject({ status: 200, body: { rows: 0, positions: [], already_erased: 1 } })
+  expect(await again('b')).toMatchObject({ status: 200, body: { rows: 1, already_erased: 0 } })
+  expect(await again('a', 'c')).toMatchObject({ status: 200, body: { rows: 1, already_erased: 1 } })
+})
+
 test.each([
   [{ knowledge_base: 'absent' }, 404],
-  [{ knowledge_base: 'docs', ids: ['absent'] }, 404],
+  [{ knowledge_base: 'untouched', ids: ['absent'] }, 404],
   [{ knowledge_base: 'docs', ids: [] }, 400],
-])('an erasure of nothing is refused: %j', async (documents, status) => expect((await erase(documents)).status).toBe(status))
+])('an erasure of nothing is refused: %j', async (documents, status) => {
+  await send(url, 'POST', path, { knowledge_base: { name: 'untouched' } })
+  expect((await erase(documents)).status).toBe(status)
+})
