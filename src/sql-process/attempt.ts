@@ -48,6 +48,7 @@ export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: SqlProcessL
       return tooLong(timeoutMs)
     case 'died':
     case 'other_rows':
+    case 'replaced':
       return new Problem('query_failed', 'Query ended the SQL process', 'The process that answers SQL ended while this query ran.')
     default:
       return unreachable(loss)
@@ -205,7 +206,7 @@ export class Attempt {
   }
 
   #cutOff({ loss, alone }: LostError): Problem {
-    if (alone && loss !== 'died') return blamedFor(loss, this.limits)
+    if (alone && loss !== 'died' && loss !== 'replaced') return blamedFor(loss, this.limits)
     return new Problem(
       'analytics_unavailable',
       'Answer cut off',

@@ -27,10 +27,12 @@ export type ProcessStatus = {
   /** The last reason why the tables could not follow the log. */
   lastError: string | undefined
   restarts: number
-  /** How often the process ended, by reason. */
-  losses: Readonly<Record<Loss, number>>
+  /** How often the process ended, by reason. It is not counted when it is replaced on purpose. */
+  losses: Readonly<Record<CountedLoss, number>>
   rssBytes: number
 }
+
+type CountedLoss = Exclude<Loss, 'replaced'>
 
 const backoffMaxMs = 10_000
 const healthyAfterMs = 10_000
@@ -57,7 +59,7 @@ export class Keeper {
   readonly #waiters = new Set<() => void>()
   #starts = 0
   #restarts = 0
-  readonly #losses: Record<Loss, number> = { memory: 0, stuck: 0, blocked: 0, other_rows: 0, died: 0 }
+  readonly #losses: Record<CountedLoss, number> = { memory: 0, stuck: 0, blocked: 0, other_rows: 0, died: 0 }
   #failures = 0
   #unready = 0
   #rssBytes = 0
@@ -137,7 +139,7 @@ export class Keeper {
     const child = this.#child
     this.#leaving = child
     // Its file is no longer needed, so the process need not close it properly.
-    child?.kill('died')
+    child?.kill('replaced')
     await child?.exited
     if (!this.#isStopping) between()
     await this.#respawn()
@@ -215,7 +217,7 @@ export class Keeper {
 
   async #restart(child: Child): Promise<void> {
     this.#tellChange()
-    if (this.#isStopping || child === this.#leaving) return
+    if (this.#isStopping || child === this.#leaving || child.loss === 'replaced') return
     if (child.state.built) return this.#respawn()
     this.#restarts += 1
     this.#losses[child.loss] += 1

@@ -108,7 +108,7 @@ export class SqlProcess implements SelectService {
         if (this.#keeper.isStopping) throw stopping()
         this.#retries += 1
         // Another query, or no query at all, was the cause.
-        if (error.loss === 'stuck' || error.loss === 'other_rows' || !error.begun) continue
+        if (error.loss === 'stuck' || error.loss === 'other_rows' || error.loss === 'replaced' || !error.begun) continue
         lost.push(child)
         // The queries beside it at the last loss have run since: if none of them was the cause, this query is.
         if (suspect && (error.alone || (ticket.isOnlyLong && triedOn?.isExplained === false))) {
