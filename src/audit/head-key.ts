@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../setup/config.js'
-import { sync } from '../basics/disk.js'
+import { sync, writeWhole } from '../basics/disk.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { originOf } from './checkpoint.js'
 import { noteSigner, seedBytes, type NoteSigner } from './note-key.js'
@@ -21,10 +21,10 @@ const findSeed = (paths: DataPaths, given: Buffer | undefined): Buffer | undefin
   )
 }
 
-/** Makes a seed and stores it in the file, which only its owner may read. @throws Error when the file exists */
+/** Makes a seed and stores it in the file, which only its owner may read. */
 const makeSeed = async (paths: DataPaths): Promise<Buffer> => {
   const seed = randomBytes(seedBytes)
-  writeFileSync(paths.headKey, `${seed.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  writeWhole(paths.headKey, `${seed.toString('hex')}\n`)
   await sync(dirname(paths.headKey))
   return seed
 }

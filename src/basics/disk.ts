@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
@@ -29,6 +29,20 @@ export const sync = async (path: string): Promise<void> => {
  */
 export const hasCode = (error: unknown, code: string): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === code
+
+/**
+ * Writes a small file for its owner alone. Its name has the whole text or does not exist, also after a kill or a power cut. The name itself
+ * is durable after the next sync of its directory.
+ *
+ * @example writeWhole('data/node.id', `${randomUUID()}\n`)
+ */
+export const writeWhole = (path: string, text: string): void => {
+  // Two servers may begin in one directory at once. A later process with this number replaces what a kill left.
+  const part = `${path}.${process.pid}.part`
+  rmSync(part, { force: true })
+  writeFileSync(part, text, { mode: 0o600, flag: 'wx', flush: true })
+  renameSync(part, path)
+}
 
 /** A path in a directory for a file that is not complete yet. */
 export const partialFileIn = (directory: string): string => join(directory, `.${randomUUID()}.part`)

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ConfigError } from './config.js'
+import { writeWhole } from '../basics/disk.js'
 import { sqliteCode } from '../basics/storage-error.js'
 
 /** The version of the data directory's layout. A newer layout is refused; an older one is migrated after a copy of the log was made. */
@@ -123,7 +124,7 @@ export const prepareDataDirectory = (root: string): DataPaths => {
     if (existsSync(paths.format)) readFormat(paths)
     else if (existsSync(paths.log))
       throw new ConfigError(`${root} holds a log but no FORMAT file; restore the file (it says ${dataFormat}) or the whole directory.`)
-    else writeFileSync(paths.format, `${dataFormat}\n`, { flush: true })
+    else writeWhole(paths.format, `${dataFormat}\n`)
     mkdirSync(paths.blobs, { recursive: true })
   } catch (error) {
     if (error instanceof ConfigError) throw error
@@ -213,7 +214,7 @@ export const exchangeTables = ({ tablesFile }: DataPaths, copy: string): void =>
 
 /** The id of the node that owns this directory; the first start makes it. @throws ConfigError when the file has other content */
 export const nodeIdOf = ({ node }: Pick<DataPaths, 'node'>): string => {
-  if (!existsSync(node)) writeFileSync(node, `${randomUUID()}\n`, { mode: 0o600, flush: true })
+  if (!existsSync(node)) writeWhole(node, `${randomUUID()}\n`)
   const id = readFileSync(node, 'utf8').trim()
   if (/^[0-9a-f-]{36}$/.test(id)) return id
   throw new ConfigError(`${node} does not hold the id of a node. Delete it, and the next start makes another one.`)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { ConfigError } from '../setup/config.js'
-import { sync } from '../basics/disk.js'
+import { sync, writeWhole } from '../basics/disk.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { MasterKey, masterKeyBytes } from './master-key.js'
 
@@ -12,13 +12,8 @@ const readKey = (file: string): Buffer[] => {
   throw new ConfigError(`${file} does not hold a key of ${masterKeyBytes * 2} hex digits. Restore it from where you keep keys.`)
 }
 
-/** Writes a key file atomically: a truncated key file would mean a lost key. */
-const writeKey = (file: string, key: Buffer): void => {
-  const part = `${file}.part`
-  rmSync(part, { force: true })
-  writeFileSync(part, `${key.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true })
-  renameSync(part, file)
-}
+/** A truncated key file would mean a lost key. */
+const writeKey = (file: string, key: Buffer): void => writeWhole(file, `${key.toString('hex')}\n`)
 
 /**
  * The known master keys: the given ones, or those in the files. During a rotation there are two files. The later one is read first, because

@@ -1,9 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../../../src/setup/config.js'
-import { checkDataDirectory, dataFormat, dataPaths, lockDataDirectory, prepareDataDirectory } from '../../../src/setup/data-directory.js'
+import {
+  checkDataDirectory,
+  dataFormat,
+  dataPaths,
+  lockDataDirectory,
+  nodeIdOf,
+  prepareDataDirectory,
+  type DataPaths,
+} from '../../../src/setup/data-directory.js'
 import { MissingKeyError } from '../../../projections/problem.js'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
@@ -65,6 +73,23 @@ describe('data directory', () => {
       refused(() => prepareDataDirectory(root), 'no FORMAT file')
       refused(() => checkDataDirectory(root), 'is not a data directory', 'DATA_DIR')
     }))
+
+  test.each([
+    ['FORMAT', 'd.prepareDataDirectory(root)', (paths: DataPaths) => prepareDataDirectory(paths.root)],
+    ['node.id', 'd.nodeIdOf(d.prepareDataDirectory(root))', nodeIdOf],
+  ])('a start that ended while it wrote %s leaves no part of it, and the next one goes on', (name, first, next) =>
+    inDirectory((root) => {
+      if (name !== 'FORMAT') prepareDataDirectory(root)
+      const module = new URL('../../../src/setup/data-directory.js', import.meta.url).href
+      const code = `const root = ${JSON.stringify(root)}; const d = await import(${JSON.stringify(module)}); ${first}`
+      // The system lets it make the file, and no byte of it.
+      const { status } = spawnSync('sh', ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', code])
+      expect(status).not.toBe(0)
+      expect(existsSync(join(root, name))).toBe(false)
+      next(dataPaths(root))
+      expect(readFileSync(join(root, name), 'utf8')).not.toBe('')
+    }),
+  )
 
   test('a path that cannot be a directory is named', () =>
     inDirectory((root) => {
