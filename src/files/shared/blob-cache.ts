@@ -104,7 +104,7 @@ export class BlobCache {
   }
 
   /**
-   * Moves a complete file in, and holds it. After a crash of the machine, the file has all of its bytes or does not exist. A blob that
+   * Moves a complete file in, and holds it. It replaces a file that is there, which the disk may have spoiled. After a crash of the machine, the file has all of its bytes or does not exist. A blob that
    * `isGone` by then is not taken in, not even for a moment.
    * @throws Problem not_found when it is gone
    */
@@ -112,11 +112,6 @@ export class BlobCache {
     const { size } = await stat(file)
     await sync(file)
     if (isGone()) throw noBlob(sha)
-    const known = this.hold(sha)
-    if (known) {
-      await rm(file, { force: true })
-      return known
-    }
     try {
       // No other code runs between this check and the entry.
       renameSync(file, this.path(sha))
@@ -148,8 +143,10 @@ export class BlobCache {
   }
 
   #add(sha: string, bytes: number): void {
-    this.#entries.set(sha, { bytes, users: 0 })
-    this.#bytes += bytes
+    const entry = this.#entries.get(sha) ?? { bytes: 0, users: 0 }
+    this.#bytes += bytes - entry.bytes
+    entry.bytes = bytes
+    this.#entries.set(sha, entry)
   }
 
   #shrink(toBytes: number): void {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Ledger } from '../../../src/commands/ledger.js'
@@ -241,6 +241,18 @@ describe('the cache of a node', () => {
       expect((await b.blobs.read(sha)).toString()).toBe('as it was')
     }))
 })
+
+test('a file that the disk spoiled is whole when its content is uploaded again, also for those who hold it', () =>
+  withNodes('postgres', async ({ a }) => {
+    const sha = await a.blobs.putBytes(Buffer.from('as it was'))
+    const { file, release } = await a.blobs.hold(sha)
+    writeFileSync(file, 'something else')
+    await a.blobs.putBytes(Buffer.from('as it was'))
+    expect((await readFile(file)).toString()).toBe('as it was')
+    expect(a.cache.bytes).toBe(9)
+    release()
+    expect(readdirSync(dirname(file))).toEqual([sha])
+  }))
 
 test('a service opens the store with its log, names it where contents are missing, and tidies it', () =>
   withNodes('postgres', async ({ a, directory, url }) => {
