@@ -34,9 +34,6 @@ export const collectBlobs = async (
     await register.named(old.filter((sha) => !unnamed.has(sha)))
     await register.eraseUnnamed([...unnamed], ageMs)
   }
-  for (const object of await register.doomOlder(ageMs)) {
-    signal.throwIfAborted()
-    await blobs.removeObject(object)
-  }
+  await blobs.removeObjects(await register.doomOlder(ageMs), signal)
   return unnamed.size
 }

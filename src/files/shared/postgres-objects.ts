@@ -6,6 +6,11 @@ import type { Objects, StoredObject } from './objects.js'
 import { blobDamaged } from './problems.js'
 
 const insertChunk = 'INSERT INTO mindledger.blob_chunks (object, number, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING'
+const chunksPerDelete = 32
+const deleteChunks = `
+  DELETE FROM mindledger.blob_chunks WHERE object = $1 AND number IN
+    (SELECT number FROM mindledger.blob_chunks WHERE object = $1 ORDER BY number LIMIT ${chunksPerDelete})
+  RETURNING number`
 const selectChunk = 'SELECT body FROM mindledger.blob_chunks WHERE object = $1 AND number = $2'
 
 /** The parts of a file, each in a buffer of its own. */
@@ -51,6 +56,7 @@ export class PostgresObjects implements Objects {
   }
 
   async remove(id: string): Promise<void> {
-    await this.links.query('DELETE FROM mindledger.blob_chunks WHERE object = $1', [id])
+    // A large blob takes longer than a statement may.
+    while ((await this.links.query(deleteChunks, [id])).length > 0);
   }
 }

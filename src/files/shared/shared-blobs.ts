@@ -93,7 +93,7 @@ export class SharedBlobs implements BlobStore {
 
   async #giveUp(object: DoomedObject): Promise<void> {
     // If the answer to its completion was lost, it may be a blob by now.
-    if (await this.options.register.doom(object.object)) await this.removeObject(object)
+    if (await this.options.register.doom(object.object)) await this.#removeObject(object)
   }
 
   async has(sha: string): Promise<boolean> {
@@ -210,7 +210,7 @@ export class SharedBlobs implements BlobStore {
   /** Removes the bytes that are listed for removal, also by an earlier try. */
   async #removeLeft(sha: string): Promise<boolean> {
     const doomed = await this.options.register.doomedOf(sha)
-    for (const object of doomed) await this.removeObject(object)
+    await this.removeObjects(doomed)
     return doomed.length > 0
   }
 
@@ -232,8 +232,17 @@ export class SharedBlobs implements BlobStore {
     this.options.cache.drop(sha)
   }
 
-  /** Removes the bytes of an object that is listed for removal. */
-  async removeObject({ object, place }: DoomedObject): Promise<void> {
+  /** Removes the bytes of objects that are listed for removal. One that cannot be removed holds up no others. @throws its error at the end */
+  async removeObjects(objects: readonly DoomedObject[], signal?: AbortSignal): Promise<void> {
+    const failures: unknown[] = []
+    for (const object of objects) {
+      signal?.throwIfAborted()
+      await this.#removeObject(object).catch((error: unknown) => failures.push(error))
+    }
+    if (failures.length > 0) throw failures[0]
+  }
+
+  async #removeObject({ object, place }: DoomedObject): Promise<void> {
     await this.#placeOf(place).remove(object)
     await this.options.register.removed(object)
   }

@@ -242,6 +242,28 @@ describe('the cache of a node', () => {
     }))
 })
 
+test('a large content is removed from PostgreSQL in parts, and one that cannot be removed holds up no others', () =>
+  withNodes('postgres', async ({ a }) => {
+    for (const seed of [1, 2]) await a.blobs.putBytes(bytesOf(10, seed))
+    const objects = (await a.register.find(shaOf(bytesOf(10, 2))))?.object
+    await a.links.query("INSERT INTO mindledger.blob_chunks (object, number, body) SELECT $1, n, 'x' FROM generate_series(1, 200) AS n", [
+      objects,
+    ])
+    await a.links.statements(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN IF (SELECT count(*) FROM gone) > 64 THEN RAISE 'too much for one statement'; END IF; RETURN NULL; END $$;
+      CREATE TRIGGER refuse AFTER DELETE ON mindledger.blob_chunks REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse();
+      UPDATE mindledger.blobs SET put_at = put_at - interval '2 hours';
+      UPDATE mindledger.blobs SET place = 'away' WHERE sha = '${shaOf(bytesOf(10, 1))}'`)
+    await a.register.eraseUnnamed(await a.blobs.list(), 3_600_000)
+    const doomed = await a.register.doomOlder(3_600_000)
+    expect(doomed.map(({ place }) => place).sort()).toEqual(['away', 'postgres'])
+    const first = [...doomed].sort((one, other) => (one.place < other.place ? -1 : 1))
+    await expect(a.blobs.removeObjects(first)).rejects.toMatchObject({ code: 'storage_failed' })
+    expect(await a.links.query('SELECT FROM mindledger.blob_chunks WHERE object = $1', [objects])).toHaveLength(0)
+    expect((await a.register.doomOlder(3_600_000)).map(({ place }) => place)).toEqual(['away'])
+  }))
+
 test('a file that the disk spoiled is whole when its content is uploaded again, also for those who hold it', () =>
   withNodes('postgres', async ({ a }) => {
     const sha = await a.blobs.putBytes(Buffer.from('as it was'))
