@@ -206,6 +206,8 @@ export class JobScheduler {
   async #runHeld(stream: StreamId, active: ActiveRun, lease: Lease): Promise<void> {
     const { clock } = this.options
     await this.#endLeft(stream)
+    // A stop may have begun while the lease was taken.
+    if (this.#isStopping()) return
     const now = clock.now()
     const begun = await this.#start(stream, active.run, now)
     if (!begun) {

@@ -201,7 +201,8 @@ export class TrainingService {
       return
     }
     try {
-      await this.#run(wanted, found, lease)
+      // A stop may have begun meanwhile, which aborts only the training that runs.
+      if (!this.#isStopping()) await this.#run(wanted, found, lease)
     } finally {
       await lease.release()
     }

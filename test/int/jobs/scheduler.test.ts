@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { JsonObject } from '../../../events/common.js'
 import { Problem } from '../../../src/basics/errors.js'
-import { soleLeases } from '../../../src/log/contract/leases.js'
+import { soleLeases, type Leases } from '../../../src/log/contract/leases.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
 import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
 import { JobScheduler } from '../../../src/jobs/scheduler.js'
@@ -398,6 +398,22 @@ describe('a run that is cut off', () => {
       ])
       expect(engine.queries).toEqual(["SELECT 'j'"])
       await jobs.stop()
+    }))
+
+  test('by a stop before its lease has come is not begun', () =>
+    withLog(async (open) => {
+      let grant: (() => void) | undefined
+      const take: Leases['take'] = async (name) => {
+        await new Promise<void>((resolve) => (grant = resolve))
+        return soleLeases.take(name)
+      }
+      const jobs = new JobScheduler({ ledger: open.ledger, leases: { areShared: true, take }, engine, clock, logger })
+      await jobs.start()
+      await create(open, 'j')
+      const stopped = jobs.stop()
+      grant?.()
+      await stopped
+      expect(await runs(open)).toEqual([])
     }))
 
   test('by a stop is given time, then recorded as interrupted; nothing begins meanwhile', () =>

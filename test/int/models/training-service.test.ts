@@ -9,7 +9,7 @@ import { Blobs } from '../../../src/files/blobs.js'
 import type { TrainJob } from '../../../src/models/training/train-process.js'
 import type { Trainer } from '../../../src/models/training/trainer.js'
 import type { RowSource } from '../../../src/models/data/rows-file.js'
-import { soleLeases } from '../../../src/log/contract/leases.js'
+import { soleLeases, type Leases } from '../../../src/log/contract/leases.js'
 import { TrainingService } from '../../../src/models/training/training-service.js'
 import { origin, stream, withLog, writes, type OpenLog } from '../../support/log/log.js'
 import { until } from '../../support/until.js'
@@ -23,9 +23,12 @@ const trainerThat = (outcome: () => Promise<never>) =>
 
 const rows: RowSource = async () => ({ columns: [{ name: 'a', type: 'DOUBLE' }], chunks: (async function* () {})() })
 
-const serviceOver = ({ ledger, directory }: OpenLog, options: { trainer?: Trainer; select?: RowSource; blobs?: Blobs } = {}) =>
+const serviceOver = (
+  { ledger, directory }: OpenLog,
+  options: { trainer?: Trainer; select?: RowSource; blobs?: Blobs; leases?: Leases } = {},
+) =>
   new TrainingService({
-    leases: soleLeases,
+    leases: options.leases ?? soleLeases,
     ledger,
     blobs: options.blobs ?? new Blobs(join(directory, 'blobs')),
     trainer: options.trainer ?? trainerThat(() => Promise.reject(crash)),
@@ -242,6 +245,26 @@ test('what is asked for while the service starts is trained once, and not taken 
       expect(await settled(open, model)).toMatchObject({ error: 'The training process ended:  half a character \ufffd' })
     await trainings.stop()
     expect(trained).toBe(3)
+  }))
+
+test('a training whose lease comes while the service stops is not begun, and its lease is given back', () =>
+  withLog(async (open) => {
+    let grant: (() => void) | undefined
+    let released = 0
+    const take: Leases['take'] = async (name) => {
+      await new Promise<void>((resolve) => (grant = resolve))
+      const lease = await soleLeases.take(name)
+      return lease && { ...lease, release: async () => void released++ }
+    }
+    const trainings = serviceOver(open, { leases: { areShared: true, take } })
+    await trainings.resume()
+    const model = await createModel(open, 'm')
+    await until(() => grant !== undefined)
+    const stopped = trainings.stop()
+    grant?.()
+    await stopped
+    expect(released).toBe(1)
+    expect((await open.log.resources.byStream('model', model.stream))?.state.versions[0]?.status).toBe('generating')
   }))
 
 test('after a stop nothing is begun; what waits is left for the next start', () =>
