@@ -453,6 +453,18 @@ describe('a row is scored at most once, and only if it is needed', () => {
     expect(await rowsOf(`SELECT max(m.y) AS z ${large} ORDER BY z LIMIT 3`)).toEqual([[29999]])
     expect(await rowsOf(`SELECT -m.y AS a ${large} ORDER BY a LIMIT 1`)).toEqual([[-29999]])
   })
+
+  // Each table has a column with the name of the item, and rows in another order by it.
+  test.each<[string, unknown[][]]>([
+    ['SELECT m.y FROM (SELECT a, -a AS y FROM files.big) t JOIN wide m ORDER BY y DESC LIMIT 1', [[29999]]],
+    ['SELECT m.a FROM (SELECT a AS b, -a AS a FROM files.big) t JOIN wide m ON t.b = m.a ORDER BY a DESC LIMIT 1', [[29999]]],
+    ['SELECT * REPLACE (-g AS g) FROM files.big JOIN wide AS m ORDER BY g, a LIMIT 1', [[9, -9]]],
+    ['SELECT t.* RENAME (a AS g, g AS a) FROM files.big AS t JOIN wide AS m ORDER BY g DESC LIMIT 1', [[29999, 9]]],
+    ['SELECT n.y FROM files.big t JOIN wide m ON t.g = m.a JOIN wide n ON t.a = n.a ORDER BY y DESC LIMIT 1', [[29999]]],
+    ['SELECT m.y FROM files.big t JOIN wide m ORDER BY y + 1 DESC LIMIT 1', [[29999]]],
+  ])('ORDER BY means the answer: %s', async (sql, rows) => {
+    expect((await rowsOf(sql)).map((row) => row.slice(0, 2))).toEqual(rows)
+  })
 })
 
 describe('values of inputs', () => {

@@ -3,7 +3,7 @@ import { readsOf } from '../ast/conditions.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { isColumnRef, nodeOf, nodesOf, selectNode, star, subqueryRef, textOf, textsOf, walk } from '../ast/nodes.js'
 import type { Leaf } from '../session/scope.js'
-import { isColumnOf } from './columns.js'
+import { isColumnOf, nameOfItem } from './columns.js'
 import type { Mapping } from './mapping.js'
 import type { ModelUse } from './references.js'
 
@@ -33,9 +33,17 @@ const isColumnItself = (item: AstNode, leaf: Leaf, joined: readonly { use: Model
   const source = of ? of.mapping.inputs.get(column ?? '') : item
   if (!source || !isColumnRef(source)) return false
   const path = textsOf(source, 'column_names')
-  const name = textOf(item, 'alias') || (names.at(-1) ?? '')
-  return isColumnOf(leaf, path) && foldName(path.at(-1) ?? '') === foldName(name)
+  return isColumnOf(leaf, path) && foldName(path.at(-1) ?? '') === foldName(nameOfItem(item))
 }
+
+/** The names that an item gives to values of the answer. A star has those of REPLACE and RENAME; its other names are the table's own. */
+const namesGiven = (item: AstNode): string[] =>
+  textOf(item, 'class') === 'STAR'
+    ? [
+        ...nodesOf(item, 'replace_list').map((one) => textOf(one, 'key')),
+        ...nodesOf(item, 'rename_list').map((one) => textOf(one, 'value')),
+      ]
+    : [nameOfItem(item)]
 
 /** Whether a query only shows rows of its table, in the order of the table's own columns and with a LIMIT. */
 const takesFirstRows = (select: AstNode, leaf: Leaf, isSame: (item: AstNode) => boolean): boolean => {
@@ -46,7 +54,12 @@ const takesFirstRows = (select: AstNode, leaf: Leaf, isSame: (item: AstNode) => 
   if (!['where_clause', 'having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => empty(select, key))) return false
   const items = nodesOf(select, 'select_list')
   // If an item has the name of a column, ORDER BY means the item.
-  const aliases = new Set(items.filter((item) => !isSame(item)).map((item) => foldName(textOf(item, 'alias'))))
+  const aliases = new Set(
+    items
+      .filter((item) => !isSame(item))
+      .flatMap(namesGiven)
+      .map(foldName),
+  )
   const isOwn = (names: string[]) => isColumnOf(leaf, names) && (names.length > 1 || !aliases.has(foldName(names[0] ?? '')))
   const orders = nodesOf(order, 'orders').map((one) => nodeOf(one, 'expression') ?? {})
   return (

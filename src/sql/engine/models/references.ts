@@ -6,6 +6,7 @@ import { columnHint, named } from '../../../dialect/names.js'
 import type { Leaf } from '../session/scope.js'
 import { placing } from '../session/sources.js'
 import { aliasOf } from '../session/describe.js'
+import { nameOfItem } from './columns.js'
 import { leavesOf } from './detach.js'
 import { modelColumn, modelColumns } from './outputs.js'
 import type { BoundModel } from '../scoring/scoring-model.js'
@@ -59,7 +60,7 @@ const findIn = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[
 /** Every place in a SELECT, except in its FROM, where a column of a model is read. */
 export const referencesIn = (select: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): Reference[] => {
   const found: Reference[] = []
-  const aliases = new Set(nodesOf(select, 'select_list').map((item) => foldName(textOf(item, 'alias'))))
+  const aliases = new Set(nodesOf(select, 'select_list').map((item) => foldName(nameOfItem(item))))
   for (const [key, value] of Object.entries(select)) {
     if (key === 'from_table' || key === 'cte_map') continue
     const part: Reference[] = []
