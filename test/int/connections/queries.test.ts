@@ -208,6 +208,10 @@ describe('through views and queries in a FROM', () => {
     ['SELECT id FROM (SELECT * FROM whole) AS w WHERE id = 5', [[5]]],
     ['SELECT * FROM (SELECT 7 AS n FROM pg.homes GROUP BY ()) AS g LIMIT 5', [[7]]],
     ['SELECT id FROM (SELECT id, size AS id FROM pg.homes) AS w LIMIT 0', []],
+    // Of two columns with one name, the name means the first.
+    ["SELECT count(*) FROM (SELECT 'eu' AS place, * FROM pg.homes) AS w WHERE place = 'eu'", [[200]]],
+    ["SELECT count(*) FROM (SELECT *, 'eu' AS place FROM pg.homes) AS w WHERE place = 'good'", [[66]]],
+    ['SELECT count(*) FROM (SELECT 1 AS id, size AS ID FROM pg.homes) AS w WHERE id = 1', [[200]]],
   ] as [string, unknown[][]][])('%s', async (query, rows) => {
     const answer = await ask(query)
     expect(answer.map((row) => row.map((cell) => (typeof cell === 'string' && /^\d+$/.test(cell) ? Number(cell) : cell)))).toEqual(rows)

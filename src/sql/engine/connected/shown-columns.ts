@@ -33,20 +33,26 @@ export const shownColumns = (select: AstNode, alias: string, columns: readonly T
   if (!showsEachRow(select) || !isOrdered) return undefined
   const shown: TableColumn[] = []
   const sources = new Map<string, string>()
+  const names = new Set<string>()
+  // DuckDB renames the second of two columns with one name.
+  const isNew = (name: string): boolean => {
+    const before = names.size
+    return names.add(foldName(name)).size > before
+  }
   const show = (name: string, column: TableColumn): boolean => {
-    if (sources.has(foldName(name))) return false
+    if (!isNew(name)) return false
     sources.set(foldName(name), column.name)
     shown.push({ ...column, name })
     return true
   }
   const items = nodesOf(select, 'select_list')
   const isKnown = items.every((item) => {
-    if (isLiteral(item)) return true
+    if (isLiteral(item)) return isNew(textOf(item, 'alias'))
     if (isPureStar(item)) return columns.every((column) => show(column.name, column))
     if (!isColumnRef(item)) return false
-    const names = textsOf(item, 'column_names')
-    const isOwn = names.length === 1 || (names.length === 2 && foldName(names[0] ?? '') === foldName(alias))
-    const column = isOwn ? named(columns, names.at(-1) ?? '') : undefined
+    const path = textsOf(item, 'column_names')
+    const isOwn = path.length === 1 || (path.length === 2 && foldName(path[0] ?? '') === foldName(alias))
+    const column = isOwn ? named(columns, path.at(-1) ?? '') : undefined
     return column !== undefined && show(textOf(item, 'alias') || column.name, column)
   })
   return isKnown ? { columns: shown, sources, isStar: items.some(isPureStar) } : undefined
