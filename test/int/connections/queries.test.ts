@@ -187,6 +187,14 @@ describe('through views and queries in a FROM', () => {
     ['SELECT number FROM named WHERE number > 3 LIMIT 2', 'LIMIT 2"'],
     ['SELECT number FROM named WHERE seven = 7', '"seven"'],
     ['SELECT place FROM whole WHERE length(place) = 4 LIMIT 2', 'LIMIT 2"'],
+    // DuckDB takes a sample before WHERE.
+    ['SELECT id FROM pg.homes TABLESAMPLE reservoir(5 ROWS) WHERE id > 100', 'WHERE "id"'],
+    ['SELECT id FROM pg.homes WHERE id > 100 USING SAMPLE 5 ROWS', 'WHERE "id"'],
+    ['SELECT id FROM pg.homes WHERE id > 100 USING SAMPLE 5 ROWS LIMIT 2', 'LIMIT 2"'],
+    ['SELECT id FROM whole WHERE id > 100 USING SAMPLE 5 ROWS', 'WHERE "id"'],
+    ['SELECT id FROM whole TABLESAMPLE reservoir(5 ROWS) WHERE id > 100', 'WHERE "id"'],
+    ['SELECT x.id FROM (SELECT * FROM pg.homes TABLESAMPLE reservoir(5 ROWS)) AS x WHERE x.id > 100', 'WHERE "id"'],
+    ['SELECT count(*) FROM pg.homes TABLESAMPLE reservoir(5 ROWS) WHERE id > 100', 'WHERE "id"'],
   ])('%s does not send what would change its rows', async (query, text) => {
     expect(await planned(query)).not.toContain(text)
   })
@@ -456,6 +464,8 @@ test('beside a model it is asked for the rows and columns that the query and the
     'SELECT h.id, m.rent FROM pg.homes AS h JOIN pg.shop.orders AS o ON o.home = h.id JOIN learned AS m LIMIT 3',
   ])
     expect(await planned(query)).not.toContain('LIMIT 3"')
+  const sampled = 'SELECT h.id, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id > 100 USING SAMPLE 5 ROWS'
+  expect(await planned(sampled)).not.toContain('WHERE "id"')
   expect(await ask('SELECT m.rent FROM pg.homes AS h JOIN learned AS m LIMIT 3')).toHaveLength(3)
   const all = (await ask('SELECT h.id, h.place, m.rent FROM pg.homes AS h JOIN learned AS m ORDER BY h.id')).slice(0, 2)
   expect(await ask('SELECT h.id, h.place, m.rent FROM pg.homes AS h JOIN learned AS m WHERE h.id <= 2 ORDER BY h.id')).toEqual(all)

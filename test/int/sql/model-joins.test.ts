@@ -454,6 +454,11 @@ describe('a row is scored at most once, and only if it is needed', () => {
     expect(await rowsOf(`SELECT -m.y AS a ${large} ORDER BY a LIMIT 1`)).toEqual([[-29999]])
   })
 
+  test('a sample is taken before WHERE, as without a model', async () => {
+    const [[found] = []] = await rowsOf(`SELECT count(m.y) ${large} WHERE t.g = 1 USING SAMPLE reservoir(1000 ROWS)`)
+    expect(found).toBeLessThan(200)
+  })
+
   // Each table has a column with the name of the item, and rows in another order by it.
   test.each<[string, unknown[][]]>([
     ['SELECT m.y FROM (SELECT a, -a AS y FROM files.big) t JOIN wide m ORDER BY y DESC LIMIT 1', [[29999]]],

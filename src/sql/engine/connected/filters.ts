@@ -7,6 +7,7 @@ import { NumberText, type AstNode } from '../ast/json.js'
 import { isColumnRef, isLiteral, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
 import type { FoldedTimes } from './fold-times.js'
+import { isEmpty } from './shown-columns.js'
 
 /** A table of a FROM, whether a name without a table's alias can only be one of its columns, and times that were computed. */
 type Table = { alias: string; columns: readonly TableColumn[]; isAlone: boolean; times: FoldedTimes }
@@ -207,8 +208,9 @@ const filterOf = (table: Table, node: AstNode): Filter | undefined => {
   }
 }
 
-/** Whether the joins of a FROM keep the rows of a table until WHERE: no join replaces them with NULL. */
+/** Whether a FROM keeps the rows of a table until WHERE: no join replaces them with NULL, and no sample is taken of them. */
 const reachesWhere = (from: AstNode, ref: AstNode): boolean => {
+  if (!isEmpty(from, 'sample')) return false
   if (from === ref) return true
   if (textOf(from, 'type') !== 'JOIN') return false
   const [left, right] = [nodeOf(from, 'left'), nodeOf(from, 'right')]
@@ -237,7 +239,8 @@ export const filtersOn = (
 ): TableFilters => {
   const from = nodeOf(select, 'from_table')
   const conditions = conjuncts(nodeOf(select, 'where_clause'))
-  if (!from || !reachesWhere(from, ref)) return { filters: [], isAll: conditions.length === 0 }
+  // DuckDB takes the sample of USING SAMPLE before WHERE.
+  if (!from || !isEmpty(select, 'sample') || !reachesWhere(from, ref)) return { filters: [], isAll: conditions.length === 0 }
   const table = { alias: aliasOf(ref), columns, isAlone, times }
   const filters = conditions.flatMap((condition) => filterOf(table, condition) ?? [])
   return { filters, isAll: filters.length === conditions.length }

@@ -49,8 +49,9 @@ const useConstant = (use: number): AstNode => ({
   value: { type: { id: 'INTEGER', type_info: null }, is_null: false, value: new NumberText(String(use)) },
 })
 
-/** Conditions on one table only are applied before its rows are scored. */
+/** Conditions on one table only are applied before its rows are scored, unless DuckDB takes a sample of the rows before WHERE. */
 const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
+  if (nodeOf(select, 'sample')) return null
   const own: AstNode[] = []
   const rest = conjuncts(nodeOf(select, 'where_clause')).filter((condition) => {
     const isOwn = readsOnly(condition, [leaf])
