@@ -833,6 +833,17 @@ test('the columns of a view are listed again, once its database is there again',
   }
 })
 
+test('a model of series forecasts also through a view, whatever conditions stand beside LATEST', async () => {
+  await postgres.run("CREATE TABLE sales AS SELECT date '2024-01-01' + i AS day, 50 + i % 7 * 10 AS sold FROM generate_series(0, 89) AS i")
+  await ask('CREATE MODEL next_sales FROM pg (SELECT day, sold FROM sales) PREDICT sold ORDER BY day HORIZON 7')
+  await trained('next_sales')
+  await ask('CREATE VIEW sold_there AS (SELECT * FROM pg.sales)')
+  for (const from of ['pg.sales', 'sold_there', '(SELECT day, sold FROM pg.sales)'])
+    expect(
+      await ask(`SELECT t.day FROM ${from} AS t JOIN next_sales AS m WHERE t.day > LATEST AND t.day >= DATE '2024-04-05' ORDER BY 1`),
+    ).toEqual([['2024-04-05'], ['2024-04-06']])
+})
+
 test('what is wrong is said with a hint, and without the password', async () => {
   const said = async (query: string) => ask(query).then(() => 'answered', String)
   expect(await said('SELECT * FROM pg.hoems')).toMatch(/homes/)

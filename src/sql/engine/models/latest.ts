@@ -33,6 +33,10 @@ const comparedIn = (condition: AstNode): AstNode | undefined => {
   return type === 'COMPARE_LESSTHAN' && isLatest(left) && right && isColumnRef(right) ? right : undefined
 }
 
+/** Whether a query asks for rows after the last ones of a table. */
+export const asksLatest = (select: AstNode): boolean =>
+  conjuncts(nodeOf(select, 'where_clause')).some((each) => comparedIn(each) !== undefined)
+
 const seriesOf = (uses: readonly ModelUse[]): { use: ModelUse; future: FutureRows }[] =>
   uses.flatMap((use) => (use.bound.model.future ? [{ use, future: use.bound.model.future }] : []))
 

@@ -8,6 +8,7 @@ import { Problem } from '../../../basics/errors.js'
 import type { AstNode, AstValue } from '../ast/json.js'
 import { childrenOf, isColumnRef, isLiteral, isNode, isQuery, isReference, listOf, nodeOf, nodesOf, partsOf, textOf } from '../ast/nodes.js'
 import { answerAgents } from '../agents/agent-answers.js'
+import { asksLatest } from '../models/latest.js'
 import type { ModelUse } from '../models/references.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
@@ -285,9 +286,14 @@ export class Rewriter {
   }
 }
 
-/** The reader of the rows of a query in a FROM; undefined if it does not see the rows unchanged. */
+/**
+ * The reader of the rows of a query in a FROM; undefined if it does not see the rows unchanged, or asks for those after the last ones: its
+ * conditions are about rows that the query does not have.
+ */
 const readerOf = (ref: AstNode, { select }: Scope): Reader | undefined =>
-  select && listOf(ref, 'column_name_alias').length === 0 && nodeOf(ref, 'sample') === undefined ? { select, ref } : undefined
+  select && !asksLatest(select) && listOf(ref, 'column_name_alias').length === 0 && nodeOf(ref, 'sample') === undefined
+    ? { select, ref }
+    : undefined
 
 /** Refuses a model in the place of a PIVOT's table, and shows the correct form with the model's own names. */
 const pivotedModel = ({ bound: { label, model } }: ModelUse): Problem => {
