@@ -472,6 +472,21 @@ describe('a row is scored at most once, and only if it is needed', () => {
   })
 })
 
+describe('an input that tables share by USING or NATURAL', () => {
+  const [a, b, c] = [1, 2, 3].map((n) => `(VALUES (${n}, ${n}), (4, ${n})) AS t${n}(a, v${n})`)
+  test.each([
+    [`${a} JOIN ${b} USING (a)`, [4]],
+    [`${a} LEFT JOIN ${b} USING (a)`, [1, 4]],
+    [`${a} RIGHT JOIN ${b} USING (a)`, [2, 4]],
+    [`${a} NATURAL RIGHT JOIN ${b}`, [2, 4]],
+    [`${a} FULL JOIN ${b} USING (a)`, [1, 2, 4]],
+    [`${a} NATURAL FULL JOIN ${b}`, [1, 2, 4]],
+    [`${a} FULL JOIN ${b} USING (A) FULL JOIN ${c} USING (a)`, [1, 2, 3, 4]],
+  ])('has the value of the row: %s', async (from, values) => {
+    expect(await rowsOf(`SELECT m.a, m.y FROM ${from} JOIN wide AS m ORDER BY 1`)).toEqual(values.map((value) => [value, value]))
+  })
+})
+
 describe('values of inputs', () => {
   const price = async (items: string) => (await rowsOf(`SELECT m.rental_price FROM (SELECT ${items}) t JOIN rent m`))[0]?.[0]
   test.each([

@@ -166,6 +166,9 @@ export const allOf = (conditions: AstNode[]): AstNode | null => {
 export const cast = (child: AstNode, type: string): AstNode =>
   expression('CAST', 'OPERATOR_CAST', { child, cast_type: { id: type, type_info: null }, try_cast: false })
 
+/** The first of several values that is not NULL. */
+export const coalesce = (children: AstNode[]): AstNode => expression('OPERATOR', 'OPERATOR_COALESCE', { children })
+
 /** Whether two values are the same, NULL included. */
 export const sameValue = (left: AstNode, right: AstNode): AstNode => expression('COMPARISON', 'COMPARE_NOT_DISTINCT_FROM', { left, right })
 

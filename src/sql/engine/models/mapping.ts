@@ -4,7 +4,20 @@ import { Problem } from '../../../basics/errors.js'
 import { conjuncts, equality, isOfQueries, partsOfRow, readsOf } from '../ast/conditions.js'
 import { expressionTemplate } from '../ast/templates.js'
 import type { AstNode } from '../ast/json.js'
-import { allOf, cast, childrenOf, columnRef, isColumnRef, isQuery, nodeOf, nullConstant, textOf, walk } from '../ast/nodes.js'
+import {
+  allOf,
+  cast,
+  childrenOf,
+  coalesce,
+  columnRef,
+  isColumnRef,
+  isQuery,
+  nodeOf,
+  nullConstant,
+  textOf,
+  textsOf,
+  walk,
+} from '../ast/nodes.js'
 import type { Leaf, LeafColumn } from '../session/scope.js'
 import { columnHint, named } from '../../../dialect/names.js'
 import { placed } from '../session/sources.js'
@@ -115,12 +128,24 @@ const mapped = (
     return true
   })
 
-const byName = (leaves: readonly Leaf[], name: string): AstNode | undefined => {
-  for (const leaf of leaves) {
-    const column = named(leaf.columns, name)
-    if (column) return columnRef(leaf.alias, column.name)
+/** The columns that a name means in a tree of joins: the first one that is not NULL. Joins may share the column by USING or NATURAL. */
+const columnsNamed = (ref: AstNode, leaves: readonly Leaf[], name: string): AstNode[] => {
+  const [left, right] = [nodeOf(ref, 'left'), nodeOf(ref, 'right')]
+  if (textOf(ref, 'type') !== 'JOIN' || !left || !right) {
+    const leaf = leaves.find((each) => each.ref === ref)
+    const column = leaf && named(leaf.columns, name)
+    return leaf && column ? [columnRef(leaf.alias, column.name)] : []
   }
-  return undefined
+  const [first, second] = [columnsNamed(left, leaves, name), columnsNamed(right, leaves, name)]
+  const isShared = textOf(ref, 'ref_type') === 'NATURAL' || textsOf(ref, 'using_columns').some((each) => foldName(each) === foldName(name))
+  const kind = textOf(ref, 'join_type')
+  if (isShared && kind === 'FULL') return [...first, ...second]
+  return isShared && kind === 'RIGHT' && second.length > 0 ? second : first.length > 0 ? first : second
+}
+
+const byName = (table: AstNode, leaves: readonly Leaf[], name: string): AstNode | undefined => {
+  const columns = columnsNamed(table, leaves, name)
+  return columns.length > 1 ? coalesce(columns) : columns[0]
 }
 
 /** The source of each input of a model, and the conditions that remain. */
@@ -130,17 +155,24 @@ export type Mapping = { inputs: Map<string, AstNode>; original: AstNode | undefi
  * Finds the inputs of a joined model: from ON, then from the column of the same name, then from a constant in WHERE. Removes the used
  * conditions from the SELECT's WHERE. Throws a Problem if there are no inputs: the model would predict the same for every row.
  */
-export const mapInputs = (select: AstNode, on: AstNode[], use: ModelUse, uses: readonly ModelUse[], leaves: readonly Leaf[]): Mapping => {
+export const mapInputs = (
+  select: AstNode,
+  table: AstNode,
+  on: AstNode[],
+  use: ModelUse,
+  uses: readonly ModelUse[],
+  leaves: readonly Leaf[],
+): Mapping => {
   const inputs = new Map<string, AstNode>()
   const remaining = mapped(on, use, uses, leaves, inputs, 'on')
   for (const { name } of use.bound.model.inputs) {
-    const column = inputs.has(name) ? undefined : byName(leaves, name)
+    const column = inputs.has(name) ? undefined : byName(table, leaves, name)
     if (column) inputs.set(name, column)
   }
   const where = conjuncts(nodeOf(select, 'where_clause'))
   const filters = mapped(where, use, uses, leaves, inputs, 'where')
   if (filters.length < where.length) select['where_clause'] = allOf(filters)
-  if (inputs.size > 0) return { inputs, original: byName(leaves, use.bound.model.target.name), on: remaining }
+  if (inputs.size > 0) return { inputs, original: byName(table, leaves, use.bound.model.target.name), on: remaining }
   const names = use.bound.model.inputs.map(({ name }) => name).join(', ')
   throw new Problem(
     'bad_statement',

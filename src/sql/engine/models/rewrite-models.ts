@@ -174,7 +174,7 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
   if (!correlated) for (const ref of refs) leaves.push(await asLeaf(session, ref, scope))
   checkUsing(using, uses, leaves)
   const latest = takeLatest(select, uses, leaves)
-  const mappings = uses.map((use) => ({ use, mapping: mapInputs(select, conditions, use, uses, leaves) }))
+  const mappings = uses.map((use) => ({ use, mapping: mapInputs(select, table, conditions, use, uses, leaves) }))
   if (latest) await replaceByFuture(session, select, latest, mappings, leaves)
   checkRead(select, mappings, leaves)
   if (keeping.some((condition) => mappings.every(({ mapping }) => mapping.on.includes(condition)))) throw keepingRefused()
