@@ -74,6 +74,43 @@ test('a kept head holds while the log grows, in a later visit, and as a file', a
   }
 })
 
+test('windows share their kept heads, and an entry that cannot be read costs no other', async () => {
+  const { page, size } = await withKeptHead(1)
+  const broken = { note: 'no head', key: '', keptAt: '' }
+  await page.evaluate(
+    `localStorage.setItem('mindledger.heads', JSON.stringify([${JSON.stringify(broken)}, ...JSON.parse(localStorage.getItem('mindledger.heads'))]))`,
+  )
+  await page.reload()
+  await page.getByText(`The first ${size} events are those of then`).waitFor()
+  const other = await page.context().newPage()
+  await other.goto(`${at.url}/#/audit`)
+  await other.getByText(`The first ${size} events are those of then`).waitFor()
+  const later = await head()
+  await other.getByRole('button', { name: 'Keep this head' }).click()
+  // The first window was opened before, and sees the head of the other one.
+  await page.getByRole('button', { name: `Forget the head of ${later} events` }).waitFor()
+  await page.getByRole('button', { name: `Forget the head of ${size} events` }).click()
+  await page.reload()
+  await page.getByText(`The first ${later} events are those of then`).waitFor()
+  expect(await page.getByRole('button', { name: /^Forget/ }).count()).toBe(1)
+  expect(await page.evaluate(`JSON.parse(localStorage.getItem('mindledger.heads')).length`)).toBe(2)
+  await page.context().close()
+})
+
+test('a head that is newer than the page is proven by the log of now', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/audit')
+  await page.getByRole('button', { name: 'Keep this head' }).waitFor()
+  await grow()
+  const note = await (await fetch(`${at.url}/api/log/checkpoint`, { headers: { Accept: 'text/plain' } })).text()
+  await page.getByLabel('Take from a file').setInputFiles({ name: 'heads.txt', mimeType: 'text/plain', buffer: Buffer.from(note) })
+  await page
+    .getByLabel('Heads')
+    .getByText(/Proven|BROKEN/)
+    .waitFor()
+  await page.getByText(`The first ${await head()} events are those of then`).waitFor({ timeout: 1_000 })
+  await page.context().close()
+})
+
 const answerOf = async (route: Route) => {
   const response = await route.fetch()
   return { response, text: await response.text() }

@@ -10,30 +10,50 @@ const place = 'mindledger.heads'
 /** The oldest head proves most: if there are too many heads, those in the middle are dropped. */
 const keptMax = 50
 
-const read = (): LocalHead[] => {
+/** What is stored, also entries that this page cannot read. */
+const stored = (): unknown[] => {
   try {
-    const stored = JSON.parse(localStorage.getItem(place) ?? '[]') as StoredHead[]
-    return stored.map(({ note, key, keptAt }) => ({ head: parseHead(note), key, keptAt }))
+    const entries: unknown = JSON.parse(localStorage.getItem(place) ?? '[]')
+    return Array.isArray(entries) ? entries : []
   } catch {
     return []
   }
 }
 
-/** The heads that this browser keeps, the smallest log first. */
-export const keptHeads = signal<readonly LocalHead[]>(read())
+const headIn = (entry: unknown): LocalHead | undefined => {
+  try {
+    const { note, key, keptAt } = entry as StoredHead
+    return typeof key === 'string' && typeof keptAt === 'string' ? { head: parseHead(note), key, keptAt } : undefined
+  } catch {
+    return undefined
+  }
+}
 
-const write = (heads: readonly LocalHead[]): void => {
-  const bySize = heads.toSorted((a, b) => a.head.size - b.head.size)
+const headsIn = (entries: readonly unknown[]): LocalHead[] => entries.flatMap((entry) => headIn(entry) ?? [])
+
+/** The heads that this browser keeps, the smallest log first. */
+export const keptHeads = signal<readonly LocalHead[]>(headsIn(stored()))
+addEventListener('storage', ({ key }) => {
+  if (key === place || key === null) keptHeads.value = headsIn(stored())
+})
+
+/** Changes the stored heads, which other windows share. An entry that cannot be read stays. */
+const write = (change: (heads: readonly LocalHead[]) => readonly LocalHead[]): void => {
+  const entries = stored()
+  const bySize = change(headsIn(entries)).toSorted((a, b) => a.head.size - b.head.size)
   const some = bySize.length <= keptMax ? bySize : [...bySize.slice(0, keptMax / 2), ...bySize.slice(-keptMax / 2)]
+  const unread = entries.filter((entry) => headIn(entry) === undefined)
+  const written = some.map(({ head, key, keptAt }): StoredHead => ({ note: head.note, key, keptAt }))
+  localStorage.setItem(place, JSON.stringify([...written, ...unread]))
   keptHeads.value = some
-  localStorage.setItem(place, JSON.stringify(some.map(({ head, key, keptAt }): StoredHead => ({ note: head.note, key, keptAt }))))
 }
 
 /** Stores heads in this browser, each once. If there are too many, those in the middle are dropped. */
-export const keep = (heads: readonly LocalHead[]): void => {
-  const known = new Set(keptHeads.peek().map(({ head }) => head.signed))
-  write([...keptHeads.peek(), ...heads.filter(({ head }) => !known.has(head.signed))])
-}
+export const keep = (heads: readonly LocalHead[]): void =>
+  write((kept) => {
+    const known = new Set(kept.map(({ head }) => head.signed))
+    return [...kept, ...heads.filter(({ head }) => !known.has(head.signed))]
+  })
 
 /** Removes a head from this browser. */
-export const forget = (head: Head): void => write(keptHeads.peek().filter((kept) => kept.head.signed !== head.signed))
+export const forget = (head: Head): void => write((kept) => kept.filter((one) => one.head.signed !== head.signed))
