@@ -27,6 +27,18 @@ export const brokenOffError = (): ApiError =>
 /** Whether the service requires a login. The frame then shows the login page. */
 export const loginNeeded = signal(false)
 
+/** Resolves when no login is required any more, or when the signal is aborted. */
+export const untilLoggedIn = (aborted: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = loginNeeded.subscribe((isNeeded) => {
+      if (!isNeeded) resolve()
+    })
+    aborted.addEventListener('abort', () => {
+      end()
+      resolve()
+    })
+  })
+
 /** Whether the last request reached the service. */
 export const isReachable = signal(true)
 

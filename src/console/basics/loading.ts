@@ -1,6 +1,6 @@
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { ApiError, brokenOffError, isBrokenOff } from '../api/request.js'
+import { ApiError, brokenOffError, isBrokenOff, untilLoggedIn } from '../api/request.js'
 
 /** The state of a page's request: loading, loaded or refused. Old data stays during a new request. */
 export type LoadState<T> = { value: T | undefined; error: ApiError | undefined; isLoading: boolean }
@@ -35,8 +35,13 @@ export const useLoaded = <T>(
       (value) => {
         if (!aborting.signal.aborted) state.value = { value, error: undefined, isLoading: false }
       },
-      (error: unknown) => {
-        if (!aborting.signal.aborted) state.value = { value: undefined, error: asApiError(error), isLoading: false }
+      async (error: unknown) => {
+        const refused = asApiError(error)
+        // A page behind the login keeps its data, and loads it again after the login.
+        if (refused.status === 401) await untilLoggedIn(aborting.signal)
+        if (aborting.signal.aborted) return
+        if (refused.status === 401) tries.value += 1
+        else state.value = { value: undefined, error: refused, isLoading: false }
       },
     )
     return () => aborting.abort()

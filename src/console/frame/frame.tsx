@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.js'
 import { Busy, Empty, Refusal } from '../parts/notice.js'
 import { JumpMenu, openJumpMenu } from './jump-menu.js'
 import { asApiError } from '../basics/loading.js'
-import { LogOut } from './log-out.js'
+import { isInSession, LogOut } from './log-out.js'
 import { Login } from './login.js'
 import { Moment } from './moment.js'
 import { pageAt, sections } from './pages.js'
@@ -94,25 +94,30 @@ export const Frame = () => {
   useSignalEffect(() => {
     document.title = titleOf(place.value.path)
   })
-  if (loginNeeded.value) return <Login />
+  const mustLogIn = loginNeeded.value
+  if (mustLogIn && !isInSession.value) return <Login />
   const { path } = place.value
+  // When the session runs out, the page waits behind the login with everything that was typed.
   return (
-    <div class="frame">
-      <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), document.getElementById('content')?.focus())}>
-        Skip to the content
-      </a>
-      <Header />
-      <Navigation />
-      <main id="content" tabIndex={-1}>
-        {!isReachable.value && (
-          <p class="notice bad" role="alert">
-            The service cannot be reached. What you see may be old.
-          </p>
-        )}
-        {/* State of one resource, such as the plan of a deletion, must not reach the page of another one. */}
-        <Shown key={path} path={path} />
-      </main>
-      <JumpMenu />
-    </div>
+    <>
+      {mustLogIn && <Login />}
+      <div class="frame" hidden={mustLogIn}>
+        <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), document.getElementById('content')?.focus())}>
+          Skip to the content
+        </a>
+        <Header />
+        <Navigation />
+        <main id="content" tabIndex={-1}>
+          {!isReachable.value && (
+            <p class="notice bad" role="alert">
+              The service cannot be reached. What you see may be old.
+            </p>
+          )}
+          {/* State of one resource, such as the plan of a deletion, must not reach the page of another one. */}
+          <Shown key={path} path={path} />
+        </main>
+      </div>
+      {!mustLogIn && <JumpMenu />}
+    </>
   )
 }

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { json, loginNeeded, type ApiError } from '../api/request.js'
 import { asApiError, useLoaded } from '../basics/loading.js'
@@ -12,14 +12,22 @@ const readStatus = (signal?: AbortSignal): Promise<Status> => json<Status>('stat
 /** Tells the other windows of this browser, because they share the session. */
 const loggedOut = 'logged-out'
 
+/** Whether a session was there, and nobody ended it. A page then stays behind the login. */
+export const isInSession = signal(false)
+
+const leave = (): void => {
+  isInSession.value = false
+  loginNeeded.value = true
+}
+
 /** Shows the login if the session ended without a request of this page: in another window, or before the browser went back to this page. */
 const useEnd = (): void => {
   useEffect(() => {
-    const onKept = ({ key }: StorageEvent) => key === loggedOut && (loginNeeded.value = true)
+    const onKept = ({ key }: StorageEvent) => key === loggedOut && leave()
     const onBack = ({ persisted }: PageTransitionEvent) => {
       if (!persisted) return
       readStatus().then(
-        ({ auth }) => (loginNeeded.value = !auth.confirmed),
+        ({ auth }) => !auth.confirmed && leave(),
         () => undefined,
       )
     }
@@ -37,12 +45,16 @@ export const LogOut = () => {
   const { loaded } = useLoaded(readStatus, [])
   const error = useSignal<ApiError | undefined>(undefined)
   useEnd()
+  const isConfirmed = loaded.value.value?.auth.confirmed === true
+  useEffect(() => {
+    if (isConfirmed) isInSession.value = true
+  }, [isConfirmed])
   if (loaded.value.value?.auth.http_auth_enabled !== true) return null
   const end = async () => {
     try {
       await json('logout', { method: 'POST' })
       localStorage.setItem(loggedOut, String(Date.now()))
-      loginNeeded.value = true
+      leave()
       // The address may contain a statement. Leaving the document also clears its memory.
       history.replaceState(null, '', '#/')
       location.reload()

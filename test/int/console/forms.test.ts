@@ -76,8 +76,9 @@ test('an edit sends what was changed alone, keeps secrets, and tells of a change
   await save.click()
   await reading
   await page.evaluate('new Promise(requestAnimationFrame)')
-  // Until the new version is there, nothing is sent for the old one.
+  // Until the new version is there, nothing is sent for the old one, and nothing is typed into it.
   expect(await save.isDisabled()).toBe(true)
+  expect(await page.getByLabel(/^model name/).isDisabled()).toBe(true)
   answer()
   await page.locator('button:enabled', { hasText: 'Save' }).waitFor()
   const agent = async () => (await send(at.url, 'GET', '/api/projects/shop/agents/broker')).body as { model_name: string; params: object }

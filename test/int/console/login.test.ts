@@ -37,6 +37,38 @@ test('the console asks for a login, and again when the session has ended; files 
     expect((await send(url, 'GET', path)).status).toBe(404)
 })
 
+test('what was written is still there when the session ran out, and a page that waits loads after the login', async () => {
+  const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })
+  undo.push(service.stop)
+  const browser = await openBrowser()
+  undo.push(() => browser.close())
+  const { page } = await openPage(browser, service.url, '#/new/project')
+  const logIn = async () => {
+    await page.getByLabel('User name').fill('ann')
+    await page.getByLabel('Password').fill('secret')
+    await page.getByRole('button', { name: 'Log in' }).click()
+  }
+  await logIn()
+  await page.getByLabel(/^name/).fill('office')
+  await page.locator('.log-out').waitFor()
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.getByLabel('Password').waitFor()
+  await page.locator('.frame').waitFor({ state: 'hidden' })
+  expect(await violationsOf(page)).toEqual([])
+  await logIn()
+  await page.getByRole('button', { name: 'Create' }).waitFor()
+  expect(await page.getByLabel(/^name/).inputValue()).toBe('office')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.locator('h1', { hasText: 'office' }).waitFor()
+  await page.context().clearCookies()
+  await page.getByRole('link', { name: 'Events' }).click()
+  await logIn()
+  await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  await page.locator('.events summary').first().waitFor()
+  await page.context().close()
+})
+
 test('who logs out, by keys alone, leaves no data in this window or in others, and ends the stream of events', async () => {
   const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret', METRICS: 'open' })
   undo.push(service.stop)

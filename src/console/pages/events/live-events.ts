@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { apiUrl, isReachable, loginNeeded, refusalOf, type ApiError } from '../../api/request.js'
+import { apiUrl, isReachable, loginNeeded, refusalOf, untilLoggedIn, type ApiError } from '../../api/request.js'
 import { serverEvents } from '../../api/server-events.js'
 import type { LogEvent } from './log-event.js'
 
@@ -49,7 +49,11 @@ export const useLiveEvents = (search: string, after: number | undefined, take: (
         try {
           const response = await fetch(url, { headers: { Accept: 'text/event-stream', 'Last-Event-ID': last }, signal })
           isReachable.value = true
-          if (response.status === 401) loginNeeded.value = true
+          if (response.status === 401) {
+            loginNeeded.value = true
+            await untilLoggedIn(signal)
+            continue
+          }
           // If the service is starting or busy, the stream is tried again.
           if (response.status >= 400 && response.status < 500 && response.status !== 429) {
             state.value = { is: 'refused', error: await refusalOf(response) }

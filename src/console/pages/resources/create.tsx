@@ -31,7 +31,8 @@ export default ({ params: { kind = '' } }: PageProps) => {
       </Empty>
     )
   const { value, error } = loaded.value
-  const path = info.isInProject ? `projects/${encodeURIComponent(project.value)}/${info.plural}` : info.plural
+  const within = info.isInProject ? project.value : null
+  const path = within === null ? info.plural : `projects/${encodeURIComponent(within)}/${info.plural}`
   return (
     <>
       <p class="crumbs">
@@ -59,9 +60,9 @@ export default ({ params: { kind = '' } }: PageProps) => {
             method="POST"
             path={path}
             word="Create"
-            choices={(field) => choicesOf(field, info.isInProject ? project.value : null, value[1])}
+            choices={(field) => choicesOf(field, within, value[1])}
             done={({ name }) => {
-              if (isShown()) go(pathOfResource(kind, info.isInProject ? project.value : null, typeof name === 'string' ? name : ''))
+              if (isShown()) go(pathOfResource(kind, within, typeof name === 'string' ? name : ''))
             }}
           />
         </>

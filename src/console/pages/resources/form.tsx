@@ -33,14 +33,15 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
   const texts = useSignal(was)
   const error = useSignal<ApiError | undefined>(undefined)
   const events = useSignal<PlannedEvent[] | undefined>(undefined)
-  const isSending = useSignal(false)
+  const sending = useSignal<'plan' | 'change' | undefined>(undefined)
+  const isSending = sending.value !== undefined
   /** The planned events are those of the texts that were sent. */
   const change = ({ name }: Field, text: string) => {
     texts.value = { ...texts.value, [name]: text }
     events.value = undefined
   }
   const send = async (isDryRun: boolean) => {
-    isSending.value = true
+    sending.value = isDryRun ? 'plan' : 'change'
     error.value = undefined
     events.value = undefined
     try {
@@ -61,7 +62,7 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
     } catch (refused) {
       error.value = asApiError(refused)
     }
-    isSending.value = false
+    sending.value = undefined
   }
   const isWrong = ({ name }: Field): boolean => error.value !== undefined && new RegExp(`\\b${name}\\b`).test(error.value.message)
   return (
@@ -72,16 +73,18 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
         void send(false)
       }}
     >
-      {shown.map((field) => (
-        <Control
-          key={field.name}
-          field={field}
-          text={texts.value[field.name] ?? ''}
-          set={(text) => change(field, text)}
-          isWrong={isWrong(field)}
-          choices={choices(field)}
-        />
-      ))}
+      <fieldset disabled={sending.value === 'change'}>
+        {shown.map((field) => (
+          <Control
+            key={field.name}
+            field={field}
+            text={texts.value[field.name] ?? ''}
+            set={(text) => change(field, text)}
+            isWrong={isWrong(field)}
+            choices={choices(field)}
+          />
+        ))}
+      </fieldset>
       {error.value && <Refusal error={error.value} />}
       {events.value !== undefined && (
         <div class="notice" role="status">
@@ -90,12 +93,12 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
         </div>
       )}
       <div class="row">
-        <button type="submit" class="primary" disabled={isSending.value}>
+        <button type="submit" class="primary" disabled={isSending}>
           {word}
         </button>
         <button
           type="button"
-          disabled={isSending.value}
+          disabled={isSending}
           onClick={(event) => event.currentTarget.form?.reportValidity() === true && void send(true)}
         >
           What would happen
