@@ -103,6 +103,33 @@ test('a model is trained from a picture of a table, watched, tried, and its pred
   await page.context().close()
 })
 
+test('a prediction says when the form has other inputs by now, also if it comes late', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?version=1&tab=try')
+  const changed = page.getByText('The inputs were changed since this prediction.')
+  const size = page.getByLabel('size', { exact: true })
+  const predict = page.getByRole('button', { name: 'Predict rent' })
+  let answer: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/predict', async (route) => {
+    await held
+    await route.continue()
+  })
+  await size.fill('30')
+  await predict.click()
+  await size.fill('100')
+  expect(await predict.isDisabled()).toBe(true)
+  answer()
+  await page.locator('output').waitFor()
+  await changed.waitFor()
+  await predict.click()
+  await changed.waitFor({ state: 'detached' })
+  expect(Number((await page.locator('output').innerText()).replaceAll(',', ''))).toBeGreaterThan(1_000)
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await changed.waitFor()
+  await expectUsable(page)
+  await page.context().close()
+})
+
 test('it is seen how a model misses, what it depends on, and how what it is asked differs from what it learned', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?version=1')
   await page.getByRole('img', { name: 'What was true of rent, by what was predicted' }).locator('circle').first().waitFor()

@@ -124,7 +124,8 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
 /** A form with a field for each input. Its values are stored in the address. */
 export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
   const { loaded, reload } = useInputs(of, record, report.features)
-  const predicted = useSignal<ExplainedPrediction | undefined>(undefined)
+  const predicted = useSignal<{ row: string; prediction: ExplainedPrediction } | undefined>(undefined)
+  const isSending = useSignal(false)
   const error = useSignal<ApiError | undefined>(undefined)
   const { value: inputs, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
@@ -135,13 +136,18 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
     const next = Object.fromEntries(Object.entries({ ...values, [name]: value }).filter(([, text]) => text !== ''))
     changeQuery({ row: JSON.stringify(next) })
   }
+  const row = rowOf(inputs, values)
+  const rowText = JSON.stringify(row)
   const send = async (event: SubmitEvent) => {
     event.preventDefault()
+    isSending.value = true
     try {
-      predicted.value = await predict(of, record, rowOf(inputs, values))
+      predicted.value = { row: rowText, prediction: await predict(of, record, row) }
       error.value = undefined
     } catch (failed) {
       error.value = asApiError(failed)
+    } finally {
+      isSending.value = false
     }
   }
   return (
@@ -151,7 +157,7 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
           <Control key={input.name} input={input} value={values[input.name] ?? ''} set={(value) => set(input.name, value)} />
         ))}
         <div class="row">
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled={isSending.value}>
             Predict {record.predict}
           </button>
           <button type="button" onClick={() => changeQuery({ row: undefined })}>
@@ -162,7 +168,12 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
       </form>
       <div>
         {error.value && <Refusal error={error.value} />}
-        {predicted.value && <Answer target={record.predict} predicted={predicted.value} />}
+        {predicted.value && predicted.value.row !== rowText && (
+          <p class="notice" role="status">
+            The inputs were changed since this prediction.
+          </p>
+        )}
+        {predicted.value && <Answer target={record.predict} predicted={predicted.value.prediction} />}
       </div>
     </div>
   )
