@@ -49,14 +49,14 @@ export const useLoaded = <T>(
   return { loaded: useComputed(() => state.value), reload: () => (tries.value += 1) }
 }
 
-/** Loads again some time after the last data arrived, however long that request took. */
-export const useRepeated = <T>(loaded: ReadonlySignal<LoadState<T>>, reload: () => void, everyMs: number): void => {
+/** Loads again some time after the last data arrived, however long that request took; never if there is no time. */
+export const useRepeated = <T>(loaded: ReadonlySignal<LoadState<T>>, reload: () => void, everyMs: number | undefined): void => {
   const { isLoading } = loaded.value
   useEffect(() => {
-    if (isLoading) return undefined
+    if (isLoading || everyMs === undefined) return undefined
     const timer = setTimeout(reload, everyMs)
     return () => clearTimeout(timer)
-  }, [isLoading])
+  }, [isLoading, everyMs])
 }
 
 /**

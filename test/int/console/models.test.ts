@@ -180,6 +180,24 @@ test('versions are compared, and another one is activated', async () => {
   await page.context().close()
 })
 
+test('the versions show a new training at once, and its end', async () => {
+  await trained('CREATE MODEL again FROM files (SELECT * FROM homes) PREDICT rent', 'again')
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/mindsdb/again?tab=versions')
+  await page
+    .getByRole('row', { name: /Compare version 1/ })
+    .getByText('active')
+    .waitFor()
+  await page.getByRole('button', { name: 'Retrain' }).click()
+  await page.getByRole('row', { name: /Compare version 2/ }).waitFor()
+  await page
+    .getByRole('row', { name: /Compare version 2/ })
+    .getByText('active')
+    .waitFor()
+  await page.getByText('version 2, active').waitFor()
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
 test('a training that cannot be is refused with its reason, and nothing of the choice is lost', async () => {
   const { page } = await openPage(at.browser, at.url, '#/models/new?table=files.homes&target=rent&name=fee')
   await page.getByRole('button', { name: 'Train' }).click()

@@ -22,8 +22,11 @@ import './style.css'
 /** Trains a new version with the settings of the last one. */
 const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
   const error = useSignal<ApiError | undefined>(undefined)
+  const isSending = useSignal(false)
   const isShown = useIsShown()
   const retrain = async () => {
+    error.value = undefined
+    isSending.value = true
     try {
       await run({ query: `RETRAIN ${quoted(of.project)}.${quoted(of.model)}` })
       if (!isShown()) return
@@ -31,11 +34,13 @@ const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
       begun()
     } catch (refused) {
       error.value = asApiError(refused)
+    } finally {
+      isSending.value = false
     }
   }
   return (
     <>
-      <button type="button" onClick={() => void retrain()}>
+      <button type="button" disabled={isSending.value} onClick={() => void retrain()}>
         Retrain
       </button>
       {error.value && <Refusal error={error.value} />}
@@ -93,7 +98,7 @@ const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; rel
       {report && tab === 'dependence' && <Dependence of={of} record={record} report={report} />}
       {report && tab === 'since' && <Since of={of} record={record} report={report} />}
       {report && tab === 'forecast' && <Forecast of={of} record={record} plan={report.plan} />}
-      {tab === 'versions' && <Versions of={of} changed={reload} />}
+      {tab === 'versions' && <Versions of={of} record={record} changed={reload} />}
     </Tabs>
   )
 }
@@ -148,7 +153,7 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
         />
       )}
       {record?.status === 'complete' && <Shown key={record.version} of={of} record={record} reload={reload} />}
-      {record?.status === 'error' && <Versions of={of} changed={reload} />}
+      {record?.status === 'error' && <Versions of={of} record={record} changed={reload} />}
     </>
   )
 }

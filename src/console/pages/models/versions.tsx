@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import type { ApiError } from '../../api/request.js'
 import { quoted, run } from '../../api/sql.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { asApiError, useLoaded, useRepeated } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { figure } from '../../parts/value.js'
-import { loadReport, loadVersions, type ModelName, type ListedVersion } from './reports.js'
+import { isUnderWay, loadReport, loadVersions, type ModelName, type ModelRecord, type ListedVersion } from './reports.js'
 
 /** The metrics of two versions, side by side. */
 const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [number, number] }) => {
@@ -126,11 +127,25 @@ const Line = ({
   )
 }
 
-/** All trainings of a model. The user can compare two of them, and choose the active version. */
-export const Versions = ({ of, changed }: { of: ModelName; changed: () => void }) => {
+const lookEveryMs = 1_000
+
+/**
+ * All trainings of a model. The user can compare two of them, and choose the active version.
+ *
+ * @param record the list is loaded again together with it
+ * @param changed loads the record again
+ */
+export const Versions = ({ of, record, changed }: { of: ModelName; record: ModelRecord; changed: () => void }) => {
   const at = momentShown()
-  const { loaded, reload } = useLoaded((signal) => loadVersions(of, at, signal), [of.project, of.model, at])
+  const { loaded, reload } = useLoaded((signal) => loadVersions(of, at, signal), [of.project, of.model, at, record])
   const { value, error } = loaded.value
+  const isTraining = at === undefined && value?.some(({ status }) => isUnderWay(status)) === true
+  useRepeated(loaded, reload, isTraining ? lookEveryMs : undefined)
+  const hasTrained = useRef(false)
+  useEffect(() => {
+    if (hasTrained.current && !isTraining) changed()
+    hasTrained.current = isTraining
+  }, [isTraining])
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
   const chosen = (place.value.query.get('compare') ?? '').split(',').filter(Boolean).map(Number)
@@ -171,10 +186,7 @@ export const Versions = ({ of, changed }: { of: ModelName; changed: () => void }
                 version={version}
                 chosen={chosen.includes(version.version)}
                 choose={() => choose(version.version)}
-                changed={() => {
-                  reload()
-                  changed()
-                }}
+                changed={changed}
               />
             ))}
           </tbody>

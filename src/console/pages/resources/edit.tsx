@@ -42,7 +42,8 @@ export const Edit = ({
   info: KindInfo
   path: string
   project: string | null
-  done: (renamed: string | undefined) => void
+  /** Returns whether the page stays. */
+  done: (name: string | undefined) => boolean
 }) => {
   const segment = segments[info.kind] ?? info.kind
   const described = info.isInProject ? `/api/projects/{project}/${info.plural}/{${segment}}` : `/api/${info.plural}/{${segment}}`
@@ -72,8 +73,7 @@ export const Edit = ({
       word="Save"
       choices={(field) => choicesOf(field, project, value.all)}
       done={({ name }) => {
-        done(typeof name === 'string' ? name : undefined)
-        reload()
+        if (done(typeof name === 'string' ? name : undefined)) reload()
       }}
     />
   )

@@ -12,21 +12,33 @@ import { Earlier, useChanges } from './loaded-changes.js'
 /** Kinds that have no rollback. The active version of a model is chosen on its card. */
 const cannotRollBack: ReadonlySet<string> = new Set(['project', 'model'])
 
-const RollBack = ({ path, version, done }: { path: string; version: number; done: () => void }) => {
+type RollBackProps = {
+  path: string
+  version: number
+  /** The version of now: another change in between is a conflict. */
+  newest: number
+  done: (name: string) => void
+}
+
+const RollBack = ({ path, version, newest, done }: RollBackProps) => {
+  const isSending = useSignal(false)
   const preview = useSignal<PlannedEvent[] | undefined>(undefined)
   const error = useSignal<ApiError | undefined>(undefined)
   const send = async (dryRun: boolean) => {
     error.value = undefined
+    isSending.value = true
     try {
-      const answer = await json<{ events: PlannedEvent[] }>(`${path}/rollback`, {
+      const answer = await json<{ events: PlannedEvent[]; name: string }>(`${path}/rollback`, {
         method: 'POST',
         body: { version },
-        headers: dryRun ? { Prefer: 'dry-run' } : {},
+        headers: { 'If-Match': `"${newest}"`, ...(dryRun && { Prefer: 'dry-run' }) },
       })
-      if (dryRun) preview.value = answer.events
-      else done()
+      preview.value = dryRun ? answer.events : undefined
+      if (!dryRun) done(answer.name)
     } catch (refused) {
       error.value = asApiError(refused)
+    } finally {
+      isSending.value = false
     }
   }
   return (
@@ -37,16 +49,16 @@ const RollBack = ({ path, version, done }: { path: string; version: number; done
           <p>It would be as it was in version {version}. This would be recorded:</p>
           <PlannedEvents events={preview.value} />
           <div class="row">
-            <button type="button" class="primary" onClick={() => void send(false)}>
+            <button type="button" class="primary" disabled={isSending.value} onClick={() => void send(false)}>
               Go back to version {version}
             </button>
-            <button type="button" onClick={() => (preview.value = undefined)}>
+            <button type="button" disabled={isSending.value} onClick={() => (preview.value = undefined)}>
               Leave it
             </button>
           </div>
         </div>
       ) : (
-        <button type="button" class="plain" onClick={() => void send(true)}>
+        <button type="button" class="plain" disabled={isSending.value} onClick={() => void send(true)}>
           Go back to this…
         </button>
       )}
@@ -55,12 +67,11 @@ const RollBack = ({ path, version, done }: { path: string; version: number; done
 }
 
 /** The changes of a resource, the newest first: who changed what, and when. */
-export const History = ({ info, path, changed }: { info: KindInfo; path: string; changed: () => void }) => {
+export const History = ({ info, path, changed }: { info: KindInfo; path: string; changed: (name: string) => boolean }) => {
   const at = momentShown()
   const { value, error, reload, earlier } = useChanges({ info, path, at })
-  const goneBack = () => {
-    reload()
-    changed()
+  const goneBack = (name: string) => {
+    if (changed(name)) reload()
   }
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
@@ -79,7 +90,7 @@ export const History = ({ info, path, changed }: { info: KindInfo; path: string;
             </div>
             <Diff operations={diff} />
             {at === undefined && version < value.version && !cannotRollBack.has(info.kind) && (
-              <RollBack path={path} version={version} done={goneBack} />
+              <RollBack path={path} version={version} newest={value.version} done={goneBack} />
             )}
           </li>
         ))}

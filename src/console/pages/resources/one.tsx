@@ -66,6 +66,13 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
   const query = queryOf(kind, project, name)
   const hasRows = kind === 'file' || kind === 'view'
   const tab = place.value.query.get('tab') ?? 'record'
+  /** Shows the changed resource: here, or at its new name. Returns whether this page stays. */
+  const changed = (newName: string | undefined): boolean => {
+    const isHere = newName === undefined || newName === name
+    if (isHere) reload()
+    else if (isShown()) go(pathOfResource(kind, project, newName), { tab })
+    return isHere
+  }
   return (
     <>
       <div class="title">
@@ -119,17 +126,9 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
         choose={(id) => changeQuery({ tab: id === 'record' ? undefined : id })}
       >
         {tab === 'history' ? (
-          <History info={info} path={path} changed={reload} />
+          <History info={info} path={path} changed={changed} />
         ) : tab === 'edit' && at === undefined ? (
-          <Edit
-            info={info}
-            path={path}
-            project={project}
-            done={(renamed) => {
-              if (renamed === undefined || renamed === name) reload()
-              else if (isShown()) go(pathOfResource(kind, project, renamed), { tab: 'edit' })
-            }}
-          />
+          <Edit info={info} path={path} project={project} done={changed} />
         ) : tab === 'types' && kind === 'file' && at === undefined ? (
           <Types file={name} done={reload} />
         ) : tab === 'sent' && kind === 'database' ? (

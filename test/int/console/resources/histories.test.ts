@@ -72,6 +72,42 @@ test('a resource goes back to a late version, and to what it was at a moment who
   await page.context().close()
 })
 
+test('a resource that went back is shown at once, under the name that it has now', async () => {
+  const skills = '/api/projects/mindsdb/skills'
+  const change = async (name: string, to: object) =>
+    expect((await send(at.url, 'PUT', `${skills}/${name}`, { skill: to })).status).toBe(200)
+  const description = async (name: string) =>
+    ((await send(at.url, 'GET', `${skills}/${name}`)).body as { params: { description: string } }).params.description
+  await send(at.url, 'POST', skills, { skill: { name: 'early', type: 'sql', params: { description: 'one' } } })
+  await change('early', { params: { description: 'two' } })
+  await change('early', { name: 'late' })
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/late?tab=history')
+  const changes = page.locator('.history > li')
+  const goBack = async (version: number) => {
+    await changes
+      .filter({ hasText: `· version ${version}` })
+      .getByRole('button', { name: 'Go back to this…' })
+      .click()
+    await page.getByRole('button', { name: `Go back to version ${version}` }).click()
+  }
+  await goBack(2)
+  await page.locator('h1', { hasText: 'early' }).waitFor()
+  await changes.first().getByText('version 4').waitFor()
+  await goBack(1)
+  await changes.first().getByText('version 5').waitFor()
+  expect(await page.locator('.preview').count()).toBe(0)
+  expect(await description('early')).toBe('one')
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  // The plan was made for another version than the one of now.
+  await changes.filter({ hasText: '· version 2' }).getByRole('button', { name: 'Go back to this…' }).click()
+  await page.locator('.preview').waitFor()
+  await change('early', { params: { description: 'three' } })
+  await page.getByRole('button', { name: 'Go back to version 2' }).click()
+  await page.getByRole('alert').waitFor()
+  expect(await description('early')).toBe('three')
+  await page.context().close()
+})
+
 test('each change says what there was before it, in lists and of what was removed, and so does a comparison', async () => {
   const change = async (params: object) => {
     const { status } = await send(at.url, 'PUT', '/api/projects/mindsdb/agents/small', { agent: { params } })
