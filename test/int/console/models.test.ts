@@ -164,6 +164,23 @@ test('a forecast is drawn after the last values that are known', async () => {
   await page.context().close()
 })
 
+test('the times of a forecast are those of its rows, wherever its reader is', async () => {
+  await sql(
+    at.url,
+    `CREATE TABLE files.visits (SELECT TIMESTAMP '2024-01-01' + to_days(i::INTEGER) AS at, 50 + i % 7 AS n FROM range(80) AS t(i))`,
+  )
+  await trained('CREATE MODEL visits FROM files (SELECT * FROM visits) PREDICT n ORDER BY at HORIZON 14', 'visits')
+  const drawnIn = async (timezoneId: string): Promise<string> => {
+    const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/visits?tab=forecast', { timezoneId })
+    const drawn = page.getByRole('img', { name: 'n, known and to come' })
+    await drawn.locator('g[stroke="var(--accent)"] path').first().waitFor({ state: 'attached' })
+    const picture = await drawn.innerHTML()
+    await page.context().close()
+    return picture
+  }
+  expect(await drawnIn('Asia/Tokyo')).toBe(await drawnIn('UTC'))
+})
+
 test('versions are compared, and another one is activated', async () => {
   const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?tab=versions')
   await page.getByLabel('Compare version 1').check()

@@ -4,7 +4,7 @@ import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown } from '../../basics/place.js'
 import { Busy, Refusal } from '../../parts/notice.js'
 import { Plotted } from '../../parts/plot.js'
-import { shown } from '../../parts/value.js'
+import { shown, timeOf } from '../../parts/value.js'
 import { forecastQuery, seriesColumns, stepsMax } from './asked-in-sql.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 
@@ -22,7 +22,7 @@ const pastOf = (query: string, db: string | undefined, at: string | undefined, s
   })
 
 /** A date in the form that the chart needs; whole numbers stay. */
-const moment = (value: Value | undefined): Date | number => (typeof value === 'number' ? value : new Date(shown(value).replace(' ', 'T')))
+const moment = (value: Value | undefined): Date | number => (typeof value === 'number' ? value : timeOf(shown(value)))
 
 /** The forecasts after the last known values, with their bounds. Each series has a chart. */
 export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRecord; plan: Report['plan'] }) => {

@@ -5,7 +5,7 @@ import { Busy, Empty, Refusal } from '../../parts/notice.js'
 import { Listing, type ListColumn } from '../../parts/listing.js'
 import { Plotted } from '../../parts/plot.js'
 import { Shares } from '../../parts/shares.js'
-import { countText, figure, percentText } from '../../parts/value.js'
+import { countText, figure, percentText, timeOf } from '../../parts/value.js'
 import { againstPredicted } from './against-predicted.js'
 import { loadDrift } from './drift.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
@@ -72,7 +72,7 @@ const Versions = ({ rows }: { rows: readonly Accuracy[] }) => (
 /** Means over equal periods: the share of correct predictions, or the size of the errors. */
 const overTime = (outcomes: readonly Outcome[], isOfClasses: boolean): { from: Date; y: number }[] => {
   const timed = outcomes.map(({ when, predicted, truth }) => ({
-    at: Date.parse(`${when.replace(' ', 'T')}Z`),
+    at: Number(timeOf(when)),
     y: isOfClasses ? Number(predicted === truth) : Math.abs(Number(predicted) - Number(truth)),
   }))
   const [first, last] = [Math.min(...timed.map(({ at }) => at)), Math.max(...timed.map(({ at }) => at))]

@@ -1,6 +1,6 @@
 import type { Column, Value } from '../../api/sql.js'
 import type { ColumnSummary } from '../../parts/summary.js'
-import { isNumeric } from '../../parts/value.js'
+import { isNumeric, timeOf } from '../../parts/value.js'
 import type { RowStore } from './rows.js'
 
 /** The most points of a chart. More would not be distinguishable. */
@@ -14,7 +14,7 @@ const isTime = (type: string): boolean => /^(?:DATE|TIMESTAMP)/.test(type)
 const pointValue = (value: Value, type: string): Value | Date => {
   if (value === null) return null
   if (isNumeric(type)) return Number(value)
-  if (isTime(type) && typeof value === 'string') return new Date(`${value.replace(' ', 'T')}${/[Z+]|T.*-/.test(value) ? '' : 'Z'}`)
+  if (isTime(type) && typeof value === 'string') return timeOf(value)
   return typeof value === 'object' ? JSON.stringify(value) : value
 }
 
