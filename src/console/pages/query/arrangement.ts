@@ -11,4 +11,4 @@ export const readArrangement = (query: URLSearchParams): Arrangement => {
 export const sortText = (by: number, descending: boolean): string => `${descending ? '-' : ''}${by + 1}`
 
 /** Removes the filter and the order of an earlier statement's answer. */
-export const asItComes = { filter: undefined, sort: undefined, dry: undefined, given: undefined } as const
+export const asItComes = { filter: undefined, sort: undefined } as const

@@ -24,7 +24,7 @@ import { Plan } from './plan.js'
 import type { RowStore } from './rows.js'
 import type { Outcome } from './statement-run.js'
 import { SheetList } from './sheet-list.js'
-import { chosen, followWindows, openSheet, shownSheet, write, type Sheet } from './sheets.js'
+import { chosen, followWindows, openSheet, shownSheet, write, type Draft, type Sheet } from './sheets.js'
 import { NoAnswer, Status } from './status.js'
 import { ParameterFields } from './writing/parameter-fields.js'
 import { givenText, readGiven, sentAs } from './writing/parameters.js'
@@ -50,6 +50,9 @@ const plannedIn = (store: RowStore): PlannedEvent[] =>
     return { type: shown(type), stream: shown(stream), version: Number(version), data: JSON.parse(shown(data)) as Value }
   })
 
+/** A draft as parameters of the address, which leaves out the usual database. */
+const inAddress = ({ sql, db, dry, given }: Draft) => ({ sql, db: db === 'mindsdb' ? undefined : db, dry, given })
+
 /** Statements and their answers. The address stores the statement that is shown. */
 export default () => {
   const { query } = place.value
@@ -62,7 +65,9 @@ export default () => {
   const values = readGiven(query)
   const view = query.get('view') ?? 'rows'
   const { filter, by, descending } = readArrangement(query)
-  const isDryRun = query.get('dry') === '1'
+  const dry = query.get('dry') ?? undefined
+  const isDryRun = dry === '1'
+  const given = query.get('given') ?? undefined
   const arranged = useSignal(0)
   const failure = useSignal<unknown>(undefined)
   const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
@@ -71,20 +76,29 @@ export default () => {
   const parameters = parametersOf(text.value)
 
   // This effect must be the first one: other windows may have changed the sheets while another page was shown.
-  useEffect(() => followWindows(() => (text.value = shownSheet().sql)), [])
+  useEffect(
+    () =>
+      followWindows((before) => {
+        if (before === chosen.value) text.value = shownSheet().sql
+        else show(shownSheet())
+      }),
+    [],
+  )
 
   // A link to another statement, or a step back, shows that statement. Without one, the last text appears again.
   const ours = useRef<string | undefined>(undefined)
   useEffect(() => {
-    // If the address comes from this page itself, it may be older than the typed text.
-    if (sent === ours.current) return
-    if (sent !== '') openSheet(sent, db)
-    else {
-      if (query.has('db')) write({ db })
-      changeQuery({ sql: shownSheet().sql, db: shownSheet().db === 'mindsdb' ? undefined : shownSheet().db })
+    const draft = { db, dry, given }
+    if (sent === '') {
+      if (Object.keys(draft).some((name) => query.has(name))) write(draft)
+      changeQuery(inAddress(shownSheet()))
     }
+    // If the address comes from this page itself, it may be older than the typed text.
+    else if (sent === ours.current) write(draft)
+    else openSheet({ sql: sent, ...draft })
+    ours.current = sent === '' ? shownSheet().sql : sent
     text.value = shownSheet().sql
-  }, [sent])
+  }, [sent, db, dry, given])
   useSignalEffect(() => {
     const sql = text.value
     // Typed text belongs to the sheet that is shown. A sheet that is shown later has its own text.
@@ -94,15 +108,21 @@ export default () => {
   })
   useEffect(() => () => answers.cancelAll(), [])
 
-  const show = ({ sql, db: of }: Pick<Sheet, 'sql' | 'db'>, { id }: Partial<Sheet> = {}) => {
-    if (id !== undefined) chosen.value = id
-    ours.current = sql
-    text.value = sql
-    changeQuery({ sql, db: of === 'mindsdb' ? undefined : of, view: undefined, ...asItComes })
+  const show = (draft: Draft & Partial<Sheet>) => {
+    if (draft.id !== undefined) chosen.value = draft.id
+    ours.current = draft.sql
+    text.value = draft.sql
+    changeQuery({ ...inAddress(draft), view: undefined, ...asItComes })
+  }
+
+  /** Changes how the shown statement runs. */
+  const set = (change: Partial<Draft>) => {
+    write(change)
+    changeQuery(change)
   }
 
   const asked = parameters.map((name) => ({ name, ...sentAs(values[name] ?? { text: '' }) }))
-  const given = (): Record<string, Value> => Object.fromEntries(asked.map(({ name, value }) => [name, value]))
+  const params: Record<string, Value> = Object.fromEntries(asked.map(({ name, value }) => [name, value]))
   const wrongly = asked.find(({ problem }) => problem !== undefined)
   const wrong = wrongly && `The parameter :${wrongly.name}: ${wrongly.problem ?? ''}.`
 
@@ -112,11 +132,10 @@ export default () => {
     // The filter and the order of another statement do not apply to this one.
     const arrangement = text.value === sent ? {} : { filter: undefined, sort: undefined }
     ours.current = text.value
-    const next = { sql: text.value, db: db === 'mindsdb' ? undefined : db, view: view === 'past' ? undefined : view }
-    changeQuery({ ...next, ...arrangement }, { replace: false })
-    write({ sql: text.value, db })
+    const draft = { sql: text.value, db, dry, given }
+    changeQuery({ ...inAddress(draft), view: view === 'past' ? undefined : view, ...arrangement }, { replace: false })
+    write(draft)
     const began = performance.now()
-    const params = given()
     await running.run({ query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) })
     const ok = errorOf(running.outcome.value) === undefined
     note({ sql, db, at: new Date().toISOString(), ok, ms: Math.round(performance.now() - began) })
@@ -140,10 +159,11 @@ export default () => {
     <div class="query">
       <h1 class="hidden">Query</h1>
       <SheetList
-        show={(sheet) => show(sheet, sheet)}
+        show={show}
         add={() => {
-          if (text.value.trim() !== '') openSheet('', db)
-          show({ sql: '', db })
+          if (text.value.trim() === '') return
+          openSheet({ sql: '', db })
+          show(shownSheet())
         }}
       />
       <div class="tools">
@@ -158,7 +178,7 @@ export default () => {
         )}
         <label class="inline">
           <span>in</span>
-          <select value={db} onChange={({ currentTarget }) => changeQuery({ db: currentTarget.value })}>
+          <select value={db} onChange={({ currentTarget }) => set({ db: currentTarget.value })}>
             {[...new Set([db, ...(databases.value.value ?? [])])].map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -168,7 +188,7 @@ export default () => {
           <input
             type="checkbox"
             checked={isDryRun}
-            onChange={({ currentTarget }) => changeQuery({ dry: currentTarget.checked ? '1' : undefined })}
+            onChange={({ currentTarget }) => set({ dry: currentTarget.checked ? '1' : undefined })}
           />
           <span>Dry run</span>
         </label>
@@ -180,7 +200,7 @@ export default () => {
             title={wrong ?? notSavedAs(format, text.value, isDryRun)}
             onClick={() => {
               failure.value = undefined
-              download(format, { query: text.value, db, at, params: given(), isDryRun }).catch((error: unknown) => (failure.value = error))
+              download(format, { query: text.value, db, at, params, isDryRun }).catch((error: unknown) => (failure.value = error))
             }}
           >
             <Icon name="down" /> {format}
@@ -188,9 +208,7 @@ export default () => {
         ))}
       </div>
       <Editor text={text} onRun={() => void runText()} schema={schema.value.value ?? noSchema} db={db} fault={faultOf(outcome)} />
-      {parameters.length > 0 && (
-        <ParameterFields names={parameters} given={values} change={(next) => changeQuery({ given: givenText(next) })} />
-      )}
+      {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={(next) => set({ given: givenText(next) })} />}
       {failure.value !== undefined && <Refusal error={asApiError(failure.value)} />}
       <NoAnswer outcome={outcome} />
       <div class="answer">
@@ -216,11 +234,11 @@ export default () => {
           choose={(id) => changeQuery({ view: id === 'rows' ? undefined : id })}
         >
           {view === 'past' ? (
-            <PastList choose={(sql, of) => show({ sql, db: of })} />
+            <PastList choose={(sql, of) => show({ sql, db: of, dry })} />
           ) : view === 'plan' && wrong !== undefined ? (
             <Empty title="No plan yet">{wrong}</Empty>
           ) : view === 'plan' ? (
-            <Plan sql={text.value} db={db} at={at} params={given()} />
+            <Plan sql={text.value} db={db} at={at} params={params} />
           ) : store === undefined ? (
             outcome.type === 'none' ? (
               <Empty title="Ask anything">Tables, models, history and events are all here. Names are proposed as you type.</Empty>

@@ -5,7 +5,12 @@ export const SheetList = ({ show, add }: { show: (sheet: Sheet) => void; add: ()
   <div class="sheets" role="group" aria-label="Statements">
     {sheets.value.map((sheet) => (
       <span key={sheet.id} class="sheet">
-        <button type="button" aria-pressed={sheet.id === chosen.value} title={sheet.sql} onClick={() => show(sheet)}>
+        <button
+          type="button"
+          aria-pressed={sheet.id === chosen.value}
+          title={sheet.sql}
+          onClick={() => sheet.id !== chosen.value && show(sheet)}
+        >
           {nameOf(sheet)}
         </button>
         {sheets.value.length > 1 && (
@@ -13,8 +18,9 @@ export const SheetList = ({ show, add }: { show: (sheet: Sheet) => void; add: ()
             type="button"
             aria-label={`Close ${nameOf(sheet)}`}
             onClick={() => {
+              const isShown = sheet.id === chosen.value
               closeSheet(sheet.id)
-              show(shownSheet())
+              if (isShown) show(shownSheet())
             }}
           >
             ×

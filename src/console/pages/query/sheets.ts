@@ -1,7 +1,10 @@
 import { signal } from '@preact/signals'
 
-/** A statement in progress, and its database. `at` is the time of its last change, in ms; it is absent for old sheets. */
-export type Sheet = { id: number; sql: string; db: string; at?: number }
+/** What runs: a statement in its database, whether as a dry run, and the values of its parameters. Both are as in the address. */
+export type Draft = { sql: string; db: string; dry?: string | undefined; given?: string | undefined }
+
+/** A statement in progress. `at` is the time of its last change, in ms; it is absent for old sheets. */
+export type Sheet = Draft & { id: number; at?: number }
 
 /** A closed sheet, and the time when it was closed: other windows may still have it. */
 type Closed = { id: number; at: number }
@@ -67,8 +70,10 @@ const keep = (next: readonly Sheet[], closing?: Closed): void => {
 export const shownSheet = (): Sheet => sheets.value.find(({ id }) => id === chosen.value) ?? sheets.value[0] ?? blank
 
 /** Changes the sheet that is shown. */
-export const write = (change: Partial<Pick<Sheet, 'sql' | 'db'>>): void => {
+export const write = (change: Partial<Draft>): void => {
   const shown = shownSheet()
+  const names = Object.keys(change) as (keyof Draft)[]
+  if (names.every((name) => shown[name] === change[name])) return
   keep(sheets.value.map((one) => (one.id === shown.id ? { ...one, ...change, at: Date.now() } : one)))
 }
 
@@ -76,20 +81,15 @@ export const write = (change: Partial<Pick<Sheet, 'sql' | 'db'>>): void => {
  * Shows a statement in the sheet that contains it, in an empty sheet, or in a new one. If there are too many sheets, the first one is
  * closed.
  *
- * @example openSheet('SELECT 1', 'mindsdb')
+ * @example openSheet({ sql: 'SELECT 1', db: 'mindsdb' })
  */
-export const openSheet = (sql: string, db: string): void => {
+export const openSheet = (draft: Draft): void => {
   const shown = shownSheet()
-  if (shown.sql === sql || shown.sql.trim() === '') write({ sql, db })
-  else {
-    const same = sheets.value.find((one) => one.sql === sql)
-    if (same) chosen.value = same.id
-    else {
-      const id = newId()
-      keep([...sheets.value, { id, sql, db, at: Date.now() }])
-      chosen.value = id
-    }
-  }
+  const same = shown.sql === draft.sql || shown.sql.trim() === '' ? shown : sheets.value.find(({ sql }) => sql === draft.sql)
+  const id = same?.id ?? newId()
+  if (!same) keep([...sheets.value, { id, ...draft, at: Date.now() }])
+  chosen.value = id
+  write(draft)
 }
 
 /** Closes a sheet in all windows; there is always at least one sheet. */
@@ -106,15 +106,17 @@ const takeKept = (): void => {
 }
 
 /**
- * Takes over the changes of other windows, now and from then on; `changed` is called after each change.
+ * Takes over the changes of other windows, now and from then on; `changed` is called after each change, with
+ * the sheet that was shown before.
  *
  * @returns a function that ends this
  */
-export const followWindows = (changed: () => void): (() => void) => {
+export const followWindows = (changed: (before: number) => void): (() => void) => {
   const take = ({ key: written }: StorageEvent) => {
     if (written !== key) return
+    const before = chosen.peek()
     takeKept()
-    changed()
+    changed(before)
   }
   takeKept()
   addEventListener('storage', take)

@@ -75,6 +75,40 @@ test('what is typed in one window is there in another one, and is not lost when 
   await page.context().close()
 })
 
+test('each statement keeps its dry run, its database and its parameters, also when another one is closed', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS one'))
+  page.setDefaultTimeout(20_000)
+  await page.getByRole('button', { name: 'SELECT 1 AS one', exact: true }).waitFor()
+  await page.goto(`${at.url}/${queryPage('CREATE VIEW wanted AS (SELECT :size AS size)')}`)
+  const created = page.getByRole('button', { name: /^CREATE VIEW/ })
+  await created.waitFor()
+  const settings = async () => ({
+    isDry: await page.getByLabel('Dry run').isChecked(),
+    db: await page.locator('.tools select').inputValue(),
+    size: await page.getByLabel(':size').inputValue(),
+  })
+  await page.getByLabel('Dry run').check()
+  await page.locator('.tools select').selectOption('files')
+  await page.getByLabel(':size').fill('12')
+  const chosen = { isDry: true, db: 'files', size: '12' }
+  await created.click()
+  expect(await settings()).toEqual(chosen)
+  await page.getByRole('button', { name: 'SELECT 1 AS one', exact: true }).click()
+  await page.locator('.cm-content', { hasText: 'SELECT 1 AS one' }).waitFor()
+  expect(await page.getByLabel('Dry run').isChecked()).toBe(false)
+  await created.click()
+  await page.getByLabel(':size').waitFor()
+  expect(await settings()).toEqual(chosen)
+  await page.getByRole('button', { name: 'Close SELECT 1 AS one' }).click()
+  await page.getByRole('button', { name: /^Close/ }).waitFor({ state: 'detached' })
+  expect(await settings()).toEqual(chosen)
+  // The menu leads to the same statement.
+  await page.getByRole('link', { name: 'Query' }).click()
+  await page.waitForURL(/dry=1/)
+  expect(await settings()).toEqual(chosen)
+  await page.context().close()
+})
+
 test('a dry run shows the events that would be recorded, and writes nothing', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(`CREATE SKILL never USING type = 'sql', database = 'files'`))
   await page.getByLabel('Dry run').check()
