@@ -52,16 +52,17 @@ export const fileFormats = Object.keys(formats) as FileFormat[]
 const before = /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/
 const readers = /^(?:SELECT|WITH|FROM|VALUES|TABLE|SHOW|DESC|DESCRIBE|EXPLAIN|SUMMARIZE|PIVOT|UNPIVOT|EVALUATE)\b/i
 
+/** Whether a statement only reads, by its first word. @example isReading('-- all\nSELECT 1') // true */
+export const isReading = (sql: string): boolean => readers.test(sql.replace(before, ''))
+
 /**
  * Why an answer is not offered as a file; undefined if it is. The final decision is the service's, which refuses statements that write.
  *
  * @example notSavedAs('CSV', 'CREATE PROJECT a', false) // 'Only the answer of a statement that reads is saved. …'
  */
 export const notSavedAs = (format: FileFormat, sql: string, isDryRun: boolean): string | undefined => {
-  const text = sql.replace(before, '')
-  if (text === '') return 'There is no statement yet.'
-  const isReader = readers.test(text)
-  if (isReader) return isDryRun ? 'A dry run is for a statement that writes. Take the tick away to save this answer.' : undefined
+  if (sql.replace(before, '') === '') return 'There is no statement yet.'
+  if (isReading(sql)) return isDryRun ? 'A dry run is for a statement that writes. Take the tick away to save this answer.' : undefined
   if (!isDryRun) return 'Only the answer of a statement that reads is saved. Run this one, or save the events of a dry run.'
   return format === 'Parquet' ? 'The events of a dry run are saved as CSV or JSON.' : undefined
 }

@@ -50,6 +50,13 @@ const plannedIn = (store: RowStore): PlannedEvent[] =>
     return { type: shown(type), stream: shown(stream), version: Number(version), data: JSON.parse(shown(data)) as Value }
   })
 
+/** Ignores the second click of a double click: by then, Cancel may be at the place of Run. */
+const firstClick =
+  (act: () => void) =>
+  ({ detail }: MouseEvent) => {
+    if (detail < 2) act()
+  }
+
 /** A draft as parameters of the address, which leaves out the usual database. */
 const inAddress = ({ sql, db, dry, given }: Draft) => ({ sql, db: db === 'mindsdb' ? undefined : db, dry, given })
 
@@ -168,11 +175,17 @@ export default () => {
       />
       <div class="tools">
         {isRunning ? (
-          <button type="button" class="danger" onClick={() => running.cancel()}>
+          <button type="button" class="danger" onClick={firstClick(() => running.cancel())}>
             <Icon name="stop" /> Cancel
           </button>
         ) : (
-          <button type="button" class="primary" disabled={wrong !== undefined} onClick={() => void runText()} title={wrong ?? 'Ctrl Enter'}>
+          <button
+            type="button"
+            class="primary"
+            disabled={wrong !== undefined}
+            onClick={firstClick(() => void runText())}
+            title={wrong ?? 'Ctrl Enter'}
+          >
             <Icon name="run" /> Run
           </button>
         )}
@@ -242,6 +255,8 @@ export default () => {
           ) : store === undefined ? (
             outcome.type === 'none' ? (
               <Empty title="Ask anything">Tables, models, history and events are all here. Names are proposed as you type.</Empty>
+            ) : outcome.type === 'cancelled' && outcome.mayBeDone ? (
+              <Empty title="Not waiting">The statement may have been carried out. Look before you run it again.</Empty>
             ) : outcome.type === 'cancelled' ? (
               <Empty title="Cancelled">The statement was cancelled before its first row came. Run asks again.</Empty>
             ) : outcome.type === 'ok' ? (

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
-import type { ApiError } from '../../api/request.js'
+import { ApiError } from '../../api/request.js'
 import { run, type Statement } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
+import { isReading } from './download.js'
 import { RowStore } from './rows.js'
 import { Summaries, type ColumnSummary } from '../../parts/summary.js'
 
@@ -18,10 +19,13 @@ type TableOutcome = {
   error?: ApiError
 }
 
-/** The result of a statement. `version` changes as rows arrive, because the store stays the same. */
+/**
+ * The result of a statement. `version` changes as rows arrive, because the store stays the same. A statement that writes may be carried
+ * out although the page does not wait for its answer.
+ */
 export type Outcome =
   | { type: 'none' }
-  | { type: 'cancelled' }
+  | { type: 'cancelled'; mayBeDone: boolean }
   | { type: 'running'; since: number }
   | TableOutcome
   | { type: 'ok'; affected: number | null; ms: number }
@@ -30,22 +34,29 @@ export type Outcome =
 /** The time between two redraws of the page while rows arrive. */
 const drawEveryMs = 120
 
+/** The error of a statement that may have written: without an answer from the service, it may have been carried out. */
+const unanswered = (error: ApiError): ApiError =>
+  error.status === 0
+    ? new ApiError({ status: 0, detail: error.message, hint: 'The statement may have been carried out. Look before you run it again.' })
+    : error
+
 /** The running statement of a sheet, and its outcome. */
 export class StatementRun {
   readonly outcome = signal<Outcome>({ type: 'none' })
   readonly summaries = signal<ColumnSummary[]>([])
   #aborting: AbortController | undefined
+  #mayWrite = false
 
   get isRunning(): boolean {
     const outcome = this.outcome.value
     return outcome.type === 'running' || (outcome.type === 'table' && !outcome.isWhole)
   }
 
-  /** Cancels the running statement; the rows that have arrived stay. The service stops the query when the connection closes. */
+  /** Cancels the running statement; the rows that have arrived stay. The service stops a query when the connection closes. */
   cancel(): void {
     this.#aborting?.abort()
     const outcome = this.outcome.peek()
-    if (outcome.type === 'running') this.outcome.value = { type: 'cancelled' }
+    if (outcome.type === 'running') this.outcome.value = { type: 'cancelled', mayBeDone: this.#mayWrite }
     else if (outcome.type === 'table') this.outcome.value = { ...outcome, isWhole: true, isCut: true }
   }
 
@@ -56,6 +67,8 @@ export class StatementRun {
     this.#aborting = aborting
     const { signal: aborted } = aborting
     const since = performance.now()
+    const mayWrite = statement.dryRun !== true && !isReading(statement.query)
+    this.#mayWrite = mayWrite
     this.outcome.value = { type: 'running', since }
     this.summaries.value = []
     try {
@@ -66,7 +79,9 @@ export class StatementRun {
       }
       await this.#read(new RowStore(answer.columns), answer.pieces, since, aborting, statement.dryRun === true)
     } catch (error) {
-      if (!aborted.aborted) this.outcome.value = { type: 'error', error: asApiError(error) }
+      if (aborted.aborted) return
+      const failure = asApiError(error)
+      this.outcome.value = { type: 'error', error: mayWrite ? unanswered(failure) : failure }
     }
   }
 

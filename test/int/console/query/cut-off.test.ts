@@ -2,8 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { APIResponse, Route } from 'playwright-core'
 import { openPage, violationsOf } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
+import { sql } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 
 const at = startConsole()
 
@@ -78,5 +81,48 @@ test('the rows that came before an error of the statement stay beside it', async
   await notice.getByText(/^The answer was cut off after [\d,]+ rows/).waitFor()
   expect(await notice.innerText()).toContain('none1')
   expect(await page.locator('.grid-row').count()).toBeGreaterThan(3)
+  await page.context().close()
+})
+
+test('a statement that writes is run by a double click, and one that nobody waits for may have been carried out', async () => {
+  await sql(at.url, 'CREATE TABLE files.kept (SELECT 1 AS i)')
+  const { page } = await openPage(at.browser, at.url, queryPage('INSERT INTO files.kept VALUES (2)'))
+  page.setDefaultTimeout(20_000)
+  const rows = async () => (await sql(at.url, 'SELECT i FROM files.kept ORDER BY i')).data.flat()
+  /** Carries out an INSERT, and then does something with its answer. */
+  const insertsAre = async (then: (route: Route, response: APIResponse) => Promise<void>) => {
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.route('**/sql/query', async (route) => {
+      if (route.request().postData()?.includes('INSERT') === true) await then(route, await route.fetch())
+      else await route.continue()
+    })
+  }
+  const write = async (i: number) => {
+    await page.goto(`${at.url}/${queryPage(`INSERT INTO files.kept VALUES (${i})`)}`)
+    await page.locator('.cm-content', { hasText: `(${i})` }).waitFor()
+  }
+  const run = page.getByRole('button', { name: 'Run' })
+  await insertsAre(async (route, response) => {
+    await page.getByRole('button', { name: 'Cancel' }).waitFor()
+    await route.fulfill({ response })
+  })
+  await run.dblclick()
+  await page.getByText('This statement answers no rows.').waitFor()
+  expect(await rows()).toEqual([1, 2])
+
+  await insertsAre(async () => undefined)
+  await write(3)
+  await run.click()
+  await until(async () => (await rows()).length === 3, 20_000)
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('The statement may have been carried out.').waitFor()
+  expect(await page.locator('.answer').innerText()).not.toMatch(/cancelled|asks again/i)
+  expect(await violationsOf(page)).toEqual([])
+
+  await insertsAre((route) => route.abort())
+  await write(4)
+  await run.click()
+  await page.getByRole('alert').getByText('The statement may have been carried out.').waitFor()
+  expect(await rows()).toEqual([1, 2, 3, 4])
   await page.context().close()
 })
