@@ -20,6 +20,8 @@ export type Fault = { line: number; column: number; message: string }
 type Props = {
   /** The text. Typing changes it, and changes from elsewhere are shown. */
   text: Signal<string>
+  /** The sheet of the text: a step back in the text must not lead to another sheet's. */
+  sheet: number
   onRun: () => void
   schema: Schema
   /** The database of names that are written without one. */
@@ -71,10 +73,11 @@ const keys = 'Ctrl Enter runs it. Tab indents. To leave the editor press Escape,
  * An editor for SQL. It is in a shadow root, where the editor adds its styles through the CSS object model: the page's policy forbids
  * styles in the document itself.
  */
-export const Editor = ({ text, onRun, schema, db, fault }: Props) => {
+export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | undefined>(undefined)
   const language = useRef(new Compartment())
+  const steps = useRef(new Compartment())
   const latest = useRef({ onRun })
   latest.current = { onRun }
   const words = () => [
@@ -95,7 +98,15 @@ export const Editor = ({ text, onRun, schema, db, fault }: Props) => {
       parent: root,
       doc: text.peek(),
       extensions: [
-        ...[lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine()],
+        ...[
+          lineNumbers(),
+          steps.current.of(history()),
+          drawSelection(),
+          indentOnInput(),
+          bracketMatching(),
+          closeBrackets(),
+          highlightActiveLine(),
+        ],
         ...[highlightSelectionMatches(), autocompletion(), syntaxHighlighting(colours), look, EditorView.lineWrapping],
         Prec.highest(keymap.of([{ key: 'Mod-Enter', run }])),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
@@ -119,6 +130,11 @@ export const Editor = ({ text, onRun, schema, db, fault }: Props) => {
     if (editor && editor.state.doc.toString() !== wanted)
       editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: wanted } })
   })
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: steps.current.reconfigure([]) })
+    view.current?.dispatch({ effects: steps.current.reconfigure(history()) })
+  }, [sheet])
 
   useEffect(() => {
     view.current?.dispatch({ effects: language.current.reconfigure(words()) })

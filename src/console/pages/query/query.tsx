@@ -102,7 +102,7 @@ export default () => {
     }
     // If the address comes from this page itself, it may be older than the typed text.
     else if (sent === ours.current) write(draft)
-    else openSheet({ sql: sent, ...draft })
+    else openSheet({ sql: sent, ...draft }, ours.current !== undefined)
     ours.current = sent === '' ? shownSheet().sql : sent
     text.value = shownSheet().sql
   }, [sent, db, dry, given])
@@ -220,7 +220,14 @@ export default () => {
           </button>
         ))}
       </div>
-      <Editor text={text} onRun={() => void runText()} schema={schema.value.value ?? noSchema} db={db} fault={faultOf(outcome)} />
+      <Editor
+        text={text}
+        sheet={chosen.value}
+        onRun={() => void runText()}
+        schema={schema.value.value ?? noSchema}
+        db={db}
+        fault={faultOf(outcome)}
+      />
       {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={(next) => set({ given: givenText(next) })} />}
       {failure.value !== undefined && <Refusal error={asApiError(failure.value)} />}
       <NoAnswer outcome={outcome} />

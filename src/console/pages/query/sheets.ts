@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { hasRun } from './statement-history.js'
 
 /** What runs: a statement in its database, whether as a dry run, and the values of its parameters. Both are as in the address. */
 export type Draft = { sql: string; db: string; dry?: string | undefined; given?: string | undefined }
@@ -50,14 +51,20 @@ export const merged = (kept: readonly Sheet[], ours: readonly Sheet[], closed: r
   return [...all.values()].filter(({ id, at = 0 }) => at > (closedAt.get(id) ?? -1))
 }
 
+/** Whether nothing is lost if another statement takes the place of this one. */
+const isReplaceable = ({ sql }: Sheet): boolean => sql.trim() === '' || hasRun(sql)
+
 /**
- * Stores the sheets together with those of other windows. The sheet that is shown here is never dropped, so that typed text is not lost.
+ * Stores the sheets together with those of other windows. If there are too many, the first ones that ran are dropped, but not the one that
+ * is shown here: no typed text is lost.
  */
 const keep = (next: readonly Sheet[], closing?: Closed): void => {
   const closed = [...readList<Closed>(closedKey), ...(closing ? [closing] : [])].slice(-closedMax)
   const all = merged(readList(key), next, closed)
-  const surplus = all.filter(({ id }) => id !== chosen.peek() && id !== next.at(-1)?.id).slice(0, Math.max(0, all.length - sheetsMax))
-  sheets.value = orBlank(all.filter((one) => !surplus.includes(one)))
+  let surplus = all.length - sheetsMax
+  const isDropped = (one: Sheet): boolean =>
+    surplus > 0 && one.id !== chosen.peek() && one.id !== next.at(-1)?.id && isReplaceable(one) && surplus-- > 0
+  sheets.value = orBlank(all.filter((one) => !isDropped(one)))
   try {
     localStorage.setItem(closedKey, JSON.stringify(closed))
     localStorage.setItem(key, JSON.stringify(sheets.value))
@@ -78,16 +85,17 @@ export const write = (change: Partial<Draft>): void => {
 }
 
 /**
- * Shows a statement in the sheet that contains it, in an empty sheet, or in a new one. If there are too many sheets, the first one is
- * closed.
+ * Shows a statement in the sheet that contains it, in an empty sheet, or in a new one. A step back or forward shows it in place of the
+ * shown statement, if that one ran.
  *
  * @example openSheet({ sql: 'SELECT 1', db: 'mindsdb' })
  */
-export const openSheet = (draft: Draft): void => {
+export const openSheet = (draft: Draft, isStep = false): void => {
   const shown = shownSheet()
-  const same = shown.sql === draft.sql || shown.sql.trim() === '' ? shown : sheets.value.find(({ sql }) => sql === draft.sql)
-  const id = same?.id ?? newId()
-  if (!same) keep([...sheets.value, { id, ...draft, at: Date.now() }])
+  const same = [shown, ...sheets.value].find(({ sql }) => sql === draft.sql)
+  const found = same ?? (shown.sql.trim() === '' || (isStep && isReplaceable(shown)) ? shown : undefined)
+  const id = found?.id ?? newId()
+  if (!found) keep([...sheets.value, { id, ...draft, at: Date.now() }])
   chosen.value = id
   write(draft)
 }

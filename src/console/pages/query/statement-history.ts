@@ -17,6 +17,9 @@ const read = (): PastStatement[] => {
 /** The statements that ran in this browser, the newest first, each once. */
 export const past = signal<PastStatement[]>(read())
 
+/** Whether a statement is in the history, so that its text can be found again. */
+export const hasRun = (sql: string): boolean => read().some((one) => one.sql === sql.trim())
+
 /** Adds a statement at the front of the history, which other windows share. A repeated statement moves to the front. */
 export const note = (one: PastStatement): void => {
   past.value = [one, ...read().filter(({ sql }) => sql !== one.sql)].slice(0, keptMax)

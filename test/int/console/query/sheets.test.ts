@@ -109,6 +109,66 @@ test('each statement keeps its dry run, its database and its parameters, also wh
   await page.context().close()
 })
 
+test('steps back and forward show each statement in its sheet, with its database, and keep what did not run', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS one'))
+  page.setDefaultTimeout(20_000)
+  const shows = (text: string) => page.locator('.cm-content', { hasText: text }).waitFor()
+  const closers = page.getByRole('button', { name: /^Close/ })
+  const type = async (text: string) => {
+    await page.getByLabel('SQL').click()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type(text)
+  }
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('1 row ').waitFor()
+  await type('SELECT i FROM numbers')
+  await page.locator('.tools select').selectOption('files')
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('5 rows').waitFor()
+  await page.goBack()
+  await shows('SELECT 1 AS one')
+  expect(await closers.count()).toBe(0)
+  await page.goForward()
+  await shows('FROM numbers')
+  expect(await page.locator('.tools select').inputValue()).toBe('files')
+  expect(await closers.count()).toBe(0)
+  await type('SELECT 3 AS unsaved')
+  await page.goBack()
+  await shows('SELECT 1 AS one')
+  await page.getByRole('button', { name: 'SELECT 3 AS unsaved', exact: true }).click()
+  await shows('AS unsaved')
+  // A step back in the text does not lead to the text of another sheet.
+  await page.getByLabel('SQL').click()
+  await page.keyboard.press('Control+Z')
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type(', 4')
+  await shows('SELECT 3 AS unsaved, 4')
+  await page.context().close()
+})
+
+test('a statement that did not run is not dropped for a new one, one that ran is', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/query')
+  page.setDefaultTimeout(20_000)
+  const titles = page.locator('.sheet > button:first-child')
+  const reload = async () => {
+    await page.goto(`${at.url}/#/`)
+    await page.reload()
+    await page.goto(`${at.url}/${queryPage('SELECT 99')}`)
+    await page.locator('.cm-content', { hasText: 'SELECT 99' }).waitFor()
+  }
+  const drafts = Array.from({ length: 20 }, (_, i) => ({ id: i + 1, sql: `SELECT ${i + 1}`, db: 'mindsdb' }))
+  await page.getByLabel('SQL').waitFor()
+  await page.evaluate(`localStorage.setItem('sheets', ${JSON.stringify(JSON.stringify(drafts))})`)
+  await reload()
+  const texts = [...drafts.map(({ sql }) => sql), 'SELECT 99']
+  expect(await titles.allInnerTexts()).toEqual(texts)
+  await page.evaluate(`localStorage.setItem('sheets', ${JSON.stringify(JSON.stringify(drafts))})`)
+  await page.evaluate(`localStorage.setItem('queries', '[{"sql":"SELECT 7","db":"mindsdb","at":"","ok":true,"ms":1}]')`)
+  await reload()
+  expect(await titles.allInnerTexts()).toEqual(texts.filter((text) => text !== 'SELECT 7'))
+  await page.context().close()
+})
+
 test('a dry run shows the events that would be recorded, and writes nothing', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(`CREATE SKILL never USING type = 'sql', database = 'files'`))
   await page.getByLabel('Dry run').check()
