@@ -241,6 +241,12 @@ export default () => {
             </label>
           )}
         </div>
+        {outcome.type === 'table' && outcome.at !== at && (
+          <p class="notice" role="status">
+            {outcome.at === undefined ? 'These rows were the newest when the query ran.' : `These rows are as of ${outcome.at}.`} Run it
+            again for {at === undefined ? 'the newest' : `those as of ${at}`}.
+          </p>
+        )}
         <Tabs
           label="The answer"
           tabs={[

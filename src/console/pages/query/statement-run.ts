@@ -6,10 +6,11 @@ import { isReading } from './download.js'
 import { RowStore } from './rows.js'
 import { Summaries, type ColumnSummary } from '../../parts/summary.js'
 
-/** A table. `error` says why it is incomplete. */
+/** A table. `at` is the position or time that was read, undefined for the newest; `error` says why the table is incomplete. */
 type TableOutcome = {
   type: 'table'
   store: RowStore
+  at: string | undefined
   version: number
   isWhole: boolean
   isCut: boolean
@@ -77,7 +78,7 @@ export class StatementRun {
         this.outcome.value = { type: 'ok', affected: answer.affected, ms: performance.now() - since }
         return
       }
-      await this.#read(new RowStore(answer.columns), answer.pieces, since, aborting, statement.dryRun === true)
+      await this.#read(new RowStore(answer.columns), answer.pieces, since, aborting, statement)
     } catch (error) {
       if (aborted.aborted) return
       const failure = asApiError(error)
@@ -90,7 +91,7 @@ export class StatementRun {
     pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
     since: number,
     aborting: AbortController,
-    isDryRun: boolean,
+    { at, dryRun: isDryRun = false }: Pick<Statement, 'at' | 'dryRun'>,
   ): Promise<void> {
     const summaries = new Summaries(store.columns)
     let version = 0
@@ -100,7 +101,8 @@ export class StatementRun {
       const ms = performance.now() - since
       firstMs ||= ms
       drawn = performance.now()
-      this.outcome.value = { type: 'table', store, version: (version += 1), isWhole, isCut, isDryRun, firstMs, ms, ...(error && { error }) }
+      version += 1
+      this.outcome.value = { type: 'table', store, at, version, isWhole, isCut, isDryRun, firstMs, ms, ...(error && { error }) }
       this.summaries.value = summaries.read()
     }
     try {

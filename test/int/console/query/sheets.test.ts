@@ -169,6 +169,28 @@ test('a statement that did not run is not dropped for a new one, one that ran is
   await page.context().close()
 })
 
+test('rows of another moment than the shown one say so, until the query runs again', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT count(*) AS n FROM log.events'))
+  page.setDefaultTimeout(20_000)
+  const run = async () => {
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.getByText('1 row ').waitFor()
+    return Number(await page.getByRole('gridcell').first().innerText())
+  }
+  expect(await run()).toBeGreaterThan(2)
+  const notice = page.getByText('These rows')
+  expect(await notice.count()).toBe(0)
+  await page.getByRole('button', { name: 'Now' }).click()
+  await page.getByLabel('A position of the log').fill('2')
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await notice.getByText('Run it again for those as of 2.').waitFor()
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('button', { name: 'Run' }).click()
+  await notice.waitFor({ state: 'detached' })
+  expect(await run()).toBe(2)
+  await page.context().close()
+})
+
 test('a dry run shows the events that would be recorded, and writes nothing', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(`CREATE SKILL never USING type = 'sql', database = 'files'`))
   await page.getByLabel('Dry run').check()
