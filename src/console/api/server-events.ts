@@ -1,5 +1,9 @@
 export type ServerEvent = { id: string | undefined; data: string }
 
+/** The values of a field. Only line feeds end a line here: JSON texts may contain other separators of lines, such as U+2028. */
+const valuesOf = (message: string, field: 'id' | 'data'): string[] =>
+  message.split('\n').flatMap((line) => (line.startsWith(`${field}:`) ? [line.slice(field.length + 1).replace(/^ /, '')] : []))
+
 /**
  * The server-sent events of a response, as they arrive.
  *
@@ -17,8 +21,7 @@ export async function* serverEvents(response: Response): AsyncGenerator<ServerEv
       const messages = text.split('\n\n')
       text = messages.pop() ?? ''
       for (const message of messages) {
-        const data = [...message.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line).join('\n')
-        yield { id: /^id: ?(.*)$/m.exec(message)?.[1], data }
+        yield { id: valuesOf(message, 'id').at(-1), data: valuesOf(message, 'data').join('\n') }
       }
     }
   } finally {

@@ -102,6 +102,16 @@ test('what is being written in a filter stays while events arrive', async () => 
   await page.context().close()
 })
 
+test('an event whose text has separators of lines arrives like any other', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/events?kind=skill')
+  page.setDefaultTimeout(20_000)
+  await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  const separated = 'one\u2028two\u2029three\u0085four\nfive'
+  await send(at.url, 'PUT', '/api/projects/shop/skills/rents', { skill: { params: { description: separated } } })
+  await page.locator('.events pre', { hasText: 'three' }).first().waitFor({ state: 'attached' })
+  await page.context().close()
+})
+
 test('a page of earlier events is as wide as its screen, and anybody can use it', async () => {
   await seenAtAllSizes(at, '#/events?position=1500&type=SkillUpdated', async (page) => {
     await beginsAt(page, 1_500)

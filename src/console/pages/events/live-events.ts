@@ -64,8 +64,8 @@ export const useLiveEvents = (search: string, after: number | undefined, take: (
           state.value = { is: 'live' }
           for await (const { id, data } of serverEvents(response)) {
             if (isOver()) return
-            if (id !== undefined) last = id
             if (data !== '') take(JSON.parse(data) as LogEvent)
+            if (id !== undefined) last = id
           }
         } catch {
           // The loop tries again.
