@@ -165,6 +165,9 @@ describe.each([
     expect((await db.runAndReadAll(`SELECT past::VARCHAR FROM ${table} LIMIT 1`)).getRowsJson()).toEqual([['0044-03-15 (BC) 01:02:03']])
     expect((await connections.tables(connection(engine, path))).tables.map(({ name }) => name)).toEqual(['facts'])
     expect((await readAll(db, connections, connection(engine, path), 'SELECT count(*) AS n FROM facts')).rows).toEqual([['3000']])
+    // NaN may have a sign bit.
+    const negative = await readAll(db, connections, connection(engine, path), 'SELECT -ratio AS a, -ratio::FLOAT AS b FROM facts LIMIT 1')
+    expect(negative.rows).toEqual([['NaN', 'NaN']])
   })
 
   test.each([

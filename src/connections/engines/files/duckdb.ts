@@ -45,7 +45,7 @@ const floats: Readonly<Record<string, TextReading['put']>> = { FLOAT: numbers.pu
 
 /** DuckDB writes years before the year 1 as `0044-03-15 (BC)`, with the clock behind it. */
 const withEra = (text: string): string => (text.includes(' (BC)') ? `${text.replace(' (BC)', '')} BC` : text)
-const special: Readonly<Record<string, string>> = { nan: 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
+const special: Readonly<Record<string, string>> = { nan: 'NaN', '-nan': 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
 /** By the name of the type. */
 const readingOf = (name: string): TextReading => {
