@@ -87,6 +87,8 @@ export type TableColumn = {
   nullable: boolean
   /** Whether two texts of the column can be equal in the database only if their bytes are equal, if need be by a binary comparison. */
   exactText: boolean
+  /** The collation of a text in MySQL; its name begins with that of the character set. */
+  collation?: string
   /** Whether its values come from a list of words (an enum), which the database does not order as texts. */
   isEnum?: boolean
 }

@@ -14,6 +14,16 @@ const isText = ({ type, remote, exactText }: TableColumn): boolean =>
 
 const bytesOf = (sql: string): string => `CAST(CONVERT(${sql} USING utf8mb4) AS BINARY)`
 
+/**
+ * The comparison that finds the rows of a text by an index. A constant would have the default collation, and MySQL refuses two of one
+ * character set, so it gets the column's. Nothing converts to or from UTF-16 and UTF-32 by itself.
+ */
+const byIndex = ({ collation = '' }: TableColumn, quoted: string, value: string): string => {
+  if (/^utf(?:16|32)/.test(collation)) return ''
+  const own = /^utf8mb4_\w+$/.test(collation) && value !== "''" ? ` COLLATE ${collation}` : ''
+  return `${quoted} = ${value}${own} AND `
+}
+
 const isSafe = ({ type, value }: Constant): boolean => type === 'VARCHAR' && value.isWellFormed()
 
 const holdsTimes = ({ type }: TableColumn): boolean => isTime(type)
@@ -39,8 +49,7 @@ export const mysqlDialect: Dialect = {
     if (holdsTimes(column) && constant.type === column.type.type && isExactTime(constant) && isOfUtc(constant))
       return (quoted, value) => `${quoted} ${operator} ${value}`
     if (!isText(column) || !isSafe(constant)) return undefined
-    // The first comparison finds the rows by an index, the second one is exact.
-    if (operator === '=') return (quoted, value) => `(${quoted} = ${value} AND ${bytesOf(quoted)} = CAST(${value} AS BINARY))`
+    if (operator === '=') return (quoted, value) => `(${byIndex(column, quoted, value)}${bytesOf(quoted)} = CAST(${value} AS BINARY))`
     if (operator === '<>') return (quoted, value) => `${bytesOf(quoted)} <> CAST(${value} AS BINARY)`
     return undefined
   },

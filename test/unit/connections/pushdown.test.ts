@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Constant, Filter, TableColumn } from '../../../src/connections/contract/requests.js'
 import type { ColumnType } from '../../../src/connections/contract/types.js'
 import { dialectOf } from '../../../src/connections/pushdown/dialects.js'
-import { canPush } from '../../../src/connections/pushdown/print-scan.js'
+import { canPush, printScan } from '../../../src/connections/pushdown/print-scan.js'
 
 const column = (type: ColumnType['type'], remote: string): TableColumn =>
   ({ name: 'c', type: { type }, remote, nullable: true, exactText: true }) as TableColumn
@@ -20,4 +20,20 @@ test.each<[engine: string, column: TableColumn, constant: Constant, isSent: bool
   ['postgres', column('DOUBLE', 'double precision'), { type: 'DOUBLE', value: '3' }, true],
 ])('%s is asked to compare %j with %j: %s', (engine, compared, constant, isSent) => {
   expect(canPush(above(constant), [compared], dialectOf(engine))).toBe(isSent)
+})
+
+test.each([
+  ['utf8mb4_unicode_ci', 'c', ' COLLATE utf8mb4_unicode_ci AND '],
+  ['utf8mb4_bin', 'c', ' COLLATE utf8mb4_bin AND '],
+  ['utf8mb4_unicode_ci', '', ' AND '],
+  ['latin1_swedish_ci', 'c', ' AND '],
+  ['utf16_general_ci', 'c', undefined],
+])('a text beside a column of MySQL in %s does not have another collation: "%s"', (collation, value, behind) => {
+  const text = value === '' ? "''" : 'CONVERT(0x63 USING utf8mb4)'
+  const filters: Filter[] = [{ compare: '=', column: 'c', with: { type: 'VARCHAR', value } }]
+  const columns = [{ ...column('VARCHAR', 'varchar(20)'), collation }]
+  const first = behind === undefined ? '' : `\`c\` = ${text}${behind}`
+  expect(printScan({ table: 't', columns: ['c'], filters }, columns, dialectOf('mysql')).sql).toBe(
+    `SELECT \`c\` FROM \`t\` WHERE (${first}CAST(CONVERT(\`c\` USING utf8mb4) AS BINARY) = CAST(${text} AS BINARY))`,
+  )
 })

@@ -133,11 +133,13 @@ export class MysqlSession extends SocketSession implements Session {
       const declared = texts(
         await run(
           this.#client,
-          `SELECT column_name, column_type, is_nullable, coalesce(character_set_name, '') FROM information_schema.columns
+          `SELECT column_name, column_type, is_nullable, coalesce(character_set_name, ''), collation_name FROM information_schema.columns
            WHERE table_name = ${hex(table)} AND table_schema = ${space === undefined ? 'database()' : hex(space)}`,
         ),
       )
-      const known = new Map(declared.map(([name = '', remote, nullable, charset]) => [name, { remote, nullable, charset }]))
+      const known = new Map(
+        declared.map(([name = '', remote, nullable, charset, collation = '']) => [name, { remote, nullable, charset, collation }]),
+      )
       return reader.fields.map((field) => {
         const reading = readingOf(field)
         const { type } = 'settle' in reading ? reading.settle([]) : reading
@@ -148,6 +150,7 @@ export class MysqlSession extends SocketSession implements Session {
           remote: own?.remote ?? '',
           nullable: own?.nullable !== 'NO',
           exactText: own !== undefined && own.charset !== '' && own.charset !== 'binary',
+          ...(own && own.collation !== '' && { collation: own.collation }),
         }
       })
     } catch (error) {
