@@ -69,7 +69,8 @@ const tryFilter = (filter: Filter, columns: Columns, dialect: Dialect, values: s
 export const canPush = (filter: Filter, columns: readonly TableColumn[], dialect: Dialect): boolean =>
   tryFilter(filter, columns, dialect, []) !== undefined
 
-const columnsOf = (filter: Filter): string[] => {
+/** The names of the columns that a filter compares. @example columnsOf({ not: { isNull: 'id' } }) // ['id'] */
+export const columnsOf = (filter: Filter): string[] => {
   if ('and' in filter) return filter.and.flatMap(columnsOf)
   if ('or' in filter) return filter.or.flatMap(columnsOf)
   if ('not' in filter) return columnsOf(filter.not)

@@ -47,7 +47,8 @@ const values: readonly (readonly [sql: string, type: string, text: string | null
   ['0.00012::numeric(3,5)', 'DECIMAL(5,5)', '.00012'],
   ['1::numeric(39,1)', 'VARCHAR', '1.0'],
   ['1.5::numeric', 'DECIMAL(38,16)', '1.5000000000000000'],
-  ['12345678901234567890123456789.5::numeric', 'VARCHAR', '12345678901234567890123456789.5'],
+  ['12345678901234567890123456789.5::numeric', 'DECIMAL(38,5)', '12345678901234567890123456789.50000'],
+  ['12345678901234567890123456789.0123456789::numeric', 'VARCHAR', '12345678901234567890123456789.0123456789'],
   ['123456789012345678901234567890::numeric', 'DECIMAL(38,0)', '123456789012345678901234567890'],
   ['1.5::float4', 'FLOAT', '1.5'],
   ["'NaN'::float8", 'DOUBLE', 'nan'],
@@ -150,6 +151,22 @@ describe('types of PostgreSQL', () => {
       expect(types).toEqual(values.map(([, type]) => type))
       const [empty] = await ask(`SELECT ${columns.join(', ')} FROM pg.scanned WHERE id = 2`)
       expect(empty).toEqual(values.map(() => null))
+    } finally {
+      await service.stop()
+    }
+  })
+
+  test('numbers of many digits are compared as numbers, or refused', async () => {
+    await postgres.run(`CREATE TABLE shares AS SELECT i AS id, CASE WHEN i < 3 THEN 0.3 ELSE 1::numeric / 30000000000 END AS ratio,
+      (0.3 + CASE WHEN i < 3 THEN 0 ELSE 1e30 + 1e-20 END)::numeric AS wide FROM generate_series(1, 4) i`)
+    const service = await startTestService()
+    try {
+      const parameters = connection.parameters
+      await send(service.url, 'POST', '/api/databases', { database: { name: 'pg', engine: 'postgres', parameters } })
+      expect((await sql(service.url, 'SELECT count(ratio) FROM (SELECT * FROM pg.shares WHERE ratio <> 0)')).data).toEqual([[4]])
+      expect((await sql(service.url, 'SELECT id, ratio FROM pg.shares WHERE ratio <> 0 ORDER BY id')).data).toHaveLength(4)
+      const wide = await sql(service.url, 'SELECT id, wide FROM pg.shares WHERE wide <> 0 ORDER BY id')
+      expect(wide.error_message).toMatch(/"wide" numbers have more digits than can be compared/)
     } finally {
       await service.stop()
     }

@@ -2,7 +2,7 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { mayWrite } from '../../pushdown/native.js'
-import { needsColumns, printScan, tableName } from '../../pushdown/print-scan.js'
+import { columnsOf, needsColumns, printScan, tableName } from '../../pushdown/print-scan.js'
 import { postgresDialect } from '../../pushdown/postgres.js'
 import type { ListedColumns, Query, Scan, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
@@ -20,7 +20,7 @@ import { listColumns } from './every-column.js'
 import { declaredColumns, isRefusal, listTables, lookUpTypes, tableComments } from './metadata.js'
 import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
-import { isOwn, readingOf, type OwnType, type TextReading, type UnsettledText } from './types.js'
+import { isOwn, numericOid, readingOf, type OwnType, type TextReading, type UnsettledText } from './types.js'
 
 /** The first step has few rows, because they may be very long. If they are short, more rows follow. The first rows decide open types. */
 const [firstRows, moreRows] = [32, 992]
@@ -38,6 +38,12 @@ const asked = (type: AnswerColumn['type'], reading: TextReading | UnsettledText)
   if (type.type === 'HUGEINT') return { type, put: putHugeint }
   return type.type === 'DECIMAL' ? { type, put: putDecimal(type.width, type.scale) } : reading
 }
+
+/** The refusal of numbers that were compared there as numbers, and would be compared here as texts. */
+const comparedAsText = (column: string): Problem =>
+  new Problem('query_failed', 'A value cannot be read', `In the column "${column}" numbers have more digits than can be compared`, {
+    hint: 'Convert it there: SELECT * FROM db (SELECT …, CAST(… AS double precision) FROM … WHERE …).',
+  })
 
 /** A session of PostgreSQL. Each statement is a separate transaction, which is read-only unless the connection may write. */
 export class PostgresSession extends SocketSession implements Session {
@@ -145,6 +151,11 @@ export class PostgresSession extends SocketSession implements Session {
     })
     const names = uniqueNames(fields.map(({ name }) => name))
     const readings = settle(open, names, rows)
+    const filtered = new Set('scan' in query ? (query.scan.filters ?? []).flatMap(columnsOf) : [])
+    readings.forEach(({ type }, index) => {
+      const { name = '', oid } = fields[index] ?? {}
+      if (oid === numericOid && type.type === 'VARCHAR' && filtered.has(name)) throw comparedAsText(name)
+    })
     const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
     return this.#cursor(statement, reader, rows, before, readings, columns)
   }

@@ -72,7 +72,8 @@ const arrays: ReadonlyMap<number, number> = new Map([
   ] as const),
 ])
 
-const numericOid = 1700
+/** The type of exact numbers. */
+export const numericOid = 1700
 const firstOwnOid = 16_384
 
 /** The shape of a declared numeric; a scale may be negative, or larger than the precision. */
@@ -87,7 +88,7 @@ const numeric = (width: number, scale: number): TextReading =>
 
 /**
  * The scales for numbers without a declared scale, in the order in which they are tried: computed numbers of PostgreSQL have 16 to 24
- * digits behind the point.
+ * digits behind the point. If none fits, the digits that are left are shared by both sides of the point.
  */
 const scales = [16, 24, 0] as const
 const usual = numeric(decimalMaxDigits, scales[0])
@@ -101,8 +102,11 @@ const openNumeric: UnsettledText = {
       before = Math.max(before, digits?.before ?? 0)
       behind = Math.max(behind, digits?.behind ?? 0)
     }
-    const scale = scales.find((one) => behind <= one && before <= decimalMaxDigits - one)
-    return scale === undefined ? text : scale === scales[0] ? usual : numeric(decimalMaxDigits, scale)
+    if (before + behind > decimalMaxDigits) return text
+    const scale =
+      scales.find((one) => behind <= one && before <= decimalMaxDigits - one) ??
+      behind + Math.floor((decimalMaxDigits - before - behind) / 2)
+    return scale === scales[0] ? usual : numeric(decimalMaxDigits, scale)
   },
 }
 
