@@ -4,9 +4,10 @@ import { isExactNumber, isExactTime, isInteger, isTime, type Dialect } from './d
 
 /** The type of a constant, so that PostgreSQL does not give it the type of the column. */
 const castOf = ({ type, value }: Constant): string => {
-  if (type === 'DECIMAL') return 'numeric'
+  // In Redshift a numeric without a scale has no digits behind the point.
+  if (type === 'DECIMAL') return `numeric(${decimalMaxDigits},${value.split('.')[1]?.length ?? 0})`
   // An index is used only if the constant is of the column's family.
-  if (isInteger({ type })) return value.length <= 18 ? 'int8' : 'numeric'
+  if (isInteger({ type })) return value.length <= 18 ? 'int8' : `numeric(${decimalMaxDigits},0)`
   if (type === 'DOUBLE') return 'float8'
   if (type === 'BOOLEAN') return 'bool'
   if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'

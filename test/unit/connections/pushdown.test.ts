@@ -37,3 +37,13 @@ test.each([
     `SELECT \`c\` FROM \`t\` WHERE (${first}CAST(CONVERT(\`c\` USING utf8mb4) AS BINARY) = CAST(${text} AS BINARY))`,
   )
 })
+
+test.each<[Constant, string]>([
+  [{ type: 'DECIMAL', value: '0.1250' }, 'numeric(38,4)'],
+  [{ type: 'DECIMAL', value: '7' }, 'numeric(38,0)'],
+  [{ type: 'HUGEINT', value: '1234567890123456789' }, 'numeric(38,0)'],
+])('a number keeps its digits in Redshift: %j', (constant, type) => {
+  const price = { ...column('DECIMAL', 'numeric(9,4)'), type: { type: 'DECIMAL', width: 9, scale: 4 } } as const
+  const { sql } = printScan({ table: 't', columns: ['c'], filters: [above(constant)] }, [price], dialectOf('redshift'))
+  expect(sql).toBe(`SELECT "c" FROM "t" WHERE "c" > $1::${type}`)
+})
