@@ -15,6 +15,12 @@ export type Target = {
   labels: Float64Array
 }
 
+/** Refuses whole numbers that a double rounds, where different values must stay different. */
+export const refuseRounded = ({ name, numbers }: { name: string; numbers: Float64Array }, hint: string): void => {
+  if (numbers.some((value) => Math.abs(value) > Number.MAX_SAFE_INTEGER))
+    throw wrong(`"${name}" has whole numbers beyond ${Number.MAX_SAFE_INTEGER}, which would be rounded and mixed up`, hint)
+}
+
 /** The user's choice of the task, instead of the task that the column's type and values suggest. */
 export type AskedTask = 'regression' | 'classification'
 
@@ -71,6 +77,7 @@ const numberTarget = (
   for (const value of numbers) if (distinct.size <= most) distinct.add(value)
   const values = [...distinct].sort((one, other) => one - other)
   if (!areClasses(values, asked)) return regression({ name, type }, numbers)
+  refuseRounded({ name, numbers }, 'CAST it to VARCHAR if these are classes, or set task = \'regression\'.')
   const classOf = new Map(values.map((value, index) => [value, index]))
   const classes = type === 'boolean' ? values.map((value) => value === 1) : values
   return classification(

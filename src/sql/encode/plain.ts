@@ -11,7 +11,7 @@ export type Cell = (row: number) => void
 
 /** The shortest decimal text for the same 32-bit number: 0.1, not 0.10000000149011612. */
 const shortestFloat = (value: number): number => {
-  for (let digits = 6; digits < 9; digits++) {
+  for (let digits = 6; digits <= 9; digits++) {
     const shorter = Number(value.toPrecision(digits))
     if (Math.fround(shorter) === value) return shorter
   }

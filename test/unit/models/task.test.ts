@@ -32,6 +32,11 @@ describe('what is to be learned', () => {
     expect(taskOf(100, { x, y })).toMatchObject({ kind, classes })
   })
 
+  it('refuses classes of whole numbers that would be rounded into one another', () => {
+    const y: Columns[string] = ['integer', (row) => (row % 2 === 0 ? '100000000000000001' : '100000000000000002')]
+    expect(() => taskOf(100, { x, y })).toThrow('"y" has whole numbers beyond 9007199254740991')
+  })
+
   it('leaves out constants and near-unique text and says why', () => {
     const task = taskOf(100, {
       x,

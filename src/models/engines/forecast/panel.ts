@@ -3,7 +3,7 @@ import { dateHint } from '../../../files/tables/date-hint.js'
 import { limits } from '../../../basics/limits.js'
 import { neededColumn } from '../../data/columns.js'
 import type { Matrix, MatrixColumn, NumberColumn } from '../../data/matrix.js'
-import { largestNumber } from '../../data/target.js'
+import { largestNumber, refuseRounded } from '../../data/target.js'
 import type { ColumnType } from '../../data/values.js'
 import { timeOfCell, timeText, type OrderType } from './times.js'
 
@@ -32,6 +32,7 @@ export type PanelColumns = { target: string; orderBy: string; groupBy: readonly 
 
 const orderOf = (column: MatrixColumn): { numbers: Float64Array; type: OrderType } => {
   const { name, type } = column
+  if (type === 'integer') refuseRounded(column, 'ORDER BY a timestamp, or by a smaller number.')
   if (type === 'date' || type === 'timestamp' || type === 'integer') return { numbers: column.numbers, type }
   if (type === 'number' && column.numbers.every((value) => Number.isNaN(value) || Number.isSafeInteger(value)))
     return { numbers: column.numbers, type: 'integer' }
@@ -53,6 +54,7 @@ const targetOf = (column: MatrixColumn): NumberColumn & { type: 'number' | 'inte
 const keyOf = (column: MatrixColumn): { key: Key; codes: ArrayLike<number> } => {
   const { name, type } = column
   if (type === 'text') return { key: { name, type, values: column.dictionary }, codes: column.codes }
+  refuseRounded(column, 'CAST it to VARCHAR.')
   const values = [...new Set(column.numbers)].filter((value) => !Number.isNaN(value)).sort((one, other) => one - other)
   const places = new Map(values.map((value, place) => [value, place]))
   return { key: { name, type, values }, codes: Int32Array.from(column.numbers, (value) => places.get(value) ?? -1) }

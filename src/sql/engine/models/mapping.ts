@@ -207,5 +207,6 @@ export const argumentOf = async (
   if (kind === 'time' && (input.type === 'date' || input.type === 'timestamp'))
     return { kind: 'number', expression: await expressionTemplate(connection, timeSql[input.type], { x: expression }) }
   if (input.type === 'text' || kind === 'text' || kind === 'time') return { kind: 'text', expression: cast(expression, 'VARCHAR') }
-  return { kind: 'number', expression: cast(expression, 'DOUBLE') }
+  // The decimals that answers and trainings have: a FLOAT of 0.1 is the number 0.1, and not 0.10000000149011612.
+  return { kind: 'number', expression: cast(kind === 'float' ? cast(expression, 'VARCHAR') : expression, 'DOUBLE') }
 }

@@ -101,7 +101,8 @@ const highestOf = async (
   const { connection } = session
   const name = nameOf(compared.column)
   const [described] = await describe(connection, ref, scope, [column])
-  const isFinite = described?.kind === 'number' || described?.kind === 'time' ? ' FILTER (isfinite($column))' : ''
+  const isFinite =
+    described?.kind === 'number' || described?.kind === 'float' || described?.kind === 'time' ? ' FILTER (isfinite($column))' : ''
   const before = low && low.value !== null ? await literalOf(session, low) : nullConstant()
   const item = (sql: string) => expressionTemplate(connection, sql, { column, before })
   const highest = `greatest(max($column)${isFinite}, $before)`

@@ -14,17 +14,11 @@ const times = new Set([
   DuckDBTypeId.TIMESTAMP_NS,
   DuckDBTypeId.TIMESTAMP_TZ,
 ])
-const numbers = new Set([
-  ...integerTypes,
-  DuckDBTypeId.HUGEINT,
-  DuckDBTypeId.UHUGEINT,
-  DuckDBTypeId.FLOAT,
-  DuckDBTypeId.DOUBLE,
-  DuckDBTypeId.DECIMAL,
-])
+const numbers = new Set([...integerTypes, DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT, DuckDBTypeId.DOUBLE, DuckDBTypeId.DECIMAL])
 
 const kindOf = (type: DuckDBTypeId): LeafColumn['kind'] => {
   if (numbers.has(type)) return 'number'
+  if (type === DuckDBTypeId.FLOAT) return 'float'
   if (times.has(type)) return 'time'
   return type === DuckDBTypeId.BOOLEAN ? 'boolean' : 'text'
 }

@@ -28,4 +28,4 @@ export type Scope = {
 
 /** A table of a FROM as the rest of the query sees it. */
 export type Leaf = { ref: AstNode; alias: string; columns: readonly LeafColumn[] }
-export type LeafColumn = { name: string; kind: 'number' | 'boolean' | 'time' | 'text' }
+export type LeafColumn = { name: string; kind: 'number' | 'float' | 'boolean' | 'time' | 'text' }

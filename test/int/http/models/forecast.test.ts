@@ -56,6 +56,35 @@ beforeAll(async () => {
 })
 afterAll(() => at.stop())
 
+test('series of a FLOAT are found under their decimals, in joined rows and in rows to come', async () => {
+  const sizes = `SELECT CAST(DATE '2024-01-01' + CAST(i AS INTEGER) AS DATE) AS day, CAST(size AS FLOAT) AS size, 10 * size + i % 7 AS sold
+    FROM range(60) AS t(i), (VALUES (0.1), (12.7)) AS v(size)`
+  await run(`CREATE TABLE files.sizes (${sizes})`)
+  const learned = "FROM files (SELECT * FROM sizes WHERE day < DATE '2024-02-27')"
+  expect(await trained('by_size', `${learned} PREDICT sold ORDER BY day GROUP BY size HORIZON 3`)).toBe('complete')
+  for (const later of ["t.day >= '2024-02-27'", 't.day > LATEST'])
+    expect(
+      await rowsOf(`SELECT t.size, count(m.sold) FROM files.sizes AS t JOIN by_size AS m WHERE ${later} GROUP BY 1 ORDER BY 1`),
+    ).toEqual([
+      [0.1, 3],
+      [12.7, 3],
+    ])
+})
+
+test('whole numbers that would be rounded tell no series apart, and order none', async () => {
+  const accounts = `SELECT i AS step, i + 10000000000000000 AS late, account, i * 2.5 AS y
+    FROM range(30) AS t(i), (VALUES (100000000000000001), (100000000000000002)) AS v(account)`
+  const reason = (of: string, as = 'account') =>
+    reasonOf(
+      `rounded_${as}`,
+      `FROM files (SELECT step, late, ${of} AS account, y FROM (${accounts})) PREDICT y ORDER BY ${as === 'late' ? 'late' : 'step'} GROUP BY account HORIZON 3`,
+    )
+  expect(await reason('account')).toContain('"account" has whole numbers beyond 9007199254740991')
+  expect(await reason('CAST(account AS VARCHAR)', 'late')).toContain('"late" has whole numbers beyond 9007199254740991')
+  const kept = `FROM files (SELECT step, CAST(account AS VARCHAR) AS account, y FROM (${accounts})) PREDICT y ORDER BY step GROUP BY account HORIZON 3`
+  expect(await trained('by_account', kept)).toBe('complete')
+})
+
 describe('a model of one series', () => {
   test('forecasts the year after the last one, near to what came', async () => {
     const rows = await rowsOf(
