@@ -32,7 +32,7 @@ const commaFinding = (seen: number, separator: number): Finding => {
   if (!decimalComma) return { type: 'DOUBLE', convert: (text) => asDouble(`replace(${text}, ',', '')`) }
   const groupsByDot = has(shapes.dotGroupsComma)
   if (groupsByDot && has(shapes.decimal)) return textBecause('has dots both as decimal and as thousands separators')
-  if (!groupsByDot && has(shapes.dotThree) && !has(shapes.decimal) && separator === semicolon) {
+  if (!groupsByDot && has(shapes.dotThree) && !has(shapes.decimal)) {
     return textBecause('has decimal commas and numbers like "1.234", which may mean 1234 or 1.234')
   }
   const ungrouped = (text: string) => (groupsByDot ? `replace(${text}, '.', '')` : text)

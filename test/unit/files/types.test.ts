@@ -195,6 +195,8 @@ describe('commas in numbers', () => {
     ['three digits after a comma, which may be a thousand', ',', ['1,234', '5']],
     ['both kinds of commas', ',', ['1,234,567', '1,5']],
     ['decimal commas and a dot that may be a thousand', ';', ['1,5', '1.234']],
+    ['the same under tabs', '\t', ['640,56', '1.234', '12,5']],
+    ['the same under commas', ',', ['640,56', '1.234', '12,5']],
   ])('%s stay text, with a warning', async (_, separator, given) => {
     const found = await column(given, separator)
     expect(found).toMatchObject({ type: 'VARCHAR', values: given })
