@@ -45,6 +45,9 @@ const lackingKey = (nodes: readonly string[]): Problem =>
     hint: 'Send the same key to each of them. The node that gets it last begins.',
   })
 
+const anotherBegins = (): Problem =>
+  new Problem('busy', 'Rotation under way', 'another node begins to replace the master key', { retryAfterSeconds: 5 })
+
 /**
  * Replaces the master key while the log is in use. Both keys are known until the keys of all payloads are wrapped under the next one, a few
  * at a time; ciphertexts and events do not change. An interrupted rotation continues at the next start.
@@ -113,10 +116,16 @@ export class KeyRotation {
     if (under) {
       this.#last = { ...under, position: null }
       const lease = await leases.take(leaseName)
-      // The rotation may have ended before the lease was free.
-      const left = lease && (await log.rotation())
-      if (left) this.#goOn(left, systemOrigin, lease)
-      else await lease?.release()
+      if (!lease) return
+      try {
+        // The rotation may have ended before the lease was free.
+        const left = await log.rotation()
+        if (left) this.#goOn(left, systemOrigin, lease)
+        else await lease.release()
+      } catch (error) {
+        await lease.release()
+        throw error
+      }
     } else if (this.#keyInUse !== vault.keyId) {
       this.#keyInUse = vault.keyId
       await this.#settle()
@@ -158,6 +167,7 @@ export class KeyRotation {
       if (!isKeyGiven) await keepNextKey(paths, key)
       const to = vault.add(key)
       await tellReaders()
+      if (lease?.isHeld === false) throw anotherBegins()
       return this.#goOn(await log.beginRotation(to), origin, lease)
     } catch (error) {
       await lease?.release()
@@ -177,7 +187,7 @@ export class KeyRotation {
     const lacking = await peers.keys.lacking(to)
     if (lacking.length > 0) throw lackingKey(lacking)
     const lease = await peers.leases.take(leaseName)
-    if (!lease) throw new Problem('busy', 'Rotation under way', 'another node begins to replace the master key', { retryAfterSeconds: 5 })
+    if (!lease) throw anotherBegins()
     return lease
   }
 

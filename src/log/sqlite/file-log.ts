@@ -176,7 +176,7 @@ export class FileLog implements ServedLog {
 
   async beginRotation(to: string): Promise<Rotation> {
     const begun = await this.#turns.inTurn(({ db }) => beginRotation(db, this.#vault, to))
-    this.#vault.use(to)
+    this.#vault.use(begun.to)
     return begun
   }
 

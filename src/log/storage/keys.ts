@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import type { MasterKeyRotated } from '../../../events/records/log.js'
 import { ConfigError } from '../../setup/config.js'
+import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { masterKeyBytes } from '../../vault/master-key.js'
 import type { Vault, WrappedKey } from '../../vault/vault.js'
@@ -94,8 +95,14 @@ const keepFingerprintKey = (db: Connection, vault: Vault): void => {
 const writeFingerprintKey = (db: Connection, vault: Vault): void =>
   writeMeta(db, 'fingerprint_key', JSON.stringify(stored(vault.wrap(vault.fingerprintKey, fingerprintKey))))
 
-/** Notes the beginning of a rotation to another master key, which the vault knows. */
+/**
+ * Notes the beginning of a rotation to another master key, which the vault knows. If a rotation has begun meanwhile, that one stays: its
+ * note has the only copy of the previous key. @throws Problem when the key is in use already
+ */
 export const beginRotation = (db: Connection, vault: Vault, to: string): Rotation => {
+  const under = readRotation(db)
+  if (under) return under
+  if (readMeta(db, 'key_id') === to) throw wrong('the next master key is the one in use', 'Give another one.')
   const from = vault.keyId
   const previous = stored(vault.wrap(vault.masterKey(from), previousKey, to))
   writeMeta(db, 'rotation', JSON.stringify({ from, to, payloads: 0, previous } satisfies StoredRotation))

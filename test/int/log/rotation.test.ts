@@ -200,6 +200,24 @@ eachLog(({ openAt, isShared }) =>
           await opened.log.close()
         }))
 
+    test('that has begun already is not noted again, and one to the key in use is refused', () =>
+      inDirectory(async (paths) => {
+        const opened = await open(paths)
+        const { log, vault, rotation } = opened
+        const [hash] = await writeSecrets(opened, 1)
+        const to = vault.add(randomBytes(32))
+        const begun = await log.beginRotation(to)
+        expect(begun).toMatchObject({ from: masterKeys(paths).map((key) => new Vault(key).keyId)[0], to })
+        // As a node does that was halted, and follows the log to the beginning by another node.
+        expect(await log.beginRotation(to)).toEqual(begun)
+        await rotation.resume()
+        await rotation.ended
+        expect((await log.payload(hash!))?.toString()).toBe(secretOf(0))
+        expect(await refusal(log.beginRotation(to))).toBe('wrong_arguments')
+        expect(await log.rotation()).toBeUndefined()
+        await log.close()
+      }))
+
     test('that never began leaves the key in use', () =>
       inDirectory(async (paths) => {
         const opened = await open(paths)
