@@ -323,9 +323,7 @@ export class Erasures {
     const what = event.type === 'DataErased' ? event.data.what : 'secrets'
     for (;;)
       try {
-        this.#files.note(what)
-        await this.#files.wipe(position, this.#patience.signal)
-        await wipes.wiped(position)
+        await wipes.wiped(await this.#files.follow(position, what, this.#patience.signal))
         return
       } catch (error) {
         // The next start wipes the files.

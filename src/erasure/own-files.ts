@@ -2,7 +2,7 @@ import type { ErasureKind } from '../../events/records/log.js'
 import type { Log } from '../log/contract/log.js'
 
 type Options = {
-  log: Pick<Log, 'wipe'>
+  log: Pick<Log, 'wipe' | 'erasedAt'>
   /** Removes the bytes of data that was erased up to a position from the tables' files. */
   purge: (upTo: number) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */
@@ -14,6 +14,9 @@ export class OwnFiles {
   /** The kinds of data that were erased since the files were last wiped. They stay here if wiping fails. */
   readonly #erased = new Set<ErasureKind>()
 
+  /** The position of an event up to which `follow` has wiped the files. */
+  #wipedUpTo = 0
+
   constructor(private readonly options: Options) {}
 
   /** Whether the files have no byte of erased data. */
@@ -24,6 +27,19 @@ export class OwnFiles {
   /** Notes that data is erased, or is about to be. */
   note(what: ErasureKind): void {
     this.#erased.add(what)
+  }
+
+  /**
+   * Removes the data that an event erased, and all data that later events erased by now: events may come faster than files are wiped.
+   * Returns the position up to which the files are wiped.
+   */
+  async follow(position: number, what: ErasureKind, signal: AbortSignal): Promise<number> {
+    if (position <= this.#wipedUpTo) return this.#wipedUpTo
+    const newest = Math.max(position, await this.options.log.erasedAt())
+    // The kinds of the later data are not known. Documents are in all files.
+    this.note(newest === position ? what : 'documents')
+    await this.wipe(newest, signal)
+    return (this.#wipedUpTo = newest)
   }
 
   /** Removes all noted data that was erased up to a position. @throws Problem 503 when a reader still prevented this at the signal */

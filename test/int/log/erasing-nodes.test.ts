@@ -74,6 +74,32 @@ describe('an erasure', () => {
       expect(unexpected).toEqual([])
     }))
 
+  test('of many events is wiped at once: what comes while a node wipes is wiped together', () =>
+    withNodesOf(server(), 2, async ([a, b]) => {
+      const purges: number[] = []
+      let goOn: () => void = () => undefined
+      const purge = async (upTo: number) => {
+        if (purges.push(upTo) === 1) await new Promise<void>((resolve) => (goOn = resolve))
+      }
+      const erasures = erasuresOf(b!, purge)
+      await erasures.follow(onFailed)
+      for (let n = 0; n < 5; n++) {
+        const data = { what: 'file' as const, subject: 'f', reason: null, payloads: [], blobs: [randomBytes(32).toString('hex')] }
+        await a!.ledger.execute({ type: 'EraseData', data }, origin)
+        if (n === 0) await until(() => purges.length === 1)
+      }
+      await newest(b!.log)
+      const last = await b!.log.erasedAt()
+      goOn()
+      await until(
+        async () =>
+          (await rowsIn<{ n: number }>(a!.url, `SELECT count(*)::int AS n FROM mindledger.wipes WHERE position >= ${last}`))[0]?.n === 1,
+      )
+      await erasures.stop()
+      expect(purges).toEqual([purges[0], last])
+      expect(unexpected).toEqual([])
+    }))
+
   test('is not kept waiting by a node that stopped', () =>
     withNodesOf(server(), 2, async ([a, b]) => {
       await writeSecret(a!, 's', 'x')
