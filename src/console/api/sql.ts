@@ -7,6 +7,10 @@ export type Row = Value[]
 /** Whether a value is an object, and no list. */
 export const isObject = (value: Value | undefined): value is { [key: string]: Value } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A member of an object; undefined for what every object inherits, such as `constructor`. */
+export const memberOf = (of: { [key: string]: Value }, name: string): Value | undefined => (Object.hasOwn(of, name) ? of[name] : undefined)
+
 export type Column = { name: string; type: string }
 
 /** A statement and its context. */

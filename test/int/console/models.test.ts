@@ -130,6 +130,19 @@ test('a prediction says when the form has other inputs by now, also if it comes 
   await page.context().close()
 })
 
+test('an input that nobody touched is not sent, whatever its name is', async () => {
+  await sql(at.url, 'CREATE TABLE files.flags (SELECT i AS size, i % 2 = 0 AS constructor, 3 * i AS price FROM range(100) AS t(i))')
+  await trained('CREATE MODEL flagged FROM files (SELECT * FROM flags) PREDICT price', 'flagged')
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/flagged?tab=try')
+  await page.getByLabel('size', { exact: true }).fill('50')
+  const sent = page.waitForRequest('**/predict')
+  await page.getByRole('button', { name: 'Predict price' }).click()
+  expect((await sent).postDataJSON()).toMatchObject({ data: [{ size: 50 }] })
+  expect((await sent).postData()).not.toContain('constructor')
+  await page.locator('output').waitFor()
+  await page.context().close()
+})
+
 test('it is seen how a model misses, what it depends on, and how what it is asked differs from what it learned', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?version=1')
   await page.getByRole('img', { name: 'What was true of rent, by what was predicted' }).locator('circle').first().waitFor()

@@ -76,10 +76,12 @@ test('types of an upload are corrected after it was seen what that gives', async
   const { url, stop } = await startTestService()
   undo.push(stop)
   const { page, misdeeds } = await openPage(browser, url)
-  const text = `day,code,paid\n${Array.from({ length: 14 }, (_, i) => `${i + 1}.02.2024 until noon?,0${i},${i}.5`).join('\n')}\nnever,x,1.5\n`
+  const lines = Array.from({ length: 14 }, (_, i) => `${i + 1}.02.2024 until noon?,0${i},${i}.5,1`)
+  const text = `day,code,paid,constructor\n${lines.join('\n')}\nnever,x,1.5,1\n`
   await page.locator('input[type=file]').setInputFiles({ name: 'Days.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
   await page.locator('h1', { hasText: 'days' }).waitFor()
   await page.getByRole('tab', { name: 'Types' }).click()
+  expect(await page.getByLabel('Type of constructor').inputValue()).toBe('')
   await page.getByLabel('Type of day').selectOption('DATE')
   await page.getByText('would become NULL: 15 of day').waitFor()
   await page.getByLabel('How texts of day are written').fill('%d.%m.%Y until noon?')
@@ -124,10 +126,12 @@ test('a database that cannot be reached is told before anything is kept', async 
     ['Port', '1'],
     ['Database', 'd'],
     ['User', 'u'],
-    ['Password', 'secret-7391'],
+    ['Password', ' secret-7391 '],
   ] as const)
     await page.getByLabel(label, { exact: true }).fill(text)
+  const sent = page.waitForRequest('**/api/databases')
   await page.getByRole('button', { name: 'Try it, and keep it' }).click()
+  expect((await sent).postData()).toContain('" secret-7391 "')
   await page.getByText('Nothing was kept.').waitFor()
   expect(await page.locator('main').innerText()).not.toContain('secret-7391')
   expect((await (await fetch(`${url}/api/databases/far`)).json()) as object).toMatchObject({ status: 404 })

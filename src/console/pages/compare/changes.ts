@@ -1,5 +1,5 @@
 import { json } from '../../api/request.js'
-import { isObject, select, type Value } from '../../api/sql.js'
+import { isObject, memberOf, select, type Value } from '../../api/sql.js'
 import { headAt } from '../../basics/head.js'
 import { apiPathOf, kindNamed, type KindInfo } from '../../basics/kinds.js'
 import type { Operation } from '../../parts/diff.js'
@@ -68,7 +68,7 @@ const differences = (before: Value | undefined, after: Value | undefined, path: 
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (isObject(before) && isObject(after))
     return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
-      differences(before[name], after[name], `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+      differences(memberOf(before, name), memberOf(after, name), `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
     )
   if (after === undefined) return [{ op: 'remove', path, ...(before !== undefined && { was: before }) }]
   return [before === undefined ? { op: 'add', path, value: after } : { op: 'replace', path, value: after, was: before }]

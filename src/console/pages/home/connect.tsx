@@ -25,15 +25,16 @@ export default () => {
   const send = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
-    const text = (name: string): string => {
+    const written = (name: string): string => {
       const value = form.get(name)
-      return typeof value === 'string' ? value.trim() : ''
+      return typeof value === 'string' ? value : ''
     }
+    const text = (name: string): string => written(name).trim()
     const parameters = {
       host: text('host'),
       port: Number(text('port')),
       user: text('user'),
-      password: text('password'),
+      password: written('password'),
       database: text('database'),
     }
     isSending.value = true

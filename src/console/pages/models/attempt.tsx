@@ -131,10 +131,10 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
   if (refused) return <Refusal error={refused} again={reload} />
   if (!inputs) return <Busy />
   const given = Object.entries(jsonIn(place.value.query.get('row')) ?? {})
-  const values = Object.fromEntries(given.map(([name, text]) => [name, String(text)]))
+  const values = new Map(given.map(([name, text]) => [name, String(text)]))
   const set = (name: string, value: string) => {
-    const next = Object.fromEntries(Object.entries({ ...values, [name]: value }).filter(([, text]) => text !== ''))
-    changeQuery({ row: JSON.stringify(next) })
+    const next = [...new Map(values).set(name, value)].filter(([, text]) => text !== '')
+    changeQuery({ row: JSON.stringify(Object.fromEntries(next)) })
   }
   const row = rowOf(inputs, values)
   const rowText = JSON.stringify(row)
@@ -154,7 +154,7 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
     <div class="attempt">
       <form onSubmit={(event) => void send(event)}>
         {inputs.map((input) => (
-          <Control key={input.name} input={input} value={values[input.name] ?? ''} set={(value) => set(input.name, value)} />
+          <Control key={input.name} input={input} value={values.get(input.name) ?? ''} set={(value) => set(input.name, value)} />
         ))}
         <div class="row">
           <button type="submit" class="primary" disabled={isSending.value}>

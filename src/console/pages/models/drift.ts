@@ -1,4 +1,4 @@
-import { select, type Value } from '../../api/sql.js'
+import { memberOf, select, type Value } from '../../api/sql.js'
 import { percentText, shown } from '../../parts/value.js'
 import type { Feature, ModelName, ModelRecord } from './reports.js'
 
@@ -33,7 +33,7 @@ const sharesOf = (parts: readonly string[]): Map<string, number> => {
 
 /** The part of a value: a range for numbers, the value itself for others. */
 const partsWith = (feature: Feature, then: Rows): ((row: Record<string, Value>) => string) => {
-  const of = (row: Record<string, Value>): Value => row[feature.column] ?? null
+  const of = (row: Record<string, Value>): Value => memberOf(row, feature.column) ?? null
   if (!isNumber(feature)) return (row) => (of(row) === null ? 'no value' : shown(of(row)))
   const borders = bordersOf(then.flatMap((row) => (of(row) === null ? [] : [Number(of(row))])))
   return (row) => {

@@ -86,10 +86,10 @@ export const useInputs = (of: ModelName, record: ModelRecord, features: readonly
 }
 
 /** The values of a form as the row to send. Empty fields are unknown values. */
-export const rowOf = (inputs: readonly Input[], values: Readonly<Record<string, string>>): Record<string, Value> =>
+export const rowOf = (inputs: readonly Input[], values: ReadonlyMap<string, string>): Record<string, Value> =>
   Object.fromEntries(
     inputs.flatMap(({ name, form, type }) => {
-      const text = values[name] ?? ''
+      const text = values.get(name) ?? ''
       if (text === '') return []
       return [[name, form === 'number' ? Number(text) : type === 'boolean' ? text === 'true' : text]]
     }),

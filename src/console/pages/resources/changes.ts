@@ -1,5 +1,5 @@
 import { json } from '../../api/request.js'
-import type { Value } from '../../api/sql.js'
+import { memberOf, type Value } from '../../api/sql.js'
 import type { KindInfo } from '../../basics/kinds.js'
 import type { Operation } from '../../parts/diff.js'
 import { withOldValues } from './old-values.js'
@@ -66,7 +66,7 @@ const has = (value: Value | undefined, place: string): boolean => {
   for (const part of place.split('/').slice(1)) {
     if (inner === null) return true
     if (typeof inner !== 'object' || Array.isArray(inner)) return false
-    inner = inner[part]
+    inner = memberOf(inner, part)
   }
   return inner !== undefined
 }

@@ -13,6 +13,9 @@ type Column = { Field: string; Type: string } & Record<string, Value>
 /** The new type of a column, and the date format of its texts. */
 type ColumnChange = { type: string; format: string }
 
+/** The changes by the names of their columns. */
+type Changes = ReadonlyMap<string, ColumnChange>
+
 const offered = ['BIGINT', 'DOUBLE', 'DECIMAL(18,4)', 'VARCHAR', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'TIME'] as const
 const previewedMax = 20
 
@@ -28,29 +31,21 @@ const converted = ({ Field, Type }: Column, wanted: ColumnChange | undefined): s
   return `TRY_CAST(${parsed} AS ${wanted.type})`
 }
 
-/** The query for the rows of a table with changed types. @example selectOf('homes', columns, { size: { type: 'DOUBLE', format: '' } }) */
-const selectOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, ColumnChange>>): string =>
-  `SELECT ${columns.map((column) => `${converted(column, wanted[column.Field])} AS ${quoted(column.Field)}`).join(', ')} FROM files.${quoted(file)}`
+/** The query for the rows of a table with changed types. @example selectOf('homes', columns, new Map([['size', { type: 'DOUBLE', format: '' }]])) */
+const selectOf = (file: string, columns: readonly Column[], wanted: Changes): string =>
+  `SELECT ${columns.map((column) => `${converted(column, wanted.get(column.Field))} AS ${quoted(column.Field)}`).join(', ')} FROM files.${quoted(file)}`
 
 /** The number of values of each column that would become NULL. */
-const lossOf = (file: string, columns: readonly Column[], wanted: Readonly<Record<string, ColumnChange>>): string =>
+const lossOf = (file: string, columns: readonly Column[], wanted: Changes): string =>
   `SELECT ${columns
-    .filter(({ Field }) => wanted[Field])
+    .filter(({ Field }) => wanted.has(Field))
     .map((column) => {
       const name = quoted(column.Field)
-      return `count(*) FILTER (${name} IS NOT NULL AND ${converted(column, wanted[column.Field])} IS NULL) AS ${name}`
+      return `count(*) FILTER (${name} IS NOT NULL AND ${converted(column, wanted.get(column.Field))} IS NULL) AS ${name}`
     })
     .join(', ')} FROM files.${quoted(file)}`
 
-const Outcome = ({
-  file,
-  columns,
-  wanted,
-}: {
-  file: string
-  columns: readonly Column[]
-  wanted: Readonly<Record<string, ColumnChange>>
-}) => {
+const Outcome = ({ file, columns, wanted }: { file: string; columns: readonly Column[]; wanted: Changes }) => {
   const query = selectOf(file, columns, wanted)
   const { loaded, reload } = useLoaded(
     async (signal) => {
@@ -86,7 +81,7 @@ const Outcome = ({
 /** Shows and changes the types of a file's columns. A change gives the file new content; time travel still reads the old content. */
 export const Types = ({ file, done }: { file: string; done: () => void }) => {
   const { loaded, reload } = useLoaded((signal) => select<Column>({ query: `DESCRIBE files.${quoted(file)}`, signal }), [file])
-  const wanted = useSignal<Record<string, ColumnChange>>({})
+  const wanted = useSignal<Changes>(new Map())
   const error = useSignal<ApiError | undefined>(undefined)
   const isSending = useSignal(false)
   const isShown = useIsShown()
@@ -94,17 +89,17 @@ export const Types = ({ file, done }: { file: string; done: () => void }) => {
   if (refused) return <Refusal error={refused} again={reload} />
   if (!columns) return <Busy />
   const set = (name: string, next: ColumnChange | undefined) => {
-    const { [name]: _, ...others } = wanted.value
-    wanted.value = next === undefined ? others : { ...others, [name]: next }
+    const others = [...wanted.value].filter(([other]) => other !== name)
+    wanted.value = new Map(next === undefined ? others : [...others, [name, next]])
   }
-  const isChanged = Object.keys(wanted.value).length > 0
+  const isChanged = wanted.value.size > 0
   const apply = async (event: SubmitEvent) => {
     event.preventDefault()
     error.value = undefined
     isSending.value = true
     try {
       await run({ query: `CREATE OR REPLACE TABLE files.${quoted(file)} (${selectOf(file, columns, wanted.value)})` })
-      wanted.value = {}
+      wanted.value = new Map()
       done()
       if (isShown()) changeQuery({ tab: 'rows' })
     } catch (failed) {
@@ -127,7 +122,7 @@ export const Types = ({ file, done }: { file: string; done: () => void }) => {
           </thead>
           <tbody>
             {columns.map(({ Field, Type }) => {
-              const chosen = wanted.value[Field]
+              const chosen = wanted.value.get(Field)
               return (
                 <tr key={Field}>
                   <th scope="row">{Field}</th>

@@ -7,6 +7,7 @@ import { until } from '../../../support/until.js'
 
 const at = startConsole(async (url) => {
   await sql(url, 'CREATE TABLE files.homes (SELECT i AS size, i AS sizes_of, i AS "set up" FROM range(3) AS t(i))')
+  await sql(url, 'CREATE TABLE files.constructor (SELECT 1 AS built)')
   await sql(url, 'CREATE VIEW large AS (SELECT size AS sized FROM files.homes)')
 })
 
@@ -36,6 +37,8 @@ test('columns of what a statement reads are proposed without a dot, before keywo
     'sizes_of',
   ])
   expect(await proposed(page, 'SELECT * FROM nothing WHERE siz')).not.toContain('size')
+  expect((await proposed(page, 'SELECT * FROM files.constructor WHERE bui'))[0]).toBe('built')
+  expect(await proposed(page, 'SELECT * FROM nothing.constructor WHERE siz')).not.toContain('size')
   // A name that needs quotes gets them.
   await proposed(page, 'SELECT * FROM files.homes WHERE set')
   await page.locator('.cm-tooltip-autocomplete li', { hasText: 'set up' }).click()

@@ -9,7 +9,9 @@ const parts = new RegExp(name, 'gu')
 const bare = (part: string): string => (/^[\x60"]/.test(part) ? part.slice(1, -1).replaceAll('``', '`').replaceAll('""', '"') : part)
 
 const memberOf = <T>(members: Readonly<Record<string, T>>, wanted: string): T | undefined =>
-  members[wanted] ?? Object.entries(members).find(([known]) => known.toLowerCase() === wanted.toLowerCase())?.[1]
+  Object.hasOwn(members, wanted)
+    ? members[wanted]
+    : Object.entries(members).find(([known]) => known.toLowerCase() === wanted.toLowerCase())?.[1]
 
 /**
  * The columns of the tables, and the inputs of the models, that a statement names, each with its table or model.

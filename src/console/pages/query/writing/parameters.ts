@@ -11,8 +11,8 @@ export type ParameterType = (typeof parameterTypes)[number]
 export type Given = { text: string; type?: ParameterType | undefined }
 
 const number = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** A text that looks exactly like a number. The article number `0123` and the code `1e5` are texts. */
-const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+/** A text that looks exactly like a number. The article number `0123`, the code `1e5` and the version `1.10` are texts. */
+const plainNumber = /^(?:0|-?[1-9]\d*|-?(?:0|[1-9]\d*)\.\d*[1-9])$/
 
 /**
  * The most likely type of a text: an empty text is NULL, and only a text that loses nothing as a number is a number.
@@ -50,13 +50,13 @@ export const sentAs = ({ text, type = guessed(text) }: Given): Sent => {
 /** The parameter values in an address: a text is the typed text, an object also has its type. */
 export const readGiven = (query: URLSearchParams): Record<string, Given> => {
   const given = Object.entries(jsonIn(query.get('given')) ?? {})
-  return Object.fromEntries(
-    given.map(([name, one]: [string, unknown]) => {
-      if (typeof one !== 'object' || one === null) return [name, { text: String(one) }]
-      const { text = '', type } = one as { text?: unknown; type?: unknown }
-      return [name, { text: String(text), type: parameterTypes.find((known) => known === type) }]
-    }),
-  )
+  // A parameter may have the name of something that every object has, such as `constructor`.
+  const all = Object.create(null) as Record<string, Given>
+  for (const [name, one] of given as [string, unknown][]) {
+    const { text = '', type } = typeof one === 'object' && one !== null ? (one as { text?: unknown; type?: unknown }) : { text: one }
+    all[name] = { text: String(text), type: parameterTypes.find((known) => known === type) }
+  }
+  return all
 }
 
 /** @example givenText({ a: { text: '1' }, b: { text: '2', type: 'text' } }) // '{"a":"1","b":{"text":"2","type":"text"}}' */

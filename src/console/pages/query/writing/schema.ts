@@ -11,8 +11,9 @@ export const loadSchema = async (at: string | undefined, signal: AbortSignal): P
     at,
     signal,
   })
-  const schema: Schema = {}
-  for (const { s, t, c } of found) ((schema[s] ??= {})[t] ??= []).push(c)
+  // A table may have the name of something that every object has, such as `constructor`.
+  const schema = Object.create(null) as Schema
+  for (const { s, t, c } of found) ((schema[s] ??= Object.create(null) as Schema[string])[t] ??= []).push(c)
   return schema
 }
 
@@ -22,11 +23,62 @@ export const loadDatabases = async (at: string | undefined, signal: AbortSignal)
   return found.flatMap((row) => Object.values(row).slice(0, 1))
 }
 
-/** The named parameters of a statement, in order; those in texts, comments and casts are ignored. */
-export const parametersOf = (text: string): string[] => {
-  const bare = text.replace(/'(?:[^'\\]|\\.|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
-  const names = [...bare.matchAll(/(?<![:\w]):([A-Za-z_]\w*)/g)].map(([, name = '']) => name)
-  return [...new Set(names)]
+// The words of the service: every character beyond ASCII is a letter of a name, except white space.
+const spaces = '\\u00a0\\u2000-\\u200b\\u202f\\u205f\\u2060\\u3000\\ufeff'
+const letter = `(?:[A-Za-z_]|(?![${spaces}])[\\u0080-\\uffff])`
+const more = `(?:[$0-9]|${letter})*`
+
+/** One token. A text without an end reaches to the end of the statement. */
+const token = new RegExp(
+  [
+    `(?<blank>[ \\t\\n\\v\\f\\r${spaces}]+|--[^\\n]*)`,
+    String.raw`(?<comment>/\*)`,
+    String.raw`(?<text>[xXbB]'(?:[^']|'')*(?:'|$)|[eE]?'(?:[^'\\]|\\.|'')*(?:'|\\?$)|"(?:[^"\\]|\\.|"")*(?:"|\\?$)|\x60[^\x60]*(?:\x60|$))`,
+    String.raw`(?<dollar>(?<tag>\$(?:[A-Za-z_\u0080-\uffff][A-Za-z_0-9\u0080-\uffff]*)?\$).*?(?:\k<tag>|$))`,
+    `(?<word>[$0-9]${more}|${letter}${more}|\\?)`,
+    '(?<cast>::)',
+    `:(?<name>${letter}${more})`,
+    '(?<sign>.)',
+  ].join('|'),
+  'sy',
+)
+
+/** The end of a comment at a place; comments nest. */
+const endOfComment = (sql: string, at: number): number => {
+  const marks = /\/\*|\*\//g
+  marks.lastIndex = at
+  let depth = 0
+  for (let mark = marks.exec(sql); mark; mark = marks.exec(sql)) {
+    depth += mark[0] === '/*' ? 1 : -1
+    if (depth === 0) return marks.lastIndex
+  }
+  return sql.length
+}
+
+/**
+ * The named parameters of a statement, in order, as the service finds them: none in texts, comments and casts, and in `{'a':b}` and `[x:y]`
+ * a colon separates two values.
+ *
+ * @example parametersOf("SELECT :größe, {'a':b}, ':c', d::INT") // ['größe']
+ */
+export const parametersOf = (sql: string): string[] => {
+  const names = new Set<string>()
+  const brackets: string[] = []
+  let isAfterValue = false
+  for (let at = 0; at < sql.length;) {
+    token.lastIndex = at
+    const { blank, comment, cast, name, sign } = token.exec(sql)?.groups ?? {}
+    at = comment === undefined ? token.lastIndex : endOfComment(sql, at)
+    if (blank !== undefined || comment !== undefined) continue
+    if (name !== undefined) {
+      const partsValues = isAfterValue && /^[[{]$/.test(brackets.at(-1) ?? '')
+      if (!partsValues) names.add(name)
+    }
+    if (sign !== undefined && '([{'.includes(sign)) brackets.push(sign)
+    if (sign !== undefined && ')]}'.includes(sign)) brackets.pop()
+    isAfterValue = cast === undefined && (sign === undefined || sign === ')' || sign === ']')
+  }
+  return [...names]
 }
 
 /** The place in the message of an SQL error. @example placeOf('… (line 1, column 8)\n…') // { line: 1, column: 8 } */
