@@ -1,4 +1,4 @@
-/** Room: rules that several kinds share when they decide. It imports events, basics, catalogue, vault and log/contract alone. */
+/** Room: rules that several kinds share when they decide. It imports events, basics, catalogue, vault, log/contract and dialect alone. */
 
 import type { Command, Decider as EmmettDecider } from '@event-driven-io/emmett'
 import { evolve, initialState, type EventsOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
