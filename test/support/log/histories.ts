@@ -147,16 +147,20 @@ const lives: Record<Exclude<Kind, 'model' | 'job'>, Life> = {
 
 const plain: Partial<Record<string, Life>> = lives
 
-const request = fc.record({
-  engine: word,
-  target: word,
-  database: word,
-  query: word,
-  using: json,
-  seed: fc.nat(),
-  activate: fc.boolean(),
-  tag: orNull(word),
-})
+const request = fc.record(
+  {
+    engine: word,
+    target: word,
+    database: word,
+    query: word,
+    using: json,
+    seed: fc.nat(),
+    activate: fc.boolean(),
+    tag: orNull(word),
+    keep_training_data: fc.boolean(),
+  },
+  { requiredKeys: ['engine', 'target', 'database', 'query', 'using', 'seed', 'activate', 'tag'] },
+)
 const result = fc.record({
   artefact: hash,
   matrix: hash,

@@ -118,7 +118,7 @@ const expectedVersions = (envelopes: readonly Envelope[], position: number): Row
     .flatMap(([stream, { versions }]) =>
       versions.map(({ result, using, ...request }) => {
         const none = { artefact: null, matrix: null, read_at: null, rows: null, accuracy: null, report: null, runtime: null, seconds: null }
-        return { stream, ...request, options: using, ...none, ...result }
+        return { stream, keep_training_data: null, ...request, options: using, ...none, ...result }
       }),
     )
     .sort((a, b) => (a.stream === b.stream ? a.version - b.version : a.stream < b.stream ? -1 : 1))
