@@ -212,6 +212,31 @@ describe('INSERT', () => {
     expect([await head(), unfinished()]).toEqual([before, []])
   })
 
+  test.each([
+    ['price', '2.25', 'Column "price" is DECIMAL(2,1), which would change 2.25'],
+    ['price', 'CAST(2.25 AS DOUBLE)', 'would change 2.25'],
+    ['id', '912.50', 'Column "id" is INTEGER, which would change 912.50'],
+    ['day', "TIMESTAMP '2024-05-01 10:30:00'", 'Column "day" is DATE, which would change 2024-05-01 10:30:00'],
+  ])('never rounds: a %s of %s is refused', async (column, value, reason) => {
+    await ok("CREATE OR REPLACE TABLE files.exact (SELECT 1 AS id, 1.5 AS price, DATE '2024-01-01' AS day)")
+    expect(await refusal(`INSERT INTO files.exact (${column}) VALUES (${value})`)).toContain(reason)
+    expect(await rows('SELECT count(*) FROM files.exact')).toEqual([[1]])
+  })
+
+  test('takes values of a wider type that are the same in the column, and those that were CAST', async () => {
+    await ok("CREATE OR REPLACE TABLE files.exact (SELECT 1 AS id, 1.5 AS price, DATE '2024-01-01' AS day)")
+    await ok("INSERT INTO files.exact VALUES (2.00, 2.50, TIMESTAMP '2024-01-02 00:00:00'), (NULL, NULL, NULL)")
+    await ok('INSERT INTO files.exact (price, id) SELECT CAST(2.25 AS DECIMAL(2,1)), round(3.4)')
+    await ok('INSERT INTO files.exact (price) SELECT CAST(0.1 AS DOUBLE)')
+    expect(await rows('SELECT id, price, CAST(day AS VARCHAR) FROM files.exact')).toEqual([
+      [1, 1.5, '2024-01-01'],
+      [2, 2.5, '2024-01-02'],
+      [null, null, null],
+      [3, 2.3, null],
+      [null, 0.1, null],
+    ])
+  })
+
   test('of many at once loses no row', async () => {
     await ok('CREATE TABLE files.many (n INT)')
     await Promise.all(Array.from({ length: 12 }, (_, n) => ok(`INSERT INTO files.many VALUES (${n})`)))
