@@ -7,17 +7,53 @@ import { signal } from '@preact/signals'
 
 export type Place = { path: string; query: URLSearchParams }
 
-const read = (): Place => {
-  const text = location.hash.slice(1)
+const read = (hash: string): Place => {
+  const text = hash.slice(1)
   const mark = text.indexOf('?')
   const path = mark < 0 ? text : text.slice(0, mark)
   return { path: path === '' ? '/' : path, query: new URLSearchParams(mark < 0 ? '' : text.slice(mark + 1)) }
 }
 
 /** The user's place, as read from the part of the address behind the `#`. */
-export const place = signal(read())
+export const place = signal(read(location.hash))
+
+/** Browsers limit how often the address may change: Safari to 100 times in 30 seconds. */
+const writeEveryMs = 300
+
+/** The address that the current step does not have yet. */
+let waiting: string | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Browsers refuse an address that is too long. The place is right without it, and is only not kept or shared. */
+const write = (method: 'pushState' | 'replaceState', href: string): void => {
+  try {
+    history[method](null, '', href)
+  } catch {
+    // The old address stays.
+  }
+}
+
+const writeWaiting = (): void => {
+  if (waiting === undefined) return
+  write('replaceState', waiting)
+  waiting = undefined
+}
+
+/** Writes the address at once, or as soon as the browser lets it change again. */
+const replaceSoon = (href: string): void => {
+  waiting = href
+  if (timer !== undefined) return
+  writeWaiting()
+  timer = setTimeout(() => {
+    timer = undefined
+    if (waiting !== undefined) replaceSoon(waiting)
+  }, writeEveryMs)
+}
+
 addEventListener('hashchange', () => {
-  place.value = read()
+  // What waits belongs to the step that was left.
+  waiting = undefined
+  place.value = read(location.hash)
 })
 
 type Query = Record<string, string | undefined>
@@ -42,12 +78,12 @@ export const hrefOf = (path: string, query: Query = {}): string => {
 /** Goes to a place; with `replace` there is no step back to the current one. */
 export const go = (path: string, query: Query = {}, { replace = false } = {}): void => {
   const href = hrefOf(path, query)
-  if (!replace) {
-    location.hash = href
-    return
+  if (replace) replaceSoon(href)
+  else {
+    writeWaiting()
+    if (href !== location.hash) write('pushState', href)
   }
-  history.replaceState(null, '', href)
-  place.value = read()
+  place.value = read(href)
 }
 
 /** Changes some parameters of the current address, and keeps the others. */

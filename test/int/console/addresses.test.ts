@@ -49,6 +49,31 @@ test('the form of a connection has its parameters, and that of a chatbot its age
   await page.context().close()
 })
 
+test('what is typed for long stays, and is in the address at the end', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill')
+  page.setDefaultTimeout(20_000)
+  // Chrome has such a limit, too, but not under the control of a test.
+  await page.addInitScript(`{
+    const { replaceState } = History.prototype
+    const times = []
+    History.prototype.replaceState = function (...given) {
+      times.push(performance.now())
+      if (times.filter((time) => time > performance.now() - 30_000).length > 100) throw new DOMException('too often', 'SecurityError')
+      return replaceState.apply(this, given)
+    }
+  }`)
+  await page.reload()
+  const filter = page.getByRole('searchbox')
+  const text = 'a text of many keys '.repeat(15)
+  await filter.pressSequentially(text)
+  expect(await filter.inputValue()).toBe(text)
+  await page.waitForURL((url) => new URLSearchParams(url.hash.split('?')[1]).get('filter') === text)
+  await page.reload()
+  expect(await filter.inputValue()).toBe(text)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
 test('a version that failed is not called active', async () => {
   await sql(at.url, 'CREATE TABLE files.few (SELECT 1 AS a, 2 AS b)')
   await sql(at.url, 'CREATE MODEL bad FROM files (SELECT * FROM few) PREDICT b')
