@@ -74,6 +74,23 @@ test('what is typed for long stays, and is in the address at the end', async () 
   await page.context().close()
 })
 
+test('a statement that is too long for an address runs, and steps back go on', async () => {
+  const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql: 'SELECT 7 AS seven' }).toString()}`)
+  page.setDefaultTimeout(20_000)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('1 row ').waitFor()
+  await page.getByLabel('SQL').click()
+  await page.keyboard.press('Control+A')
+  await page.keyboard.insertText(`SELECT length('${'ü'.repeat(450_000)}') AS long`)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('gridcell', { name: '450000' }).waitFor()
+  await page.getByRole('link', { name: 'Events' }).click()
+  await page.locator('h1', { hasText: 'Events' }).waitFor()
+  await page.goBack()
+  await page.getByRole('button', { name: 'SELECT 7 AS seven', exact: true }).waitFor()
+  await page.context().close()
+})
+
 test('a version that failed is not called active', async () => {
   await sql(at.url, 'CREATE TABLE files.few (SELECT 1 AS a, 2 AS b)')
   await sql(at.url, 'CREATE MODEL bad FROM files (SELECT * FROM few) PREDICT b')
