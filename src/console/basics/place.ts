@@ -17,12 +17,15 @@ const read = (hash: string): Place => {
 /** The user's place, as read from the part of the address behind the `#`. */
 export const place = signal(read(location.hash))
 
-/** Browsers limit how often the address may change: Safari to 100 times in 30 seconds. */
-const writeEveryMs = 300
+/** Browsers limit how often the address may change, Safari to 100 times in 30 seconds: so many changes at once, and then one each time. */
+const changesAtOnce = 20
+const writeEveryMs = 500
 
 /** The address that the current step does not have yet. */
 let waiting: string | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
+/** The time of the last change if all of them were as far apart as they may be. */
+let due = -Infinity
 
 /** Browsers refuse an address that is too long. The place is right without it, and is only not kept or shared. */
 const write = (method: 'pushState' | 'replaceState', href: string): void => {
@@ -43,11 +46,14 @@ const writeWaiting = (): void => {
 const replaceSoon = (href: string): void => {
   waiting = href
   if (timer !== undefined) return
-  writeWaiting()
-  timer = setTimeout(() => {
-    timer = undefined
-    if (waiting !== undefined) replaceSoon(waiting)
-  }, writeEveryMs)
+  const now = performance.now()
+  due = Math.max(due, now - changesAtOnce * writeEveryMs) + writeEveryMs
+  if (due <= now) writeWaiting()
+  else
+    timer = setTimeout(() => {
+      timer = undefined
+      writeWaiting()
+    }, due - now)
 }
 
 addEventListener('hashchange', () => {
