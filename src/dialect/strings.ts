@@ -53,6 +53,13 @@ export const quoteName = (name: string): string => `"${name.replaceAll('"', '""'
 export const nameText = (name: string): string => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : quoteName(name))
 
 /**
+ * The query that reads another one in a database.
+ *
+ * @example queryOf('shop_db', 'SELECT 1') // 'SELECT * FROM shop_db (SELECT 1)'
+ */
+export const queryOf = (database: string, query: string): string => `SELECT * FROM ${nameText(database)} (${query})`
+
+/**
  * A name in the notation of this service and MySQL: `backQuoteName('we`ird')` is the name in back-quotes, with the inner back-quote
  * doubled.
  */

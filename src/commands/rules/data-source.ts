@@ -1,7 +1,7 @@
 import { foldName } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
 import type { View } from '../../../events/view.js'
-import { nameText } from '../../dialect/strings.js'
+import { queryOf } from '../../dialect/strings.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 
@@ -38,5 +38,5 @@ export const shownQuery = async (
   project: Resource<'project'>,
 ): Promise<string> => {
   const database = await databaseOf(resources, state, project)
-  return recordedDatabase(database, project) === '' ? state.query : `SELECT * FROM ${nameText(database)} (${state.query})`
+  return recordedDatabase(database, project) === '' ? state.query : queryOf(database, state.query)
 }

@@ -101,7 +101,7 @@ const chatbots: ResourceRelation = {
 const nameText = (name: string): string =>
   `CASE WHEN regexp_full_match(${name}, '[A-Za-z_][A-Za-z_0-9]*') THEN ${name} ELSE '"' || replace(${name}, '"', '""') || '"' END`
 
-/** `shownQuery` in `src/commands/rules/data-source.ts` gives REST the same text. */
+/** `shownQuery` in `src/commands/rules/data-source.ts` gives REST the same text, by `queryOf`. */
 const views: ResourceRelation = {
   name: 'views',
   table: 'views',

@@ -389,6 +389,8 @@ test('a view FROM a connection is in the SQL of its database, like the same quer
   expect(await ask("SELECT query FROM views WHERE name = 'native'")).toEqual([[`SELECT * FROM pg (${half})`]])
   await ask('ALTER VIEW native FROM pg AS SELECT generate_series(1, 2) AS n')
   expect(await ask('SELECT * FROM native')).toEqual([[1], [2]])
+  await ask('ALTER VIEW native FROM pg AS SELECT 3 AS n -- three')
+  expect(await ask('SELECT * FROM native')).toEqual([[3]])
   expect(await ask('EXPLAIN CREATE VIEW other FROM pg (SELECT 1 AS n)')).toContainEqual([
     'data',
     expect.stringContaining('FROM pg (SELECT 1 AS n)'),

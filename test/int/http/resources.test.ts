@@ -415,6 +415,7 @@ test('a view is shown with the database of its names, so that its own record cha
   await call('POST', '/api/projects', { project: { name: 'Other Shop' } })
   const views = [
     ['FROM files (SELECT 1 AS one)', 'SELECT * FROM files (SELECT 1 AS one)'],
+    ['FROM files (SELECT 1 AS one -- of one\n)', 'SELECT * FROM files (SELECT 1 AS one)'],
     ['FROM `Other Shop` (SELECT name FROM models)', 'SELECT * FROM "Other Shop" (SELECT name FROM models)'],
     ['FROM shop (SELECT name FROM models)', 'SELECT name FROM models'],
   ] as const

@@ -1,4 +1,4 @@
-import { nameText } from '../../../dialect/strings.js'
+import { queryOf } from '../../../dialect/strings.js'
 import type { Resources } from '../../../log/contract/log.js'
 import type { InnerQuery } from '../../statements/statement.js'
 
@@ -10,5 +10,5 @@ import type { InnerQuery } from '../../statements/statement.js'
  */
 export const nativeViewQuery = async ({ database, query }: InnerQuery, resources: Pick<Resources, 'one'>): Promise<string | undefined> => {
   const connection = database === null ? undefined : await resources.one('database', database)
-  return connection && `SELECT * FROM ${nameText(connection.state.name)} (${query})`
+  return connection && queryOf(connection.state.name, query)
 }
