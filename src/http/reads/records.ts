@@ -3,13 +3,15 @@ import type { Model, ModelVersion } from '../../../events/model.js'
 import type { RunRecord } from '../../jobs/history.js'
 import type { Resource, Log } from '../../log/contract/log.js'
 import { databaseOf, shownQuery } from '../../commands/rules/data-source.js'
-import { streamEvents } from '../../log/read/slices.js'
+import { streamEventsWith } from '../../log/read/slices.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { describeModelPlace, type NamedRows, type ModelPlace } from '../../sql/facade/describe-model.js'
 import { maskSecrets } from '../../vault/seal-secrets.js'
 
 /** `2026-11-21T10:00:00.123456Z` as records show it: UTC, `2026-11-21 10:00:00.123456`. */
 export const recordTime = (recordedAt: string): string => recordedAt.slice(0, 26).replace('T', ' ')
+
+const requestedType = 'ModelTrainingRequested'
 
 /** Makes the records that combine several resources, as of one moment. */
 export class Records {
@@ -205,8 +207,10 @@ export class Records {
 
   /** The times of the requests for a model's trainings, by version. They are in the log alone: states have no times. */
   async #requestTimes({ stream }: Resource<'model'>): Promise<ReadonlyMap<number, string>> {
-    const requests = (await streamEvents(this.moment, stream)).filter(({ type }) => type === 'ModelTrainingRequested')
-    return new Map(requests.map(({ data, recorded_at }) => [Number(data['version']), recorded_at]))
+    const times = new Map<number, string>()
+    for await (const { type, data, recorded_at } of streamEventsWith(this.moment, stream, 0, (text) => text.includes(requestedType)))
+      if (type === requestedType) times.set(Number(data['version']), recorded_at)
+    return times
   }
 
   async #version(model: Resource<'model'>, version: ModelVersion, project: Resource<'project'>, requested: ReadonlyMap<number, string>) {
