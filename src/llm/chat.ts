@@ -2,7 +2,7 @@ import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { wholeCharacters, withoutThoughts } from './answer-text.js'
 import type { ChatEnd, ChatPart, ChatRequest, LanguageModel, ToolCall } from './contract/language-model.js'
-import type { OpenWire, WirePart } from './contract/wire.js'
+import type { OpenWire, Refusals, WirePart } from './contract/wire.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { explainFailure, explainSent, llmFailed, endedEarly, notUnderstood, type Exchange } from './failures.js'
 import type { Places } from './places.js'
@@ -106,7 +106,7 @@ export const chatWith = ({ settings, exchange, open, refusals, places, most }: C
   async function* (request, { signal }) {
     const leave = await places.take(exchange.host, signal)
     const stop = new Stop(signal, most, exchange)
-    let refused = refusals.of(settings)
+    let refused: Refusals = new Set()
     const ask = () => {
       refused = refusals.of(settings)
       return open(within(request, settings), refused, stop.signal)
