@@ -13,8 +13,8 @@ import type { SelectRequest } from '../sql/contract/select.js'
 
 /**
  * Why a process ended. It was killed for its memory; because one query did not stop (`stuck`); or because it stopped answering, and any of
- * its queries may be the cause (`blocked`). Or it found that its tables did not show all added rows (`other_rows`), or it ended by itself. Or
- * it was `replaced` on purpose, and no query is the cause.
+ * its queries may be the cause (`blocked`). Or it found that its tables did not show all added rows (`other_rows`), or it ended by itself.
+ * Or it was `replaced` on purpose, and no query is the cause.
  */
 export type Loss = 'memory' | 'stuck' | 'blocked' | 'other_rows' | 'died' | 'replaced'
 

@@ -104,8 +104,8 @@ export class BlobCache {
   }
 
   /**
-   * Moves a complete file in, and holds it. It replaces a file that is there, which the disk may have spoiled. After a crash of the machine, the file has all of its bytes or does not exist. A blob that
-   * `isGone` by then is not taken in, not even for a moment.
+   * Moves a complete file in, and holds it. It replaces a file that is there, which the disk may have spoiled. After a crash of the
+   * machine, the file has all of its bytes or does not exist. A blob that `isGone` by then is not taken in, not even for a moment.
    * @throws Problem not_found when it is gone
    */
   async take(file: string, sha: string, isGone: () => boolean = () => false): Promise<HeldBlob> {

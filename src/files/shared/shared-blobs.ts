@@ -232,7 +232,7 @@ export class SharedBlobs implements BlobStore {
     this.options.cache.drop(sha)
   }
 
-  /** Removes the bytes of objects that are listed for removal. One that cannot be removed holds up no others. @throws its error at the end */
+  /** Removes the bytes of objects that are listed for removal. One that cannot be removed holds up no others; its error is thrown last. */
   async removeObjects(objects: readonly DoomedObject[], signal?: AbortSignal): Promise<void> {
     const failures: unknown[] = []
     for (const object of objects) {

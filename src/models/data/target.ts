@@ -77,7 +77,7 @@ const numberTarget = (
   for (const value of numbers) if (distinct.size <= most) distinct.add(value)
   const values = [...distinct].sort((one, other) => one - other)
   if (!areClasses(values, asked)) return regression({ name, type }, numbers)
-  refuseRounded({ name, numbers }, 'CAST it to VARCHAR if these are classes, or set task = \'regression\'.')
+  refuseRounded({ name, numbers }, "CAST it to VARCHAR if these are classes, or set task = 'regression'.")
   const classOf = new Map(values.map((value, index) => [value, index]))
   const classes = type === 'boolean' ? values.map((value) => value === 1) : values
   return classification(
