@@ -25,6 +25,9 @@ const isOperator = (token: Token | undefined): boolean =>
   token !== undefined &&
   ((token.kind === 'symbol' && operators.has(token.text)) || (token.kind === 'word' && operatorWords.has(token.text.toUpperCase())))
 
+/** An open bracket: the place of its token, and whether it has commas, and whether anything but names and commas. */
+type Bracket = { at: number; text: string; hasComma: boolean; hasOthers: boolean }
+
 /** An INSERT whose values have not begun: the place of its token, and the number of brackets around it. */
 type Insert = { at: number; depth: number }
 
@@ -47,22 +50,27 @@ class Finder {
   ) {}
 
   *find(): Generator<void, Cut[]> {
-    const brackets: string[] = []
+    const brackets: Bracket[] = []
     for (let i = 0; i < this.tokens.length; i++) {
       const token = this.tokens[i]
       if (!token) break
       if (i % tokensAtOnce === tokensAtOnce - 1) yield
-      if (token.kind === 'symbol' && token.text in closers) brackets.push(token.text)
+      if (token.kind === 'symbol' && token.text in closers) brackets.push({ at: i, text: token.text, hasComma: false, hasOthers: false })
       else if (token.kind === 'symbol' && /^[)\]}]$/.test(token.text)) {
-        brackets.pop()
+        this.cutAfterNames(i, brackets.pop())
         this.endInserts(brackets.length + 1, token.start)
       } else if (isSymbol(token, ';')) this.endInserts(brackets.length, token.start)
       this.cutInserted(i, brackets.length)
+      const innermost = brackets.at(-1)
+      if (innermost && innermost.at < i) {
+        innermost.hasComma ||= isSymbol(token, ',')
+        innermost.hasOthers ||= !isKeyKind(token) && !isSymbol(token, ',') && !isSymbol(token, '.') && !isSymbol(token, '-')
+      }
       // A place inside a value that is already cut is skipped.
       if (token.start < this.covered) continue
       if (this.isKey(i)) {
         this.lastKey = i
-        this.cutAfterKey(i, brackets.at(-1) === '(')
+        this.cutAfterKey(i, innermost?.text === '(')
       }
       this.cutInside(token, this.isBrokenAfter(i))
       this.cutComment(i)
@@ -121,6 +129,14 @@ class Finder {
       return
     }
     if (isSymbol(value, ',') && inCall && this.tokens[key]?.kind === 'string' && this.tokens[at + 1]) this.cutValue(at + 1)
+  }
+
+  /** Cuts the values of `(login, password) = ('ann', 'pw')`, whose names end at the bracket `close`. */
+  private cutAfterNames(close: number, bracket: Bracket | undefined): void {
+    if (!bracket?.hasComma || bracket.hasOthers || this.lastKey < bracket.at || (this.tokens[close]?.start ?? 0) < this.covered) return
+    let at = close + 1
+    while (isOperator(this.tokens[at])) at += 1
+    if (at > close + 1) this.cutValue(at)
   }
 
   /** The place after `.name.name`, which begins here. */

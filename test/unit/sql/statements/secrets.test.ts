@@ -43,6 +43,15 @@ describe('secrets are cut from the text of a statement', () => {
     ["REPLACE INTO u (login, password) VALUES ('bob', 'p')", 'REPLACE INTO u (login, password) VALUES ******'],
     ["replace delayed u (login, password) values ('bob', 'p')", 'replace delayed u (login, password) values ******'],
     [
+      "CREATE JOB j (SELECT * FROM crm (UPDATE u SET (login, password) = ('bob', 'p') WHERE id = 1); SELECT 'a')",
+      "CREATE JOB j (SELECT * FROM crm (UPDATE u SET (login, password) = '******' WHERE id = 1); SELECT 'a')",
+    ],
+    [
+      "SELECT 1 FROM t WHERE (t.login, t.password) IN (('bob', 'p'), ('eve', 'q')) AND b = 'c'",
+      "SELECT 1 FROM t WHERE (t.login, t.password) IN '******' AND b = 'c'",
+    ],
+    ['SELECT count(token) FROM t HAVING count(token) > 100', 'SELECT count(token) FROM t HAVING count(token) > 100'],
+    [
       "WITH x AS (SELECT 'a') INSERT INTO u (login, password) VALUES ('bob', 'p')",
       "WITH x AS (SELECT 'a') INSERT INTO u (login, password) VALUES ******",
     ],
@@ -144,6 +153,7 @@ const planted = setting.chain(([name, quote, before, operator, after, secretValu
     `SELECT json_object('${name}', ${secretValue})`,
     `CREATE USER u IDENTIFIED BY ${secretValue}`,
     `INSERT INTO t (a, ${name}) VALUES (1, ${secretValue}), (2, ${secretValue})`,
+    `UPDATE t SET (a, ${name}) = (1, ${secretValue})`,
     `REPLACE INTO t (a, ${name}) VALUES (1, ${secretValue})`,
     `CREATE JOB j (SELECT 1; INSERT INTO t (a, ${name}) VALUES (1, ${secretValue}))`,
     `CREATE JOB j (SELECT * FROM crm (WITH a AS (SELECT 1) INSERT INTO t (a, ${name}) SELECT 1, ${secretValue}))`,
