@@ -28,7 +28,7 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
     const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: { ...systemClock, now: () => log.now() }, logger })
     const erasures = new Erasures({
       ...{ ledger, blobs, wipes: storage.peers?.wipes },
-      purge: (upTo) => sqlProcess.purge(upTo),
+      purge: (erasedAt) => sqlProcess.purge(erasedAt),
       purgeKnowledge: () => knowledge.purge(),
     })
     const rotation = new KeyRotation({

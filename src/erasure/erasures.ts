@@ -48,8 +48,8 @@ export type ErasureResult = {
 type Options = {
   ledger: Ledger
   blobs: BlobStore
-  /** Removes the bytes of data that was erased up to a position from the tables' files. */
-  purge: (upTo: number) => Promise<void>
+  /** Removes the bytes of erased data from the tables' files. `erasedAt` tells the position of the last erasure. */
+  purge: (erasedAt: () => Promise<number>) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */
   purgeKnowledge?: () => Promise<void>
   /** The other nodes of the log, which also have files. */

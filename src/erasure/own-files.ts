@@ -3,8 +3,8 @@ import type { Log } from '../log/contract/log.js'
 
 type Options = {
   log: Pick<Log, 'wipe' | 'erasedAt'>
-  /** Removes the bytes of data that was erased up to a position from the tables' files. */
-  purge: (upTo: number) => Promise<void>
+  /** Removes the bytes of erased data from the tables' files. `erasedAt` tells the position of the last erasure. */
+  purge: (erasedAt: () => Promise<number>) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */
   purgeKnowledge?: () => Promise<void>
 }
@@ -49,7 +49,7 @@ export class OwnFiles {
     const isInTables = kinds.some((what) => what !== 'secrets' && what !== 'matrix')
     await Promise.all([
       this.options.log.wipe(signal),
-      isInTables ? this.options.purge(position) : undefined,
+      isInTables ? this.options.purge(async () => Math.max(position, await this.options.log.erasedAt())) : undefined,
       kinds.includes('documents') ? this.options.purgeKnowledge?.() : undefined,
     ])
     for (const what of kinds) this.#erased.delete(what)

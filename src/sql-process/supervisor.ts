@@ -27,6 +27,9 @@ export type SqlProcessStatus = ProcessStatus & {
 
 const idleLookMs = 10
 
+/** A copy of the tables, and the position of the log up to which it has all events. */
+type TablesCopy = { file: string; position: number }
+
 /**
  * SQL over the tables, in a process that is kept running and within its limits. If a query ends the process, only that query fails: the
  * other queries without a row so far run again.
@@ -142,30 +145,47 @@ export class SqlProcess implements SelectService {
   }
 
   /**
-   * Resolves when the tables' files have no byte of data that was erased up to a position. A copy replaces the tables, and a new process
-   * replaces the old one; queries wait meanwhile. If no copy is possible, the new process builds the tables from the log.
+   * Resolves when the tables' files have no byte of erased data. A copy replaces the tables, and a new process replaces the old one; queries
+   * wait meanwhile. If no copy is possible, the new process builds the tables from the log. `erasedAt` tells the position of the last
+   * erasure.
    */
-  async purge(upTo: number): Promise<void> {
-    const purged = this.#purging.then(() => this.#purge(upTo))
+  async purge(erasedAt: () => Promise<number>): Promise<void> {
+    const purged = this.#purging.then(() => this.#purge(erasedAt))
     this.#purging = purged.catch(() => undefined)
     return purged
   }
 
-  async #purge(upTo: number): Promise<void> {
-    const copy = join(this.#paths.tables, `${randomUUID()}.duckdb`)
-    const copied = await this.copy(copy, upTo).catch((err: unknown) => {
-      this.options.logger?.warn({ err }, 'the tables cannot be copied; they are built anew')
-      return undefined
-    })
+  async #purge(erasedAt: () => Promise<number>): Promise<void> {
+    let copy = await this.#copied(erasedAt)
     const release = this.#gate.hold()
     try {
       const until = performance.now() + this.#limits.purgeWaitMs
       while (this.#gate.running > 0 && performance.now() < until) await sleep(idleLookMs)
+      if (copy && copy.position < (await erasedAt())) copy = await this.#copied(erasedAt, copy)
       await this.#keeper.replace(() => {
-        if (copied !== undefined) this.#exchange(copy)
+        if (copy) this.#exchange(copy.file)
       })
     } finally {
       release()
+    }
+  }
+
+  /**
+   * A copy of the tables without erased data, in place of an earlier copy. Data that is erased during the copying may be in the copy, and no
+   * process would open it, so then it is made again.
+   */
+  async #copied(erasedAt: () => Promise<number>, earlier?: TablesCopy): Promise<TablesCopy | undefined> {
+    let copy = earlier
+    try {
+      for (let erased = await erasedAt(); !copy || copy.position < erased; erased = await erasedAt()) {
+        if (copy) rmSync(copy.file, { force: true })
+        const file = join(this.#paths.tables, `${randomUUID()}.duckdb`)
+        copy = { file, position: await this.copy(file, erased) }
+      }
+      return copy
+    } catch (err) {
+      this.options.logger?.warn({ err }, 'the tables cannot be copied; they are built anew')
+      return undefined
     }
   }
 

@@ -146,8 +146,8 @@ eachLog(({ withLog, isShared }) =>
         const payload = vault.seal(Buffer.from('[]'))
         await log.submit({ origin, lookups: {}, decide: () => [servedRows(payload)], payloads: [payload] })
         const purges: number[] = []
-        const purge = async (upTo: number) => {
-          if (purges.push(upTo) === 1) throw new Error('SQL is not available')
+        const purge = async (erasedAt: () => Promise<number>) => {
+          if (purges.push(await erasedAt()) === 1) throw new Error('SQL is not available')
         }
         const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge })
         const erase = () => erasures.erase({ subject: { what: 'prediction', of: 1 }, reason: null, shared: false, dryRun: false }, origin)

@@ -21,8 +21,10 @@ const unexpected: unknown[] = []
 const onFailed = (error: unknown) => void unexpected.push(error)
 
 /** The erasures of a node, whose tables are purged when `purge` says so. */
-const erasuresOf = ({ ledger, directory, peers }: Node, purge: (upTo: number) => Promise<void> = async () => undefined): Erasures =>
-  new Erasures({ ledger, blobs: new Blobs(join(directory, 'blobs')), wipes: peers.wipes, purge })
+const erasuresOf = (
+  { ledger, directory, peers }: Node,
+  purge: (erasedAt: () => Promise<number>) => Promise<void> = async () => undefined,
+): Erasures => new Erasures({ ledger, blobs: new Blobs(join(directory, 'blobs')), wipes: peers.wipes, purge })
 
 const writeSecret = async ({ ledger, log, vault }: Node, name: string, text: string): Promise<string> => {
   const project = { type: 'CreateProject', data: { project: 'shop', unlessExists: true } } as const
@@ -78,8 +80,8 @@ describe('an erasure', () => {
     withNodesOf(server(), 2, async ([a, b]) => {
       const purges: number[] = []
       let goOn: () => void = () => undefined
-      const purge = async (upTo: number) => {
-        if (purges.push(upTo) === 1) await new Promise<void>((resolve) => (goOn = resolve))
+      const purge = async (erasedAt: () => Promise<number>) => {
+        if (purges.push(await erasedAt()) === 1) await new Promise<void>((resolve) => (goOn = resolve))
       }
       const erasures = erasuresOf(b!, purge)
       await erasures.follow(onFailed)
