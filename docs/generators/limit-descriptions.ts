@@ -33,6 +33,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   keepAliveTimeoutMs:
     'How long a connection may be idle. Beyond: the service closes it, and the client opens another one. Most proxies close an idle connection after 60 s. The proxy should be first: if the server closes first, it loses a request that the proxy sends at this moment.',
   stopTimeoutMs: 'How long a stop waits for answers under way. Beyond: their connections are closed.',
+  startStopWaitMs: 'How long a stop waits for a start that is not over. Beyond: the process ends; the next start continues its work.',
   logLinesMaxChars:
     'Lines of the service’s own log that wait to be written, while its disk or reader is slow. Beyond: they are dropped and counted.',
   serverAddressWaitMs:

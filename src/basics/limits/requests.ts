@@ -29,6 +29,7 @@ export const requestLimits = {
   requestTimeoutMs: 15 * 60_000,
   keepAliveTimeoutMs: 65_000,
   stopTimeoutMs: 20_000,
+  startStopWaitMs: 5_000,
   logLinesMaxChars: 1024 * 1024,
   serverAddressWaitMs: 10_000,
   sessionsMax: 10_000,

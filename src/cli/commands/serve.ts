@@ -1,6 +1,8 @@
 /** Room: the commands of `mindledger`, a file for each. It imports any room above it. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pino, type Logger } from 'pino'
+import { limits } from '../../basics/limits.js'
 import { isLoopback, type Config } from '../../setup/config.js'
 import { startService } from '../../main.js'
 import { LogLines } from '../terminal/log-lines.js'
@@ -21,13 +23,14 @@ const createLogger = (config: Config): Logger => {
 
 /**
  * `mindledger serve`: runs until SIGTERM or SIGINT, then answers the requests in progress and exits 0. SIGHUP does the same when its
- * terminal is closed; without a terminal it is ignored, because there is no configuration to reload.
+ * terminal is closed; without a terminal it is ignored, because there is no configuration to reload. A start that waits for something,
+ * such as room on the disk, is left as by a kill.
  */
 export const serve = async (config: Config): Promise<number> => {
   const logger = createLogger(config)
   // A full disk under stderr must not end the service either.
   process.stderr.on('error', () => undefined)
-  // The signals are handled from the first moment: a stop during the start takes effect after it.
+  // The signals are handled from the first moment.
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
     process.on('SIGHUP', () => {
@@ -35,7 +38,14 @@ export const serve = async (config: Config): Promise<number> => {
       else logger.warn('SIGHUP: there is no configuration to reload, the service goes on; SIGTERM stops it')
     })
   })
-  const service = await startService(config, logger)
+  const service = await Promise.race([
+    startService(config, logger),
+    stopped.then(() => sleep(limits.startStopWaitMs, undefined, { ref: false })),
+  ])
+  if (!service) {
+    logger.warn('stopped before the start was over: it waited for a disk, a database or other nodes; the next start goes on with its work')
+    process.exit(0)
+  }
   const { position } = await service.head()
   if (process.stdout.isTTY) process.stdout.write(`Mindledger at ${service.url}\n  data  ${config.dataDirectory}\n  head  ${position}\n`)
   else logger.info({ url: service.url, data: config.dataDirectory, head: position }, 'serving')
