@@ -1,5 +1,8 @@
-/** A string without a closing quote matches to the end of the text; JSON.parse then refuses it. */
-const textsAndNumbers = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+/**
+ * A string without a closing quote matches to the end of the text; JSON.parse then refuses it. The form of the strings needs no memory for
+ * each of their characters.
+ */
+const textsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
 /** Every number with fewer digits keeps them. */
 const longNumber = /\d[\d.]{15}/
@@ -27,6 +30,26 @@ export const losesDigits = (written: string): boolean => {
   const value = Number(written)
   if (/^-?\d+$/.test(written)) return !Number.isSafeInteger(value)
   return !Number.isFinite(value) || digitsOf(value.toExponential()) !== digitsOf(written)
+}
+
+/** No double needs more digits than these. */
+const mostNeeded = 17
+/** JavaScript prints at most so many digits of a double. */
+const mostPrinted = 101
+
+/**
+ * Whether a double holds a number as it is written: its digits come back, or they are those of the double itself, of which programs may
+ * print more than are needed.
+ *
+ * @example fitsDouble('0.10000000000000001') // true
+ * @example fitsDouble('90071992547409.93') // false
+ */
+export const fitsDouble = (written: string): boolean => {
+  const value = Number(written)
+  if (String(value) === written) return true
+  const digits = digitsOf(written)
+  if (digits.length <= mostNeeded && digitsOf(String(value)) === digits) return true
+  return digits !== '' && digits.length <= mostPrinted && digitsOf(value.toExponential(digits.length - 1)) === digits
 }
 
 /**

@@ -1,4 +1,4 @@
-import { digitsOf } from '../../basics/exact-json.js'
+import { fitsDouble } from '../../basics/exact-json.js'
 import { dateShape, startsMonthName } from './date-shapes.js'
 import { shapes } from './shapes.js'
 
@@ -26,26 +26,12 @@ const commaDecimal = new RegExp(String.raw`^${number},\d+$`)
 /** The digits of so many characters come back from a double, unless the number is tiny. */
 export const shortNumber = 15
 const leastNormal = 2.3e-308
-/** No double needs more digits than these. */
-const mostNeeded = 17
-
-/**
- * Whether a double holds a number as it is written: its digits come back, or they are those of the double itself, of which programs may
- * print more than are needed.
- *
- * @example fitsDouble('0.10000000000000001') // true
- * @example fitsDouble('90071992547409.93') // false
- */
-const fitsDouble = (written: string): boolean => {
-  const value = Number(written)
-  if (written.length <= shortNumber && Math.abs(value) >= leastNormal) return true
-  const digits = digitsOf(written)
-  if (digits.length <= mostNeeded && digitsOf(String(value)) === digits) return true
-  return digits !== '' && digitsOf(value.toExponential(digits.length - 1)) === digits
-}
+/** A short number fits without a closer look. */
+const fits = (written: string): boolean =>
+  (written.length <= shortNumber && Math.abs(Number(written)) >= leastNormal) || fitsDouble(written)
 
 /** The shape of a number with a fraction, an exponent or separators; `written` is the number with a dot at most. */
-const held = (shape: number, written: string): number => (fitsDouble(written) ? shape : shapes.inexact)
+const held = (shape: number, written: string): number => (fits(written) ? shape : shapes.inexact)
 
 const numberShape = (text: string): number => {
   if (!text.includes(',')) {

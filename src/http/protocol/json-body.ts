@@ -44,7 +44,7 @@ const parsedWithin = async (bytes: Uint8Array, most: Bounds): Promise<unknown> =
     return await parseJson(bytes, { isExact: hasLongNumber && most.rounds !== true })
   } catch (error) {
     if (!(error instanceof RoundedNumber)) throw error
-    throw wrong(`the number ${clipped(error.written)} is too large to be kept exactly`, 'Send it as a text, in quotes.')
+    throw wrong(`the number ${clipped(error.written)} cannot be kept exactly`, 'Send it as a text, in quotes.')
   }
 }
 

@@ -1,18 +1,19 @@
+import { fitsDouble } from '../../basics/exact-json.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 
 /** Counts of a JSON text, made without parsing it. For a text that is not JSON they mean nothing. */
 export type Counts = { values: number; depth: number; keys: number; hasLongNumber: boolean }
 
-/** A whole number in a JSON text that JavaScript would replace by a neighbour. */
+/** A number in a JSON text that JavaScript would replace by a neighbour. */
 export class RoundedNumber extends Error {
   constructor(readonly written: string) {
-    super('a whole number would be rounded')
+    super('a number would be rounded')
     this.name = 'RoundedNumber'
   }
 }
 
-const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
+const [quote, backslash, comma, colon, dot] = [0x22, 0x5c, 0x2c, 0x3a, 0x2e]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /** The index of the quote that closes the string which begins here; the end of the bytes if there is none. */
@@ -22,10 +23,11 @@ const endOfText = (bytes: Uint8Array, open: number): number => {
   return at
 }
 
-/** Every whole number with fewer digits is kept exactly. */
-const roundedMinDigits = 16
+/** Every number without an exponent that is shorter keeps its digits. */
+const roundedMinChars = 16
 
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+const isExponent = (byte: number | undefined): boolean => byte === 0x65 || byte === 0x45
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
 
 /**
@@ -55,33 +57,28 @@ export const countJson = (bytes: Uint8Array): Counts => {
     } else if ((byte === closeBracket || byte === closeBrace) && depth > 0) depth--
     else if (isDigit(byte)) {
       const start = at
-      while (isDigit(bytes[at + 1])) at++
-      if (at - start + 1 >= roundedMinDigits) counts.hasLongNumber = true
+      while (isDigit(bytes[at + 1]) || bytes[at + 1] === dot) at++
+      if (at - start + 1 >= roundedMinChars || isExponent(bytes[at + 1])) counts.hasLongNumber = true
     }
   }
   return counts
 }
 
-/** Whether a number is whole, and JavaScript has only a neighbour of it. */
-const isRounded = (written: string): boolean => {
-  if (!/^\d+$/.test(written)) return false
-  const value = Number(written)
-  return !Number.isFinite(value) || (String(value) !== written && BigInt(value) !== BigInt(written))
-}
-
 const endsNumber = (byte: number | undefined) =>
   byte === undefined || byte === comma || byte === closeBracket || byte === closeBrace || isSpace(byte)
 
-/** Finds a whole number that parsing would round. @throws RoundedNumber */
+/** Finds a number that parsing would round, or replace by infinity. @throws RoundedNumber */
 const refuseRounded = (bytes: Uint8Array, start = 0, end = bytes.length): void => {
   for (let at = start; at < end; at++)
     if (bytes[at] === quote) at = endOfText(bytes, at)
     else if (isDigit(bytes[at])) {
       const from = at
-      while (!endsNumber(bytes[at + 1])) at++
-      if (at - from + 1 < roundedMinDigits) continue
+      let hasExponent = false
+      while (!endsNumber(bytes[at + 1])) hasExponent = isExponent(bytes[++at]) || hasExponent
+      if (at - from + 1 < roundedMinChars && !hasExponent) continue
       const written = Buffer.from(bytes.subarray(from, at + 1)).toString('latin1')
-      if (isRounded(written)) throw new RoundedNumber(written)
+      // What is no number at all is left to the parser, which says where it stands.
+      if (!Number.isNaN(Number(written)) && !fitsDouble(written)) throw new RoundedNumber(written)
     }
 }
 
@@ -211,7 +208,7 @@ class Parser {
 
 /**
  * Parses a JSON text as JSON.parse does, a short one at once. For a longer one it yields to the event loop: the items of a long list,
- * at the top level or inside an object, are parsed in batches. With `isExact` it refuses whole numbers that JavaScript would round.
+ * at the top level or inside an object, are parsed in batches. With `isExact` it refuses numbers that JavaScript would round.
  *
  * @example await parseJson(Buffer.from('[9007199254740993]'), { isExact: true }) // throws: 9007199254740993 would become …992
  * @throws SyntaxError that names the byte position and quotes nothing of the text; RoundedNumber

@@ -85,7 +85,7 @@ describe('large texts are read in parts', () => {
     ))
 })
 
-describe('whole numbers that JavaScript would round are refused', () => {
+describe('numbers that JavaScript would round are refused', () => {
   const before = large(items, '', ',')
   const inText = (number: string) => [
     `[${number}]`,
@@ -96,10 +96,11 @@ describe('whole numbers that JavaScript would round are refused', () => {
   ]
 
   test.each(
-    ['9007199254740993', '12345678901234567890', '9'.repeat(309), '9'.repeat(1_000_000)].map(
-      (number) => [number.slice(0, 40), number.length, number] as const,
-    ),
-  )('%s… of %i digits', async (_name, _length, number) => {
+    [
+      ...['9007199254740993', '12345678901234567890', '9'.repeat(309), '9'.repeat(1_000_000)],
+      ...['90071992547409.93', '0.12345678901234567', '1e400', '1E-400', `0.${'1'.repeat(1_000)}`],
+    ].map((number) => [number.slice(0, 40), number.length, number] as const),
+  )('%s… of %i characters', async (_name, _length, number) => {
     for (const text of inText(number)) {
       const refused = await parseJson(Buffer.from(text), { isExact: true }).catch((error: unknown) => error)
       expect(refused).toBeInstanceOf(RoundedNumber)
@@ -113,10 +114,14 @@ describe('whole numbers that JavaScript would round are refused', () => {
     '9007199254740992',
     '1234567890123456800',
     '1' + '0'.repeat(22),
-    '0.12345678901234567',
     '12345678901234567e3',
-    '1e-12345678901234567',
-  ])('%s is taken: no digit is lost, or it is no whole number', async (number) => {
+    '0.30000000000000004',
+    '0.10000000000000001',
+    '0.0000000000000000000',
+    '1.7976931348623157e308',
+    '5e-324',
+    '2.5e-05',
+  ])('%s is taken: no digit is lost', async (number) => {
     for (const text of inText(number)) expect(await parseJson(Buffer.from(text), { isExact: true })).toEqual(JSON.parse(text))
   })
 

@@ -14,6 +14,11 @@ describe('the answer for a number', () => {
     predictor = loadPredictor(train(matrixOf(mixture(150, 2)), { target: 'price', preset: 'fast' }).artefact)
   })
 
+  it('echoes a number that a double cannot hold as it was sent', async () => {
+    const [row] = await answerRows(predictor, [{ place: 'west', size: '9007199254740993' }])
+    expect(row).toMatchObject({ size: '9007199254740993' })
+  })
+
   it('has the documented columns: sent inputs first, with the types of their columns, then the others', async () => {
     const [row] = await answerRows(predictor, [{ place: 'west', size: '40' }])
     expect(Object.keys(row!)).toEqual([
