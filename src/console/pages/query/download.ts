@@ -2,6 +2,7 @@ import { ApiError, request } from '../../api/request.js'
 import { contextOf, run, type Statement } from '../../api/sql.js'
 import { objectsOf } from '../../api/as-objects.js'
 import { saveFile } from '../../basics/save-file.js'
+import { firstWords, isReading } from './statement-kind.js'
 
 /** The data to save: the answer of a reading statement, or the events of a dry run. */
 export type DownloadRequest = Pick<Statement, 'query' | 'db' | 'at' | 'params'> & { isDryRun: boolean }
@@ -48,20 +49,13 @@ export type FileFormat = keyof typeof formats
 /** The formats in which an answer can be saved. */
 export const fileFormats = Object.keys(formats) as FileFormat[]
 
-/** The text before the first word of a statement: spaces, comments and brackets. */
-const before = /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/
-const readers = /^(?:SELECT|WITH|FROM|VALUES|TABLE|SHOW|DESC|DESCRIBE|EXPLAIN|SUMMARIZE|PIVOT|UNPIVOT|EVALUATE)\b/i
-
-/** Whether a statement only reads, by its first word. @example isReading('-- all\nSELECT 1') // true */
-export const isReading = (sql: string): boolean => readers.test(sql.replace(before, ''))
-
 /**
  * Why an answer is not offered as a file; undefined if it is. The final decision is the service's, which refuses statements that write.
  *
  * @example notSavedAs('CSV', 'CREATE PROJECT a', false) // 'Only the answer of a statement that reads is saved. …'
  */
 export const notSavedAs = (format: FileFormat, sql: string, isDryRun: boolean): string | undefined => {
-  if (sql.replace(before, '') === '') return 'There is no statement yet.'
+  if (firstWords(sql) === '') return 'There is no statement yet.'
   if (isReading(sql)) return isDryRun ? 'A dry run is for a statement that writes. Take the tick away to save this answer.' : undefined
   if (!isDryRun) return 'Only the answer of a statement that reads is saved. Run this one, or save the events of a dry run.'
   return format === 'Parquet' ? 'The events of a dry run are saved as CSV or JSON.' : undefined

@@ -1,6 +1,7 @@
 import type { Column, Value } from '../../api/sql.js'
 import type { ColumnSummary } from '../../parts/summary.js'
-import { isNumeric, timeOf } from '../../parts/value.js'
+import { timeOf } from '../../basics/time.js'
+import { isNumeric } from '../../parts/value.js'
 import type { RowStore } from './rows.js'
 
 /** The most points of a chart. More would not be distinguishable. */

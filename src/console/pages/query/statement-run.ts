@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { ApiError } from '../../api/request.js'
 import { run, type Statement } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
-import { isReading } from './download.js'
+import { mayWrite } from './statement-kind.js'
 import { RowStore } from './rows.js'
 import { Summaries, type ColumnSummary } from '../../parts/summary.js'
 
@@ -68,8 +68,7 @@ export class StatementRun {
     this.#aborting = aborting
     const { signal: aborted } = aborting
     const since = performance.now()
-    const mayWrite = statement.dryRun !== true && !isReading(statement.query)
-    this.#mayWrite = mayWrite
+    this.#mayWrite = statement.dryRun !== true && mayWrite(statement.query)
     this.outcome.value = { type: 'running', since }
     this.summaries.value = []
     try {
@@ -82,7 +81,7 @@ export class StatementRun {
     } catch (error) {
       if (aborted.aborted) return
       const failure = asApiError(error)
-      this.outcome.value = { type: 'error', error: mayWrite ? unanswered(failure) : failure }
+      this.outcome.value = { type: 'error', error: this.#mayWrite ? unanswered(failure) : failure }
     }
   }
 

@@ -126,3 +126,23 @@ test('a statement that writes is run by a double click, and one that nobody wait
   expect(await rows()).toEqual([1, 2, 3, 4])
   await page.context().close()
 })
+
+test.each([
+  ['SELECT * FROM shop_db (INSERT INTO notes VALUES (1) RETURNING id)', 'The statement may have been carried out.'],
+  ['SELECT id FROM shop_db (WITH x AS (SELECT 1) UPDATE notes SET a = 1 RETURNING id) AS n', 'The statement may have been carried out.'],
+  ["SELECT (replace(a, 'insert into x', 'b')) FROM files.kept", 'Cancelled'],
+])('%s is cancelled: %s', async (statement, said) => {
+  const { page } = await openPage(at.browser, at.url, queryPage(statement))
+  let asked = false
+  await page.route('**/sql/query', (route) => {
+    if (route.request().postData()?.includes(statement.slice(0, 20)) !== true) return route.continue()
+    // The answer never comes.
+    asked = true
+    return undefined
+  })
+  await page.getByRole('button', { name: 'Run' }).click()
+  await until(() => asked, 20_000)
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.locator('.answer').getByText(said).first().waitFor()
+  await page.context().close()
+})
