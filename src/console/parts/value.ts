@@ -10,16 +10,6 @@ export const shown = (value: Value | undefined): string => {
 export const isNumeric = (type: string): boolean =>
   /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?\b|BIGNUM|DOUBLE|FLOAT|REAL|DECIMAL)/i.test(type)
 
-/**
- * The time that a DATE or TIMESTAMP means; one without a zone is in UTC.
- *
- * @example timeOf('2024-01-02 03:04:05').toISOString() // '2024-01-02T03:04:05.000Z'
- */
-export const timeOf = (text: string): Date => {
-  const written = text.replace(' ', 'T')
-  return new Date(/T[^Z+-]*$/.test(written) ? `${written}Z` : written)
-}
-
 const unitsOfBytes = ['bytes', 'KB', 'MB', 'GB', 'TB']
 
 /** @example bytesText(1_536) // '1.5 KB' */
