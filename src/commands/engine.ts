@@ -2,7 +2,7 @@ import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject } from '../../events/common.js'
 import type { EngineEvent } from '../../events/engine.js'
 import { conflict, notFound, Problem } from '../basics/errors.js'
-import { isEngineName, trainingHandlers } from '../catalogue/engines.js'
+import { engineNamed, isEngineName, trainingHandlers } from '../catalogue/engines.js'
 import { byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { newParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
@@ -20,9 +20,11 @@ const decide = (command: EngineCommand, { engine }: FactsOf<ReturnType<typeof re
     case 'CreateEngine': {
       const { handler, parameters, unlessExists } = command.data
       const known = knownHandler(handler)
+      const own = engineNamed(data.engine)
+      if ((own || engine) && unlessExists) return []
       // Clients create `lightwood` before they use it; here it always exists.
-      if (isEngineName(data.engine) || (engine && unlessExists)) return []
-      if (engine) throw conflict('engine', data.engine)
+      if (own && own === engineNamed(known)) return []
+      if (own || engine) throw conflict('engine', data.engine)
       return [{ type: 'EngineCreated', data: { name: data.engine, handler: known, parameters: newParams(parameters) } }]
     }
     case 'DeleteEngine':

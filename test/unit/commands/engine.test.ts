@@ -24,6 +24,11 @@ describe('engines', () => {
 
   test('a name of ours is there already, and stays', () => {
     given().when(create('Lightwood', 'lightwood')).then()
+    given().when(create('lightwood', 'auto')).then()
+    given().when(create('linear', 'boosted_trees')).refuses('already_exists', 'linear')
+    given()
+      .when(create('linear', 'boosted_trees', { unlessExists: true }))
+      .then()
     given().when(drop('lightwood', true)).refuses('refused_statement', 'lightwood')
   })
 
