@@ -138,12 +138,13 @@ export const hasFailed = ({ versions }: Model): boolean => versions.length > 0 &
 const createAnew = (model: Model, request: Request, recording: Recording | undefined, facts: Facts): ModelEvent[] => [
   ...retrain(model, request, facts, true),
   { type: 'ModelVersionActivated', data: { version: model.latest + 1 } },
-  ...recorded(recording ?? 'all', model),
+  ...recorded(recording, model),
 ]
 
 const create = ({ model: name, request: asked, recording, unlessExists, orReplace }: Creation, facts: Facts): ModelEvent[] => {
   const { project, model } = facts
-  if (model && hasFailed(model.state)) return createAnew(model.state, asKept(asked, facts), recording, facts)
+  if (model && hasFailed(model.state))
+    return createAnew(model.state, asKept(asked, facts), orReplace ? recording : (recording ?? 'all'), facts)
   if (model && unlessExists) return []
   const request = asKept(asked, facts)
   if (model && orReplace) return [...retrain(model.state, request, facts, true), ...recorded(recording, model.state)]

@@ -194,6 +194,17 @@ describe('RetrainModel', () => {
       .when(retrain({ using: using('******') }))
       .then(requested(2, { engine: 'onnx', query: '', using: using(secret), seed: 8 }))
   })
+  test('of a model whose trainings all failed keeps whether rows are recorded, unless it is created as a new one', () => {
+    const off = { type: 'ModelRecordingChanged' as const, data: { recording: 'off' as const } }
+    const activatedNext = { type: 'ModelVersionActivated' as const, data: { version: 2 } }
+    const failedModel = () => had(requested(1), activated(1), off, failed(1))
+    failedModel()
+      .when(creation({ orReplace: true }))
+      .then(requested(2), activatedNext)
+    failedModel()
+      .when(creation())
+      .then(requested(2), activatedNext, { type: 'ModelRecordingChanged', data: { recording: 'all' } })
+  })
   test('is refused while a version is generating or training, not after one failed', () => {
     had(requested(1), activated(1)).when(retrain()).refuses('not_ready', 'generating')
     had(requested(1), activated(1), started(1)).when(retrain()).refuses('not_ready', 'training')
