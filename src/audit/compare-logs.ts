@@ -90,6 +90,8 @@ export const diffTables = async ({ live, log, temporary, rowsShown, onProgress }
     rowsShown,
     onTable: (table, done, of) => onProgress(`compared ${done} of ${of} tables: ${table}`),
   })
+  // Data that was erased during the replay is in the live tables alone.
+  if (comparison.differences.length > 0) checkErasures(log, position)
   // A replay may also fail at events that the live tables have not followed yet.
   const stopped = await build(head).then(
     () => undefined,

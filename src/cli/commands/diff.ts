@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { ForeignTablesError, ProjectionError } from '../../../projections/problem.js'
+import { ForeignTablesError, MissingKeyError, ProjectionError } from '../../../projections/problem.js'
 import type { TableDifference } from '../../audit/compare-tables.js'
 import { diffTables, type Diff } from '../../audit/compare-logs.js'
 import { ConfigError } from '../../setup/config.js'
@@ -64,7 +64,7 @@ export const diff = async (config: Reach, { rows }: { rows: number }, out: Outpu
   const paths = checkDataDirectory(config.dataDirectory)
   if (ownMasterKeys(config, paths).length === 0)
     throw new ConfigError('recorded rows cannot be compared without the master key: set VAULT_KEY, or put vault.key back.')
-  const log = openLogReader(config.dataDirectory, config.masterKeys)
+  const log = openLogReader(config.dataDirectory, config.masterKeys, true)
   try {
     return await withTables(config, paths, async (live, temporary) => {
       if (!existsSync(live)) throw new ConfigError('there are no tables yet: they are built when the service starts.')
@@ -72,6 +72,8 @@ export const diff = async (config: Reach, { rows }: { rows: number }, out: Outpu
     })
   } catch (error) {
     if (error instanceof ProjectionError) throw new ConfigError(`${error.message} "mindledger verify" says whether the log holds.`)
+    if (error instanceof MissingKeyError)
+      throw new ConfigError(`${error.message} It may have been replaced meanwhile: try again, with the key in use.`)
     if (!(error instanceof ForeignTablesError)) throw error
     out.line(`THE TABLES ARE NOT OF THIS LOG: ${error.message}.`)
     return 1

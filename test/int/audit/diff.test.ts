@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
@@ -9,6 +9,8 @@ import { streamId } from '../../../events/common.js'
 import { payloadsOf } from '../../../events/references.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { diff as diffTo } from '../../../src/cli/commands/diff.js'
+import { diffTables } from '../../../src/audit/compare-logs.js'
+import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { readConfig } from '../../../src/setup/config.js'
 import { startService, type Service } from '../../../src/main.js'
 import type { Log } from '../../../src/log/contract/log.js'
@@ -246,6 +248,29 @@ describe('what cannot be compared has status 2 and says why', () => {
     await service.close()
     for (const suffix of ['', '.wal']) cpSync(join(place.path, `before.duckdb${suffix}`), tables + suffix)
     await refused(/stand at position \d+, before the erasure at \d+/)
+  })
+
+  test('data that is erased while the log is replayed', async () => {
+    const live = join(place.path, 'meanwhile.duckdb')
+    for (const suffix of ['', '.wal']) cpSync(tables + suffix, live + suffix)
+    const service = await serve(directory)
+    const reader = openLogReader(directory)
+    let erased: Promise<void> | undefined
+    const log = {
+      ...reader,
+      read: async (...page: Parameters<typeof reader.read>) => {
+        await (erased ??= erase(service.log))
+        return reader.read(...page)
+      },
+    }
+    try {
+      const temporary = mkdtempSync(join(place.path, 'diff-'))
+      const compared = diffTables({ live, log, temporary, rowsShown: 1, onProgress: () => undefined })
+      await expect(compared).rejects.toThrow(/stand at position \d+, before the erasure at \d+/)
+    } finally {
+      reader.close()
+      await service.close()
+    }
   })
 
   test('a projection that has stopped, with and without a server; what there is before it is compared', async () => {
