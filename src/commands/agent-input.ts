@@ -59,8 +59,8 @@ export const agentChanges = (fields: AgentFields) => {
   const params = paramsOf(fields)
   return {
     ...(fields.name && { name: fields.name }),
-    ...(model_name !== undefined && { model_name, provider: fields.provider ?? providerOf(model_name) }),
-    ...(model_name === undefined && fields.provider && { provider: fields.provider }),
+    ...(model_name !== undefined && { model_name }),
+    ...(fields.provider && { provider: fields.provider }),
     ...(fields.skills && { skills: refs(fields.skills) }),
     ...(fields.skills_to_add && { skills_to_add: refs(fields.skills_to_add) }),
     ...(fields.skills_to_remove && { skills_to_remove: refs(fields.skills_to_remove).map(({ name }) => name) }),

@@ -1,8 +1,11 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
-import { unreachable, type JsonObject } from '../../events/common.js'
+import { isObject, unreachable, type JsonObject } from '../../events/common.js'
+import { isSecretReference } from '../../events/secrets.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { providerOf } from '../catalogue/llm-providers.js'
+import { statedModel } from '../catalogue/stated-model.js'
 import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { refuseUnfitSettings } from './rules/agent-settings.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
@@ -48,7 +51,7 @@ const reads = (command: AgentCommand) => {
   const { added, removed } = refsOf(command)
   // Each is looked up in the transaction: too many would delay other commands.
   refuseTooMany(Math.max(added.length, removed.length))
-  const local = 'provider' in data && data.provider === 'mindsdb' && typeof data.model_name === 'string' ? data.model_name : ''
+  const local = 'model_name' in data && typeof data.model_name === 'string' ? data.model_name : ''
   return {
     project: byName('project', data.project),
     agent: (command.type === 'CreateAgent' ? byExactName : byName)('agent', data.agent, data.project),
@@ -92,8 +95,8 @@ const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
       const name = command.data.name ?? agent.state.name
       if (clash && clash.stream !== agent.stream) throw conflict('agent', name)
       if (name !== agent.state.name) refuseTakenName('agent', name, facts)
-      refuseMissingModel(command.data, facts)
       const changes = update(agent.state, command.data, facts)
+      refuseMissingModel({ provider: agent.state.provider, ...changes }, facts)
       const events: AgentEvent[] = []
       if (Object.keys(changes).length > 0) events.push({ type: 'AgentUpdated', data: changes })
       if (name !== agent.state.name) events.push({ type: 'AgentRenamed', data: { name } })
@@ -109,8 +112,26 @@ const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
   }
 }
 
+/**
+ * The provider of an agent whose model is named without one. It stays, because another provider would get the agent's data, unless only the
+ * name of the earlier model implied it.
+ */
+const providerOfNamed = (agent: Agent, model: string): string | null => {
+  const isImplied = agent.provider === null || agent.provider === providerOf(agent.model_name ?? '')
+  return (isImplied && statedModel(agent).address === null ? providerOf(model) : null) ?? agent.provider
+}
+
+/** The fields of a newly named model. An agent with the object `model` also has the name there, because the object comes first. */
+const namedModel = (agent: Agent, { model_name, provider, params }: Changes): Pick<Changes, 'model_name' | 'provider' | 'params'> => {
+  const { model } = agent.params
+  if (typeof model_name !== 'string' || params?.['model'] !== undefined) return { ...(params && { params }) }
+  if (!isObject(model) || isSecretReference(model))
+    return { model_name, provider: provider ?? providerOfNamed(agent, model_name), ...(params && { params }) }
+  return { model_name, params: { ...params, model: { ...model, model_name, ...(provider && { provider }) } } }
+}
+
 const update = (agent: Agent, changes: Changes, facts: Facts) => {
-  const { model_name, provider, params } = changes
+  const { model_name, provider, params } = { ...changes, ...namedModel(agent, changes) }
   if (params) refuseUnfitSettings(params)
   const skills = changedSkills(agent, changes, facts)
   const changed = {
@@ -158,7 +179,7 @@ const resolve = (refs: readonly SkillRef[], found: readonly (Resource<'skill'> |
   return [...skills.values()]
 }
 
-const refuseMissingModel = ({ provider, model_name }: Changes, { localModel }: Facts): void => {
+const refuseMissingModel = ({ provider, model_name }: Pick<Changes, 'provider' | 'model_name'>, { localModel }: Facts): void => {
   if (provider === 'mindsdb' && typeof model_name === 'string' && !localModel) throw missingResource(`model ${model_name} does not exist`)
 }
 

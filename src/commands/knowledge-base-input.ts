@@ -82,14 +82,18 @@ const parsed = (fields: KnowledgeBaseFields): KnowledgeBaseFields => {
 const remaining = (params: JsonObject | null | undefined): JsonObject =>
   Object.fromEntries(Object.entries(params ?? {}).filter(([key]) => !lifted.some((one) => one === key)))
 
+/** The settings that a knowledge base can be without; null removes them. */
+export const removableSettings = ['reranking_model', 'storage', 'id_column'] as const
+export type RemovableSetting = (typeof removableSettings)[number]
+
 /** The given settings, each in the form that a knowledge base stores; `preprocessing` is unchanged. */
 export type SentSettings = {
   embedding_model?: JsonObject
-  reranking_model?: JsonObject
-  storage?: JsonObject
+  reranking_model?: JsonObject | null
+  storage?: JsonObject | null
   content_columns?: string[]
   metadata_columns?: string[]
-  id_column?: string
+  id_column?: string | null
   preprocessing?: JsonObject
   params?: JsonObject
 }

@@ -97,8 +97,10 @@ const created = (project: Facts['project'] & object, name: string, sent: SentSet
 
 const changes = (base: KnowledgeBase, sent: SentSettings) => ({
   ...(sent.embedding_model && { embedding_model: changedEmbedding(base.embedding_model, sent.embedding_model) }),
-  ...(sent.reranking_model && { reranking_model: changedReranking(base.reranking_model, sent.reranking_model) }),
-  ...(sent.storage && { storage: replacedParams(base.storage ?? {}, sent.storage) }),
+  ...(sent.reranking_model !== undefined && {
+    reranking_model: sent.reranking_model && changedReranking(base.reranking_model, sent.reranking_model),
+  }),
+  ...(sent.storage !== undefined && { storage: sent.storage && replacedParams(base.storage ?? {}, sent.storage) }),
   ...(sent.content_columns && { content_columns: sent.content_columns }),
   ...(sent.metadata_columns && { metadata_columns: sent.metadata_columns }),
   ...(sent.id_column !== undefined && { id_column: sent.id_column }),

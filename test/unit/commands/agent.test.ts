@@ -99,6 +99,42 @@ describe('UpdateAgent', () => {
   })
   const skills = (...list: object[]) => ({ type: 'AgentUpdated' as const, data: { skills: list as never } })
 
+  test.each([
+    ['a provider that only the name implied follows the name', {}, 'claude-x', { model_name: 'claude-x', provider: 'anthropic' }],
+    ['a name that implies none keeps the provider', {}, 'my-own', { model_name: 'my-own', provider: 'openai' }],
+    [
+      'a stated provider stays',
+      { model_name: 'llama3.2', provider: 'ollama' },
+      'qwen3:14b',
+      { model_name: 'qwen3:14b', provider: 'ollama' },
+    ],
+    [
+      'a stated provider stays for a name that implies another',
+      { model_name: 'mine', provider: 'azure_openai' },
+      'gpt-4o',
+      { model_name: 'gpt-4o', provider: 'azure_openai' },
+    ],
+    [
+      'the provider stays with its address',
+      { params: { base_url: 'http://gateway:4000/v1' } },
+      'claude-x',
+      { model_name: 'claude-x', provider: 'openai' },
+    ],
+    [
+      'the object model has the name too',
+      { model_name: null, provider: null, params: { model: { provider: 'ollama', model_name: 'qwen3', api_key: secret } } },
+      'qwen3:14b',
+      { model_name: 'qwen3:14b', params: { model: { provider: 'ollama', model_name: 'qwen3:14b', api_key: secret } } },
+    ],
+  ])('%s', (_, before, model_name, changes) => {
+    given(...past, helperCreated(before))
+      .when(update({ model_name }))
+      .then({ type: 'AgentUpdated', data: changes as never })
+  })
+  test('a model of the project that is not there is refused for an agent that uses one', () =>
+    void given(...past, helperCreated({ model_name: 'rent', provider: 'mindsdb' }))
+      .when(update({ model_name: 'nope' }))
+      .refuses('not_found', 'nope'))
   test('skills rewrites the whole list', () =>
     given(...past, both)
       .when(update({ skills: uses('stock') }))
@@ -254,7 +290,7 @@ describe('what clients send for agents', () => {
       provider: 'x',
       skills_to_remove: ['a', 'b'],
     })
-    expect(agentChanges(agentFields.parse({ model_name: 'unheard-of' }))).toEqual({ model_name: 'unheard-of', provider: null })
+    expect(agentChanges(agentFields.parse({ model_name: 'unheard-of' }))).toEqual({ model_name: 'unheard-of' })
   })
   test.each([
     ['gpt-4o', 'openai'],

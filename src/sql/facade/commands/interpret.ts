@@ -6,7 +6,7 @@ import type * as z from 'zod'
 import type { JsonObject } from '../../../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../../../commands/agent-input.js'
 import type { LedgerCommand } from '../../../commands/dispatch.js'
-import { knowledgeBaseFields, knowledgeSettings } from '../../../commands/knowledge-base-input.js'
+import { knowledgeBaseFields, knowledgeSettings, removableSettings, type RemovableSetting } from '../../../commands/knowledge-base-input.js'
 import { conflict, missingField, notFound, Problem, wrong } from '../../../basics/errors.js'
 import { readJob } from './job-definition.js'
 import type { CommandInputs } from './command-inputs.js'
@@ -49,10 +49,21 @@ const readFields = <Shape extends z.core.$ZodLooseShape>(fields: z.ZodObject<Sha
 
 const agentFieldsIn = (settings: JsonObject) => readFields(agentFields, settings, 'agent')
 
+/** In SQL null removes a setting. Over REST a field that is null stays, so the fields of clients do not tell. */
+const agentRemovals = (set: JsonObject, changes: ReturnType<typeof agentChanges>) => {
+  const removed = ['model', 'data', 'prompt_template'].flatMap((key) => (set[key] === null ? [[key, null] as const] : []))
+  return {
+    ...changes,
+    ...((set['model'] === null || set['model_name'] === null) && { model_name: null }),
+    ...(set['provider'] === null && { provider: null }),
+    ...(removed.length > 0 && { params: { ...changes.params, ...Object.fromEntries(removed) } }),
+  }
+}
+
 const agent = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
   const target = { project: projectOf(statement.target, inputs), agent: statement.target.name }
   if (statement.kind === 'update_resource')
-    return { type: 'UpdateAgent', data: { ...target, ...agentChanges(agentFieldsIn(statement.set)) } }
+    return { type: 'UpdateAgent', data: { ...target, ...agentRemovals(statement.set, agentChanges(agentFieldsIn(statement.set))) } }
   const data = { ...target, ...agentCreation(agentFieldsIn(statement.using)), unlessExists: statement.ifNotExists }
   return { type: 'CreateAgent', data }
 }
@@ -86,13 +97,22 @@ const chatbot = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerComman
 
 const knowledgeFieldsIn = (settings: JsonObject) => readFields(knowledgeBaseFields, settings, 'knowledge base')
 
+/** The settings that null removes. @throws Problem for another one that is null */
+const knowledgeRemovals = (set: JsonObject): Partial<Record<RemovableSetting, null>> => {
+  const removed = Object.keys(set).filter((key) => set[key] === null && Object.hasOwn(knowledgeBaseFields.shape, key))
+  const stays = removed.find((key) => !removableSettings.some((one) => one === key))
+  if (stays !== undefined) throw wrong(`${stays} is null`, `Of these settings, null removes ${removableSettings.join(', ')}.`)
+  return Object.fromEntries(removed.map((key) => [key, null]))
+}
+
 const knowledgeBase = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
   const target = { project: projectOf(statement.target, inputs), knowledge_base: statement.target.name }
   if (statement.kind === 'update_resource') {
-    const name = textSetting(statement.set, 'name')
+    const { set } = statement
+    const name = textSetting(set, 'name')
     return {
       type: 'UpdateKnowledgeBase',
-      data: { ...target, ...knowledgeSettings(knowledgeFieldsIn(statement.set)), ...(name !== undefined && { name }) },
+      data: { ...target, ...knowledgeSettings(knowledgeFieldsIn(set)), ...knowledgeRemovals(set), ...(name !== undefined && { name }) },
     }
   }
   const data = { ...target, ...knowledgeSettings(knowledgeFieldsIn(statement.using)), unlessExists: statement.ifNotExists }

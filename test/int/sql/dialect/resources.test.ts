@@ -62,6 +62,14 @@ const agents: Case[] = [
   ],
   ["SELECT name, skills FROM shop.agents WHERE name IN ('INLINE')", 'NAME, SKILLS', [['inline', []]]],
   ['SELECT answer FROM shop.helper', /Nothing in the query gives a question to the agent shop\.Helper/],
+  ["UPDATE AGENT shop.inline SET model = 'gpt-5', prompt_template = 'p'", 'ok'],
+  [
+    "SELECT params->>'model' AS m, params->>'prompt_template' AS p FROM shop.agents WHERE name = 'inline'",
+    'm, p',
+    [['{"provider":"openai","model_name":"gpt-5","api_key":"******"}', 'p']],
+  ],
+  ['UPDATE AGENT shop.inline SET model = null, data = null, prompt_template = null', 'ok'],
+  ["SELECT model_name, params FROM shop.agents WHERE name = 'inline'", 'MODEL_NAME, PARAMS', [[null, '{}']]],
   ['UPDATE AGENT shop.nope SET k = 1', /nope/],
   ['DROP AGENT shop.inline', 'ok'],
   ['DROP AGENT shop.inline', /Agent with name inline does not exist/],
@@ -90,3 +98,21 @@ const chatbots: Case[] = [
   ['DROP CHATBOT IF EXISTS shop.front', 'ok'],
 ]
 describe('chatbots', () => test.each(chatbots)('%s', (...one) => expectAnswer(at.url, one)))
+
+const knowledgeBases: Case[] = [
+  [
+    "CREATE KNOWLEDGE_BASE shop.kb USING reranking_model = {'provider': 'openai', 'model_name': 'gpt-4o'}, id_column = 'k', storage = 'v.docs'",
+    'ok',
+  ],
+  ['ALTER KNOWLEDGE_BASE shop.kb USING reranking_model = null, id_column = null, storage = null', 'ok'],
+  [
+    "SELECT reranking_model, id_column, storage FROM shop.knowledge_bases WHERE name = 'kb'",
+    'RERANKING_MODEL, ID_COLUMN, STORAGE',
+    [[null, null, null]],
+  ],
+  [
+    'ALTER KNOWLEDGE_BASE shop.kb USING content_columns = null',
+    /content_columns is null.*null removes reranking_model, storage, id_column/s,
+  ],
+]
+describe('knowledge bases', () => test.each(knowledgeBases)('%s', (...one) => expectAnswer(at.url, one)))
