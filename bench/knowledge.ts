@@ -79,7 +79,7 @@ export const knowledge = async (): Promise<void> => {
   const all = new Float32Array(chunks * dimensions)
   const bare = new Database(join(directory, 'bare.sqlite'))
   bare.exec("CREATE VIRTUAL TABLE words USING fts5(content, content='', tokenize='porter unicode61 remove_diacritics 2')")
-  const built = new BaseIndex(file, identity, 0)
+  const built = new BaseIndex(file, identity, { version: 0, erasedAt: 0 })
   fill(built, bare, all)
   built.close()
   const match = bare.prepare('SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT 10')
@@ -113,7 +113,7 @@ export const knowledge = async (): Promise<void> => {
   ]
   let index: BaseIndex | undefined
   const first = took(() => {
-    index = new BaseIndex(file, identity, 0)
+    index = new BaseIndex(file, identity, { version: Number.MAX_SAFE_INTEGER, erasedAt: 0 })
     index.search(request({}))
   })
   console.log(`knowledge, open and first search: ${first.toFixed(0)} ms (${chunks} chunks of ${dimensions} dimensions)`)

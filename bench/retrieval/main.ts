@@ -105,7 +105,7 @@ const measure = async (model: OnnxEmbedder, { name, documents, questions }: List
   const vectors = await embed(chunks.map(({ text }) => text))
   const asked = await embed(questions.map(({ question }) => question))
   const directory = mkdtempSync(join(tmpdir(), 'bench-retrieval-'))
-  const index = new BaseIndex(join(directory, 'index.sqlite'), { logId: 'log', base: 'base', code: 'code' }, 0)
+  const index = new BaseIndex(join(directory, 'index.sqlite'), { logId: 'log', base: 'base', code: 'code' }, { version: 0, erasedAt: 0 })
   const inserted = {
     ...{ payload: 'p', chunking, dimensions: vectors[0]?.length ?? 0, replaces: [] },
     ...{ documents: documents.map((one) => ({ ...one, metadata: {} })), vectors: vectorBytes(vectors) },

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dataPaths, makeDirectory, removeTables, type DataPaths } from '../setup/data-directory.js'
 import { ConfigError } from '../setup/config.js'
-import { copyDurably, syncAll } from './durable-files.js'
+import { copyDurably, syncAll, type FileDigest } from './durable-files.js'
 import { readManifest, type Manifest } from './manifest.js'
 
 export type RestoreOptions = {
@@ -30,15 +30,20 @@ const requireEmpty = ({ root, format, log, blobs }: DataPaths): void => {
   throw new ConfigError(`${root} holds a log already. Restore into another directory, or move that one away.`)
 }
 
+/** The digest of a file that was copied from a backup; undefined if the backup lacks it. Other errors are no fault of the backup. */
+const copied = (from: string, to: string): Promise<FileDigest | undefined> =>
+  copyDurably(from, to).catch((error: unknown) => {
+    if (!existsSync(from)) return undefined
+    throw error
+  })
+
 const copyIn = async (backup: string, staged: DataPaths, { files, blobs }: Manifest, onProgress: RestoreOptions['onProgress']) => {
   for (const { name, sha256 } of files) {
-    const copied = await copyDurably(join(backup, name), join(staged.root, name)).catch(() => undefined)
-    if (copied?.sha256 !== sha256) throw damaged(join(backup, name))
+    if ((await copied(join(backup, name), join(staged.root, name)))?.sha256 !== sha256) throw damaged(join(backup, name))
   }
   for (const [done, { sha256 }] of blobs.entries()) {
     const file = join(dataPaths(backup).blobs, sha256)
-    const copied = await copyDurably(file, join(staged.blobs, sha256)).catch(() => undefined)
-    if (copied?.sha256 !== sha256) throw damaged(file)
+    if ((await copied(file, join(staged.blobs, sha256)))?.sha256 !== sha256) throw damaged(file)
     onProgress(`${done + 1} of ${blobs.length} blobs`)
   }
 }
@@ -72,8 +77,9 @@ export const restoreBackup = async ({ backup, into, check, onProgress }: Restore
 
 const putInPlace = async (paths: DataPaths, staged: DataPaths): Promise<void> => {
   await rm(paths.blobs, { recursive: true, force: true })
-  // Tables of an earlier log in this directory may be newer than the backup.
+  // Tables and indexes of an earlier log in this directory may be newer than the backup.
   removeTables(paths)
+  await rm(paths.knowledge, { recursive: true, force: true })
   await rename(staged.blobs, paths.blobs)
   await rename(staged.log, paths.log)
   await rename(staged.format, paths.format)

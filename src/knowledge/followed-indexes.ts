@@ -77,15 +77,18 @@ export class FollowedIndexes {
   }
 
   async #follow(base: StreamId): Promise<void> {
-    const stream = contentsStream(base)
-    const [version, erasedAt] = await Promise.all([this.log.streamVersion(stream), this.log.erasedAt()])
+    const ofLog = async (): Promise<IndexState> => {
+      const [version, erasedAt] = await Promise.all([this.log.streamVersion(contentsStream(base)), this.log.erasedAt()])
+      return { version, erasedAt }
+    }
+    const { version, erasedAt } = await ofLog()
     if (this.#isCurrent(base, version, erasedAt)) return
     await this.#turns.take(base, async () => {
       if (this.#isCurrent(base, version, erasedAt)) return
       const { generation } = this.process
       let state = this.#known.get(base)
       if (state?.generation !== generation || generation === 0)
-        state = this.#note(base, await this.process.ask(base, { open: { logId: this.log.id, erasedAt } }))
+        state = this.#note(base, await this.process.ask(base, { open: { logId: this.log.id, ...(await ofLog()) } }))
       if (state.erasedAt < erasedAt) state = await this.#erase(base, state, erasedAt)
       while (state.version < version) state = await this.#apply(base, state)
     })

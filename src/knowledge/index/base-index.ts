@@ -23,17 +23,20 @@ type InsertStep = Extract<Step, { inserted: unknown }>['inserted']
  * The index of one knowledge base: a file that follows the stream of its contents. It keeps all documents, also replaced and removed ones,
  * with the positions between which they were valid, so that searches of the past find them.
  *
- * @example const index = new BaseIndex(file, identity, 0); index.apply(steps); index.search(request)
+ * @example const index = new BaseIndex(file, identity, { version: 7, erasedAt: 0 }); index.apply(steps); index.search(request)
  */
 export class BaseIndex {
   readonly #db: Connection
   #vectors: VectorTable | undefined
   #columns: MetadataColumns | undefined
 
-  /** `erasedAt` is the position of the last erasure in the log: a new file never gets data that was erased before it. */
-  constructor(file: string, identity: Identity, erasedAt: number) {
-    this.#db = openIndex(file, identity)
-    if (readMeta(this.#db, 'erased_at') === undefined) writeMeta(this.#db, 'erased_at', erasedAt)
+  /**
+   * `ofLog` is the newest version of the contents in the log, and the position of its last erasure: a new file never gets data that was
+   * erased before it.
+   */
+  constructor(file: string, identity: Identity, ofLog: IndexState) {
+    this.#db = openIndex(file, identity, ofLog)
+    if (readMeta(this.#db, 'erased_at') === undefined) writeMeta(this.#db, 'erased_at', ofLog.erasedAt)
   }
 
   get state(): IndexState {

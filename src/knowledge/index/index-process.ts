@@ -5,7 +5,7 @@ import { limits } from '../../basics/limits.js'
 import { knowledgeFingerprint } from '../../setup/package.js'
 import { pageText } from '../documents/page-text.js'
 import { BaseIndex } from './base-index.js'
-import type { IndexAnswer, FromIndex, ToIndex, IndexRequest } from './messages.js'
+import type { IndexAnswer, IndexState, FromIndex, ToIndex, IndexRequest } from './messages.js'
 import { removeIndex } from './schema.js'
 
 /** The process that keeps the indexes of knowledge bases. It has no keys: the server sends it decrypted data of the log. */
@@ -31,10 +31,10 @@ class Indexes {
     }
   }
 
-  #openAnew(base: string, { logId, erasedAt }: { logId: string; erasedAt: number }): BaseIndex {
+  #openAnew(base: string, { logId, ...ofLog }: { logId: string } & IndexState): BaseIndex {
     const known = this.#open.get(base)
     if (known) return known
-    const index = new BaseIndex(this.#file(base), { logId, base, code: this.#code }, erasedAt)
+    const index = new BaseIndex(this.#file(base), { logId, base, code: this.#code }, ofLog)
     this.#open.set(base, index)
     return index
   }

@@ -50,7 +50,7 @@ export type ListRequest = {
 
 /** One request to an index. */
 export type IndexRequest =
-  | { open: { logId: string; erasedAt: number } }
+  | { open: { logId: string } & IndexState }
   | { apply: readonly Step[] }
   | { erase: readonly ErasedDocuments[]; erasedAt: number }
   | { find: readonly string[] }

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import type { IndexState } from './messages.js'
 
 export type Connection = Database.Database
 
@@ -70,12 +71,15 @@ export const removeIndex = (file: string): void => {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true })
 }
 
-const openExisting = (file: string, identity: Identity): Connection | undefined => {
+const isBeyond = (db: Connection, { version, erasedAt }: IndexState): boolean =>
+  Number(readMeta(db, 'version') ?? 0) > version || Number(readMeta(db, 'erased_at') ?? 0) > erasedAt
+
+const openExisting = (file: string, identity: Identity, ofLog: IndexState): Connection | undefined => {
   let db: Connection | undefined
   try {
     db = connect(file)
     // The file is not checked for damage here, because that takes seconds: a search that finds damage removes the file.
-    if (readMeta(db, 'identity') === identityText(identity)) {
+    if (readMeta(db, 'identity') === identityText(identity) && !isBeyond(db, ofLog)) {
       // A process that ended right after an erasure may have left erased data in a file beside the index.
       db.pragma('wal_checkpoint(TRUNCATE)')
       db.exec(asked)
@@ -89,13 +93,13 @@ const openExisting = (file: string, identity: Identity): Connection | undefined 
 }
 
 /**
- * Opens the index of a knowledge base. If it is missing, damaged, or belongs to another log or other code, it starts empty: it then follows
- * the log from its start.
+ * Opens the index of a knowledge base. If it is missing, damaged, belongs to another log or other code, or knows more than the log (an older
+ * copy of it), it starts empty: it then follows the log from its start.
  *
- * @example openIndex('/data/knowledge/0198….sqlite', { logId, base, code }).erasedAt
+ * @example openIndex('/data/knowledge/0198….sqlite', { logId, base, code }, { version: 7, erasedAt: 0 })
  */
-export const openIndex = (file: string, identity: Identity): Connection => {
-  const existing = openExisting(file, identity)
+export const openIndex = (file: string, identity: Identity, ofLog: IndexState): Connection => {
+  const existing = openExisting(file, identity, ofLog)
   if (existing) return existing
   removeIndex(file)
   const db = connect(file)

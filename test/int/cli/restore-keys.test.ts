@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directo
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { masterKeys } from '../../../src/vault/key-files.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { mindledger } from '../../support/cli.js'
+import { cliFile, mindledger } from '../../support/cli.js'
 import { stream, temporaryDirectory, writes } from '../../support/log/log.js'
 
 let place: ReturnType<typeof temporaryDirectory>
@@ -49,4 +50,23 @@ test('a restore checks payloads with the key that waits in the directory, and re
   const damaged = await restoreWith('damaged', own)
   expect(damaged).toMatchObject({ code: 1, isThere: false })
   expect(damaged.out).toContain('the key of its payload is not one that was wrapped under the master key')
+})
+
+test('indexes of an earlier log in the directory do not outlive a restore, and a full disk is no damage of the backup', async () => {
+  const environment = { DATA_DIR: join(place.path, 'data') }
+  const backup = join(place.path, 'backup')
+  expect(await mindledger(['backup', '--into', backup], environment)).toMatchObject({ code: 0 })
+  const into = join(place.path, 'used')
+  const { knowledge } = dataPaths(into)
+  mkdirSync(knowledge, { recursive: true })
+  writeFileSync(join(knowledge, 'earlier.sqlite'), 'newer than the backup')
+  copyFileSync(keyFile, dataPaths(into).vaultKey)
+  const full = spawnSync('sh', ['-c', `ulimit -f 8 && exec "${process.execPath}" "${cliFile}" restore "${backup}" --into "${into}"`], {
+    env: { ...process.env, ...environment },
+    encoding: 'utf8',
+  })
+  expect(full.status).not.toBe(0)
+  expect(full.stderr).not.toMatch(/damaged/)
+  expect(await mindledger(['restore', backup, '--into', into], environment)).toMatchObject({ code: 0 })
+  expect(existsSync(knowledge)).toBe(false)
 })

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MetadataFilter } from '../../../src/knowledge/contract/search.js'
@@ -14,7 +14,8 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 let files = 0
 const identity = { logId: 'log', base: 'base', code: 'code' }
-const newIndex = (file = join(directory, `${++files}.sqlite`), as = identity) => new BaseIndex(file, as, 0)
+const state = { version: 1_000, erasedAt: 0 }
+const newIndex = (file = join(directory, `${++files}.sqlite`), as = identity, ofLog = state) => new BaseIndex(file, as, ofLog)
 
 const inserting = (version: number, documents: object[], more: object = {}): Step => ({
   version,
@@ -433,5 +434,26 @@ describe('the file', () => {
     const anew = newIndex(file, change(file))
     expect(anew.state.version).toBe(0)
     anew.close()
+  })
+
+  test('one that knows more than the log, of which an older copy was put back, is begun anew', () => {
+    const file = join(directory, `${++files}.sqlite`)
+    const first = newIndex(file)
+    first.apply([inserting(1, pets), inserting(2, [document('late', 'late')])])
+    first.erase([], 500)
+    first.close()
+    const same = newIndex(file, identity, { version: 2, erasedAt: 500 })
+    expect(same.state).toEqual({ version: 2, erasedAt: 500 })
+    same.close()
+    for (const ofLog of [
+      { version: 1, erasedAt: 500 },
+      { version: 2, erasedAt: 100 },
+    ]) {
+      const copy = `${file}-${ofLog.version}`
+      cpSync(file, copy)
+      const older = newIndex(copy, identity, ofLog)
+      expect(older.state).toEqual({ version: 0, erasedAt: ofLog.erasedAt })
+      older.close()
+    }
   })
 })
