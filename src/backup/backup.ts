@@ -32,8 +32,8 @@ const sizeOf = async (file: string): Promise<number> => (await stat(file)).size
 /** Copies a blob that an event names; false if it is missing, for example after an erasure since the copy of the log. */
 const copyBlob = async (hash: string, to: string, { store, like }: Pick<BackupOptions, 'store' | 'like'>): Promise<boolean> => {
   if (like !== undefined && (await linked(join(dataPaths(like).blobs, hash), to))) {
-    if ((await hashFile(to)) === hash) return true
-    // The disk has spoiled it in the earlier backup.
+    // The disk may have spoiled it in the earlier backup, or another user may have made that.
+    if ((await hashFile(to).catch(() => undefined)) === hash) return true
     rmSync(to)
   }
   if (!(await store.has(hash))) return false
