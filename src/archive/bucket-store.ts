@@ -34,7 +34,9 @@ export class BucketStore implements ArchiveStore {
     const beginning = folder === '' ? '' : `${folder}/`
     return this.#reached(async () => {
       const found = new Map<string, number>()
-      for await (const { name, bytes } of this.#client.list(beginning)) found.set(name.slice(beginning.length), bytes ?? -1)
+      for await (const { name, bytes } of this.#client.list(beginning))
+        // The console of a bucket makes such an object for a folder.
+        if (name !== beginning && !name.endsWith('/')) found.set(name.slice(beginning.length), bytes ?? -1)
       return found
     })
   }
