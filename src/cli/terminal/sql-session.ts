@@ -42,13 +42,16 @@ const pollMs = 200
 const firstRow = ({ column_names: names, data }: Table): unknown =>
   Object.fromEntries(names.map((name, i) => [name.toLowerCase(), data[0]?.[i]]))
 
-/** Names of columns made unique for an object: the second `a` is `a_1`. */
+/** Names of columns made unique for an object: the second `a` is `a_1`, unless another column has that name. */
 const memberNames = (columns: readonly string[]): string[] => {
-  const seen = new Map<string, number>()
+  const taken = new Set(columns)
+  const seen = new Set<string>()
   return columns.map((name) => {
-    const before = seen.get(name) ?? 0
-    seen.set(name, before + 1)
-    return before === 0 ? name : `${name}_${before}`
+    let member = name
+    for (let n = 1; seen.has(name) && taken.has(member); n++) member = `${name}_${n}`
+    seen.add(name)
+    taken.add(member)
+    return member
   })
 }
 

@@ -56,6 +56,7 @@ describe('beside a running server', () => {
     const query = `SELECT 9007199254740993 AS n, NULL AS none, 'a,"b' AS s, [1] AS n`
     const { code, out } = await here('sql', '--json', query)
     expect([code, JSON.parse(out)]).toEqual([0, [{ n: '9007199254740993', none: null, s: 'a,"b', n_1: [1] }]])
+    expect(JSON.parse((await here('sql', '--json', 'SELECT 1 AS a, 2 AS a, 3 AS a_1')).out)).toEqual([{ a: 1, a_2: 2, a_1: 3 }])
     expect(await here('sql', '--quiet', '--csv', query)).toMatchObject({
       code: 0,
       out: 'n,none,s,n\r\n9007199254740993,,"a,""b",[1]\r\n',
