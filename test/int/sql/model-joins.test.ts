@@ -300,6 +300,13 @@ describe('rows given in WHERE', () => {
     ['SELECT * FROM rent WHERE (sqft = 1 AND rental_price > 1) OR sqft = 2', /OR joins conditions on inputs/],
     ['SELECT * FROM rent WHERE sqft = t.sqft', /"t" not found/],
   ])('%s is refused', async (sql, why) => expect(await refusal(sql)).toMatch(why))
+
+  test('more rows than are predicted this way are refused before they are made', async () => {
+    const numbers = Array.from({ length: 5_000 }, (_, n) => n).join(', ')
+    expect(await refusal(`SELECT * FROM rent WHERE sqft IN (${numbers}) AND rooms IN (${numbers})`)).toMatch(
+      /WHERE gives 25000000 rows; at most/,
+    )
+  })
 })
 
 describe('PIVOT', () => {

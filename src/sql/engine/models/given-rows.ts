@@ -79,20 +79,20 @@ const oneValue = (reader: Reader, column: AstNode, value: AstNode): GivenRow[] |
 }
 
 const together = (reader: Reader, left: GivenRow[], right: GivenRow[]): GivenRow[] => {
-  const rows = left.flatMap((a) => right.map((b) => new Map([...a, ...b])))
   const twice = left[0] && right[0] && [...left[0].keys()].find((name) => right[0]?.has(name))
   if (twice !== undefined)
     throw new Problem('bad_statement', 'An input has two values', `${twice} of model ${reader.bound.label} is given twice`, {
       hint: 'Join alternatives with OR or IN.',
     })
-  if (rows.length > limits.predictMaxRows)
+  const count = left.length * right.length
+  if (count > limits.predictMaxRows)
     throw new Problem(
       'query_limit',
       'Too many rows',
-      `WHERE gives ${rows.length} rows; at most ${limits.predictMaxRows} are predicted this way`,
+      `WHERE gives ${count} rows; at most ${limits.predictMaxRows} are predicted this way`,
       { hint: 'JOIN the model with a table.' },
     )
-  return rows
+  return left.flatMap((a) => right.map((b) => new Map([...a, ...b])))
 }
 
 /** The row that `a = 1` gives, or `(a, b) = (1, 2)`. */
