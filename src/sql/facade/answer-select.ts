@@ -88,7 +88,8 @@ const requestOf = (select: SelectPart, running: RunningStatement, { head, now }:
     ...(running.statement && { statement: running.statement }),
     ...(params && { params }),
     ...(last && { last: last.known }),
-    ...(readsOnly === true && { readsOnly }),
+    // A question about the past only reads, also if nothing came since.
+    ...((readsOnly === true || position !== undefined) && { readsOnly: true }),
     ...(purpose && { purpose }),
     ...(position !== undefined && position !== head && { asOf: position }),
   }

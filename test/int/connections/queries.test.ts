@@ -645,6 +645,13 @@ describe('what only asks does not write there', () => {
     await client.close()
     expect(await notes('asked')).toEqual([{ n: 0 }])
   })
+  test('a question about the past may not, also if nothing was recorded since', async () => {
+    const { data } = await sql(service.url, 'SELECT max(position) FROM log.events')
+    const context = { db: 'mindsdb', as_of: Number(data[0]?.[0]) }
+    const { body } = await send(service.url, 'POST', '/api/sql/query', { query: insert, context })
+    expect(body).toMatchObject({ type: 'error', error_message: expect.stringMatching(/questions about the past .* only read/) })
+    expect(await notes('asked')).toEqual([{ n: 0 }])
+  })
   test.each([
     `EXPLAIN ${insert}`,
     "EXPLAIN SELECT * FROM writer (SELECT nextval('notes_id_seq') AS n)",
