@@ -4,6 +4,7 @@ import { atOnce } from '../../basics/long-work.js'
 import { lex, positionOf, splitSingle, type Token } from '../../dialect/lexer.js'
 import { offsetOf } from '../../dialect/position.js'
 import { maskSecretsOf } from '../../dialect/mask-secrets.js'
+import { isWord } from '../../dialect/tokens.js'
 import { splitTokens } from './clauses.js'
 import { Cursor, StatementSyntaxError } from './cursor.js'
 import { takeStatement } from './grammar.js'
@@ -12,8 +13,10 @@ import type { Parameters, Statement } from './statement.js'
 const isEnd = (token: Token | undefined): boolean => token?.kind === 'symbol' && token.text === ';'
 
 // These statements contain queries in brackets. A semicolon in brackets does not end them.
-const holdsQueries = (tokens: readonly Token[]): boolean =>
-  /^(?:create|alter|retrain|finetune|evaluate)$/i.test(tokens.find((token) => !isEnd(token))?.text ?? '')
+const holdsQueries = (tokens: readonly Token[]): boolean => {
+  const first = tokens.find((token) => !isEnd(token) && !isWord(token, 'EXPLAIN'))
+  return /^(?:create|alter|retrain|finetune|evaluate)$/i.test(first?.text ?? '')
+}
 
 const withoutInnerEnds = (tokens: readonly Token[]): Token[] => {
   let depth = 0

@@ -94,6 +94,8 @@ describe('EXPLAIN over SQL', () => {
     const reply = await run("EXPLAIN CREATE AGENT a USING model = 'm', openai_api_key = 'sk-hidden', prompt_template = 'x'")
     expect(reply.data[0]).toEqual(['command', 'CreateAgent'])
     expect(JSON.parse(String(reply.data[1]?.[1]))).toMatchObject({ agent: 'a', params: { openai_api_key: '******', prompt_template: 'x' } })
+    const job = await run('EXPLAIN CREATE JOB j (SELECT 1; SELECT 2;) EVERY day')
+    expect(JSON.parse(String(job.data[1]?.[1]))).toMatchObject({ statements: 'SELECT 1;\nSELECT 2' })
     expect((await run('EXPLAIN DROP VIEW a, b')).data.map(([section]) => section)).toEqual(['command', 'data', 'command', 'data'])
     expect((await service.service.head()).position).toBe(before)
   })
