@@ -76,7 +76,7 @@ export const openAgents = ({
         rowsFor: (asked, query) => agents.rowsFor(asked, query),
         modelOf: (agent) => languageModels.forAgent(agent),
         spending: (agent) => agents.spending(agent),
-        select: (query, running) => sql.sql.reader.select({ sql: query }, running),
+        select: (query, running) => sql.sql.reader.select({ sql: query }, { ...running, format: 'json' }),
       })
     return { languageModels, agents, inSql, check, evaluations }
   })

@@ -41,7 +41,7 @@ export class KnowledgeWriter {
     if (!base) return undefined
     const text = query.slice(statement.rows.start, statement.rows.end)
     const isValues = /^[\s(]*VALUES\b/i.test(text)
-    const answer = await this.reader.select({ sql: query, within: statement.rows }, running)
+    const answer = await this.reader.select({ sql: query, within: statement.rows }, { ...running, format: 'json' })
     if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
     try {
       const rows = rowsOf(namedColumns(answer, statement.columns, isValues), answer.rows)
@@ -95,7 +95,7 @@ export class KnowledgeWriter {
   }
 
   async *#read(sql: string, running: RunningStatement): AsyncGenerator<JsonObject, void, void> {
-    const answer = await this.reader.made(sql, running)
+    const answer = await this.reader.made(sql, { ...running, format: 'json' })
     if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
     yield* rowsOf(answer.columns, answer.rows)
   }

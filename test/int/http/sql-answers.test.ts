@@ -70,6 +70,15 @@ test('CSV comes to a client that prefers it, or names it', async () => {
     expect((await post(query, {}, { accept })).headers.get('content-type')).toMatch(/^application\/json/)
 })
 
+test('a client that asks for CSV writes documents and evaluates as well', async () => {
+  await post('CREATE KNOWLEDGE_BASE manuals')
+  const inserted = await post("INSERT INTO manuals (id, content) SELECT 'a', 'a red sofa'", {}, csv)
+  expect(await inserted.json()).toMatchObject({ type: 'ok', affected_rows: 1 })
+  await post("CREATE TABLE files.asked (SELECT 'red sofa' AS question, 'a' AS doc_id)")
+  const evaluated = await post("EVALUATE KNOWLEDGE_BASE manuals USING test_table = files.asked, version = 'doc_id'", {}, csv)
+  expect((await evaluated.text()).split('\r\n')).toHaveLength(3)
+})
+
 test('rows that were put together by the server are CSV as well', async () => {
   expect(await (await post(`SHOW VARIABLES LIKE 'autocommit'`, {}, csv)).text()).toMatch(/^[^\r\n]+\r\nautocommit,[^\r\n]+\r\n$/)
 })
