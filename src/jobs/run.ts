@@ -31,8 +31,10 @@ type StatementAnswer = JobStatementResult & { hasRows: boolean }
 export type RunEnd = { outcome: JobOutcome; error: string | null; conditionLast?: LastValue[] }
 
 const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork, last: LastValues): Promise<SqlAnswer> => {
+  const statement = Symbol('statement')
   for (;;) {
-    const answer = await engine.execute({ query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal, last })
+    const request = { query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal, last, statement }
+    const answer = await engine.execute(request)
     // No client would repeat a statement that a service refused while it was starting or busy. Tables that stopped at an event need a new
     // release.
     if (answer.type !== 'error' || !isPassing(answer.problem) || signal.aborted) return answer

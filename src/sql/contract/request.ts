@@ -33,8 +33,10 @@ export type SqlRequest = {
   purpose?: QueryPurpose | undefined
   /** Only a job keeps the values that it has seen. */
   last?: LastValues
+  /** The same for each try of one statement, so that what it writes in a connected database is sent once. */
+  statement?: symbol
   signal?: AbortSignal
 }
 
-/** A statement during its answer; `position` is the position that its `asOf` names, and `statement` is unique to it. */
-export type RunningStatement = SqlRequest & { context: SqlContext; position?: number; statement?: symbol }
+/** A statement during its answer; `position` is the position that its `asOf` names. */
+export type RunningStatement = SqlRequest & { context: SqlContext; position?: number }

@@ -42,7 +42,8 @@ export class SqlEngine {
    * Every refusal is an answer of type error. Only faults of this service are thrown.
    * @throws Problem 503 when the statement asks for a position that this node does not have and cannot check
    */
-  async execute(request: SqlRequest): Promise<SqlAnswer> {
+  async execute(asked: SqlRequest): Promise<SqlAnswer> {
+    const request = { statement: Symbol('statement'), ...asked }
     const answer = await this.#execute(request)
     if (answer.type !== 'error' || !isBeyondHead(answer.problem)) return answer
     // Another node may have written this position.
@@ -63,7 +64,7 @@ export class SqlEngine {
       if (request.readsOnly === true && request.execution?.dryRun !== true) refuseWrite(statement)
       if (asOf !== undefined) refuseWriteAsOf(statement, asOf)
       const position = asOf === undefined ? undefined : await this.reader.positionAsOf(asOf, request.client)
-      const running = { ...request, context, statement: Symbol('statement'), ...(position !== undefined && { position }) }
+      const running = { ...request, context, ...(position !== undefined && { position }) }
       return await (answerOf(statement, running, this) ?? this.writer.write(statement, running))
     } catch (error) {
       if (!isProblem(error) || error.code === 'internal') throw error

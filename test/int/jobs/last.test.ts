@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { JobLast, JobStatementResult, LastValue } from '../../../events/job.js'
-import { runStatements, type RunEnd } from '../../../src/jobs/run.js'
+import { Problem } from '../../../src/basics/errors.js'
+import { runStatements, type Engine, type RunEnd } from '../../../src/jobs/run.js'
 import { origin } from '../../support/log/log.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { sql, startTestService } from '../../support/service.js'
@@ -196,4 +197,30 @@ describe('LAST', () => {
       /LAST/,
     )
   })
+})
+
+test('a job that tries a statement again sends what it writes in a connected database once', async () => {
+  await postgres.run('CREATE TABLE told (id serial, note text)')
+  const parameters = JSON.stringify({ ...postgres.connection().parameters, writable: true })
+  await ask(`CREATE DATABASE writer WITH ENGINE = 'postgres', PARAMETERS = ${parameters}`)
+  const { sql: engine } = service.service
+  let tries = 0
+  /** Says after the first try that it was busy, though the database has the row. */
+  const busyOnce: Engine = {
+    execute: async (request) => {
+      const answer = await engine.execute(request)
+      if (answer.type === 'table') for await (const _ of answer.rows);
+      if (tries++ > 0) return answer
+      const problem = new Problem('busy', 'Busy', 'there is too much to do')
+      return { type: 'error', error_code: 0, error_message: problem.message, context: answer.context, problem }
+    },
+  }
+  const work = {
+    ...{ query: "SELECT id FROM writer (INSERT INTO told (note) VALUES ('once') RETURNING id)", ifQuery: null },
+    ...{ times: { started_at: '2026-01-01T00:00:00.000000Z', previous: null }, last: { condition: [], statements: [] } },
+    ...{ db: async () => 'mindsdb', origin, signal: new AbortController().signal, pause: async () => undefined },
+  }
+  const { error } = await runStatements(busyOnce, work, [])
+  expect(error).toMatch(/a statement that writes, and that runs only once/)
+  expect(await postgres.rows('SELECT note FROM told')).toEqual([['once']])
 })
