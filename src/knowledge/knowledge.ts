@@ -3,12 +3,13 @@
  * commands, knowledge/contract, llm, knowledge/documents, knowledge/index and knowledge/embedding alone.
  */
 
-import { streamId, type JsonObject, type StreamId } from '../../events/common.js'
+import { foldName, streamId, type JsonObject, type StreamId } from '../../events/common.js'
 import { contentsStream, type KnowledgeDocument } from '../../events/records/contents.js'
 import { notFound, Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { LongWork } from '../basics/long-work.js'
+import { nearest } from '../basics/nearest.js'
 import { readChunking } from '../commands/knowledge-base-input.js'
 import type { Resource } from '../log/contract/log.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
@@ -241,7 +242,10 @@ export class Knowledge implements KnowledgeStore {
     return this.#turns.take(base.stream, async () => {
       const { ledger, indexes } = this.parts
       const contents = await ledger.log.streamVersion(contentsStream(base.stream))
-      const done = await indexes.ask(base.stream, { matching: filters })
+      const facts = await this.facts(base)
+      if (facts.documents === 0) return { documents: 0, positions: [] }
+      const matching = spelled(filters, [...facts.columns.map(({ name }) => name), ...base.state.metadata_columns])
+      const done = await indexes.ask(base.stream, { matching })
       if (!('places' in done)) throw unexpected(done)
       const commands = []
       for (let from = 0; from < done.places.length; from += removedAtOnce) {
@@ -261,6 +265,21 @@ export class Knowledge implements KnowledgeStore {
     if (found) return found
     throw notFound('knowledge base', stream)
   }
+}
+
+/** Columns that every knowledge base has in a filter. */
+const ownColumns = ['id', 'chunk_id', 'chunk_content'] as const
+
+/** Filters with their columns in the spelling of the documents, which the index compares with case. @throws Problem for an unknown column */
+const spelled = (filters: Removal['filters'], metadata: readonly string[]): Removal['filters'] => {
+  const columns = [...ownColumns, ...metadata]
+  const names = new Map(columns.toReversed().map((name) => [foldName(name), name]))
+  return filters.map((filter) => {
+    const column = names.get(foldName(filter.column))
+    if (column === undefined)
+      throw wrong(`no document has a column ${filter.column}`, `Did you mean ${nearest(filter.column, columns)}? Nothing was deleted.`)
+    return { ...filter, column }
+  })
 }
 
 const unexpected = (done: IndexAnswer): TypeError => new TypeError(`the index answered ${Object.keys(done).join(', ')}`)

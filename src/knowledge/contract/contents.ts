@@ -2,7 +2,15 @@ import type { JsonObject } from '../../../events/common.js'
 import type { ContentsSource } from '../../../events/records/contents.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Resource, Origin } from '../../log/contract/log.js'
-import type { KnowledgeChunk, KnowledgeQuery, KnowledgeResult, MetadataFilter, SearchFor, SearchOnRecord } from './search.js'
+import type {
+  KnowledgeChunk,
+  KnowledgeQuery,
+  KnowledgeResult,
+  MetadataComparison,
+  MetadataFilter,
+  SearchFor,
+  SearchOnRecord,
+} from './search.js'
 
 /** A chunk without a relevance, because no question was asked. */
 export type ListedChunk = Omit<KnowledgeChunk, 'relevance' | 'distance'>
@@ -47,7 +55,8 @@ export type InsertResult = { documents: number; replaced: number; skipped: numbe
 
 export type Removal = {
   knowledgeBase: Resource<'knowledge_base'>
-  filters: readonly MetadataFilter[]
+  /** All of them have to hold. */
+  filters: readonly MetadataComparison[]
   origin: Origin
   execution?: Execution
 }

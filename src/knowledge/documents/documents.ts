@@ -1,7 +1,7 @@
 /** Room: documents and their chunks. It imports events and basics alone. */
 
 import { createHash } from 'node:crypto'
-import { illFormed, isObject, unfitJson, type Json, type JsonObject } from '../../../events/common.js'
+import { foldName, illFormed, isObject, unfitJson, type Json, type JsonObject } from '../../../events/common.js'
 import type { KnowledgeBase } from '../../../events/knowledge-base.js'
 import type { KnowledgeDocument } from '../../../events/records/contents.js'
 import { Problem, wrong } from '../../basics/errors.js'
@@ -68,14 +68,30 @@ const metadataOf = (row: JsonObject, number: number, taken: ReadonlySet<string>,
   return metadata
 }
 
+/** The row with its columns in the spelling of the settings: names are compared without case. */
+const spelled = (row: JsonObject, contents: readonly string[], { id_column: id, metadata_columns: metadata }: Settings): JsonObject => {
+  const missing = [id ?? 'id', ...contents, ...metadata, 'metadata'].filter((name) => !Object.hasOwn(row, name))
+  const names = new Map(missing.map((name) => [foldName(name), name]))
+  if (!Object.keys(row).some((name) => names.has(foldName(name)))) return row
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => {
+      const known = names.get(foldName(name))
+      // Of two names that differ only in case, the first is the column.
+      names.delete(foldName(name))
+      return [known ?? name, value]
+    }),
+  )
+}
+
 /**
  * Converts a row to a document by the settings of the knowledge base; undefined when its content is empty. Rows count from 1.
  *
  * @example documentOf({ id: 7, content: 'Text', year: 2020 }, 1, base) // { id: '7', content: 'Text', metadata: { year: 2020 } }
  * @throws Problem that names the row and the column
  */
-export const documentOf = (row: JsonObject, number: number, settings: Settings): KnowledgeDocument | undefined => {
+export const documentOf = (sent: JsonObject, number: number, settings: Settings): KnowledgeDocument | undefined => {
   const columns = settings.content_columns.length > 0 ? settings.content_columns : ['content']
+  const row = spelled(sent, columns, settings)
   const unfit = unfitJson(row)
   if (unfit) throw wrong(`row ${number}: ${unfit[0]} ${unfit[1]}`)
   const content = contentOf(row, number, columns)

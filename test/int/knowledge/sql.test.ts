@@ -51,6 +51,8 @@ describe('a search in SQL', () => {
     ["SELECT id FROM (SELECT id, relevance FROM docs WHERE content = 'sofa') AS s", ['b']],
     ["SELECT id FROM docs WHERE content = 'OR \" * NEAR('", []],
     ['SELECT id FROM docs WHERE year >= 2021 AND year < 2030 ORDER BY year', ['b', 'c']],
+    ["SELECT ID FROM docs AS d WHERE CONTENT = 'wolves sofa parcel' AND Year = 2021 AND d.Kind = 'pet'", ['b']],
+    ["SELECT id FROM docs WHERE ID = 'b'", ['b']],
     ["SELECT id FROM docs WHERE id IN ('a', 'b') ORDER BY id", ['a', 'b']],
     ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' ORDER BY id LIMIT 1", ['a']],
     ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' ORDER BY id DESC LIMIT 1", ['c']],
@@ -173,7 +175,15 @@ describe('statements on knowledge bases', () => {
     expect(body).toMatchObject({ type: 'ok', affected_rows: 1 })
     expect(await ids("SELECT id FROM docs WHERE content = 'lynx'")).toEqual(['stays'])
     expect(await ids(`SELECT id FROM docs AT (VERSION => ${String(before)}) WHERE content = 'lynx' ORDER BY id`)).toEqual(['gone', 'stays'])
-    await ask("DELETE FROM docs WHERE id = 'stays'")
+    expect((await sql(at.url, "DELETE FROM docs WHERE ID = 'stays'")) as object).toMatchObject({ type: 'ok', affected_rows: 1 })
+    expect(await ids("SELECT id FROM docs WHERE content = 'lynx'")).toEqual([])
+  })
+
+  test('INSERT takes its columns without case', async () => {
+    await ask("INSERT INTO docs (ID, Content, YEAR) VALUES ('named', 'ocelot', 1997)")
+    await ask("INSERT INTO docs SELECT 'named' AS Id, 'ocelot again' AS content, 1996 AS Year")
+    expect(await ask("SELECT id, chunk_content, year FROM docs WHERE content = 'ocelot'")).toEqual([['named', 'ocelot again', 1996]])
+    await ask("DELETE FROM docs WHERE id = 'named'")
   })
 
   test('INSERT keeps every digit of ids and metadata, so no document takes the place of another', async () => {
@@ -190,6 +200,7 @@ describe('statements on knowledge bases', () => {
 
   test.each([
     ['DELETE FROM docs', /DELETE of all documents/],
+    ['DELETE FROM docs WHERE yeer = 1', /no document has a column yeer.*Did you mean year/s],
     ['DELETE FROM docs WHERE nonsense', /expected/],
     ['UPDATE docs SET a = 1', /inserted anew/],
     ["INSERT INTO docs VALUES ('a', 'b')", /Name them/],

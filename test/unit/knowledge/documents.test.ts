@@ -24,6 +24,17 @@ describe('a row as a document', () => {
       }),
     ).toEqual({ id: 'k', content: 'title: T\nbody: B', metadata: { b: 2 } }))
 
+  test('has its columns without case, in the spelling of the settings', () => {
+    expect(documentOf({ ID: 7, Content: 'Text', Year: 2020 }, 1, plain)).toEqual({ id: '7', content: 'Text', metadata: { Year: 2020 } })
+    expect(
+      documentOf({ KEY: 'k', Title: 'T', year: 1, Year: 2 }, 1, {
+        content_columns: ['title'],
+        metadata_columns: ['YEAR'],
+        id_column: 'key',
+      }),
+    ).toEqual({ id: 'k', content: 'T', metadata: { YEAR: 1 } })
+  })
+
   test('an object under metadata is its metadata', () =>
     expect(documentOf({ id: 'a', content: 'x', metadata: { tag: 't' } }, 1, plain)?.metadata).toEqual({ tag: 't' }))
 

@@ -23,7 +23,8 @@ export type SearchTerms = {
 }
 
 /** A knowledge base in a FROM: its name there, whether it is alone, and names in double quotes that may be texts. */
-type Place = { alias: string; isAlone: boolean; quoted: ReadonlySet<string>; columns: ReadonlySet<string> }
+/** `columns` has the spelling of each column by its folded name. */
+type Place = { alias: string; isAlone: boolean; quoted: ReadonlySet<string>; columns: ReadonlyMap<string, string> }
 
 type Scalar = string | number | boolean
 type Operator = MetadataComparison['op']
@@ -69,8 +70,10 @@ const columnOf = ({ alias, isAlone, columns }: Place, node: AstNode): string | u
   if (!isColumnRef(node)) return undefined
   const names = textsOf(node, 'column_names')
   const [first = '', second] = names
-  if (names.length === 2 && foldName(first) === foldName(alias)) return second
-  return names.length === 1 && isAlone && (settings.has(foldName(first)) || columns.has(foldName(first))) ? first : undefined
+  // The index compares names with case.
+  if (names.length === 2 && foldName(first) === foldName(alias)) return columns.get(foldName(second ?? '')) ?? second
+  if (names.length !== 1 || !isAlone) return undefined
+  return columns.get(foldName(first)) ?? (settings.has(foldName(first)) ? first : undefined)
 }
 
 const valueOf = (place: Place, node: AstNode): Scalar | undefined => {
@@ -284,7 +287,7 @@ export const takeSearchTerms = (
   }
   if (!select) return { ...terms, isAll: false }
   const isAlone = nodeOf(select, 'from_table') === ref
-  const place: Place = { alias: aliasOf(ref), isAlone, quoted, columns: new Set(columns.map(foldName)) }
+  const place: Place = { alias: aliasOf(ref), isAlone, quoted, columns: new Map(columns.map((name) => [foldName(name), name])) }
   for (const condition of conjuncts(nodeOf(select, 'where_clause'))) placing(condition, () => readCondition(place, condition, terms))
   if (terms.contents.length > limits.knowledgeQueriesMax)
     throw wrong(`content IN has ${terms.contents.length} questions; at most ${limits.knowledgeQueriesMax} are searched for at once`)
