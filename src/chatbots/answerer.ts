@@ -12,7 +12,7 @@ import { causedBy } from '../log/contract/origins.js'
 import type { Lease } from '../log/contract/leases.js'
 import type { Resource, Origin } from '../log/contract/log.js'
 import type { Fetch } from './channels/channel.js'
-import { Deliverer, type AddressedMessage, type DeliverableAnswer, type NextStep } from './deliverer.js'
+import { Deliverer, ErasedMeanwhileError, type AddressedMessage, type DeliverableAnswer, type NextStep } from './deliverer.js'
 import { readMessage } from './payloads.js'
 import { givenAnswer, transcriptOf, type Transcript } from './transcript.js'
 import type { Watchers } from './watchers.js'
@@ -61,9 +61,19 @@ export class Answerer {
     this.#delivering = new Deliverer(options)
   }
 
-  /** Answers the first waiting message of a conversation, under the conversation's lease. */
+  /** Answers the first waiting message of a conversation, under the conversation's lease. After an erasure it is read again. */
   async next(stream: StreamId, lease: Lease): Promise<NextStep> {
-    const { log } = this.options.ledger
+    try {
+      return await this.#next(stream, lease)
+    } catch (error) {
+      if (error instanceof ErasedMeanwhileError) return 'more'
+      throw error
+    }
+  }
+
+  async #next(stream: StreamId, lease: Lease): Promise<NextStep> {
+    const { ledger } = this.options
+    const { log } = ledger
     const delivering = this.#delivering
     const conversation = await delivering.insist(() => log.resources.byStream('conversation', stream))
     const first = conversation?.state.waiting[0]
@@ -72,7 +82,8 @@ export class Answerer {
     const { message } = first
     const transcript = await transcriptOf(log, conversation, message, chatbot ? turnsOf(chatbot) : 0)
     if (!transcript) throw new Error(`the stream ${stream} has no message ${message}`)
-    const waiting = { conversation, message, lease, origin: await this.#originOf(chatbot, transcript.received) }
+    const origin = await this.#originOf(chatbot, transcript.received)
+    const waiting = { conversation, message, lease, origin, guarded: await delivering.insist(() => ledger.guarded(origin)) }
     const { delivering: answer, notifying, deferred } = conversation.state
     const underWay = answer ?? notifying
     if (underWay) return delivering.brokenOff(waiting, underWay)
@@ -109,16 +120,16 @@ export class Answerer {
 
   async #ask(task: AnswerTask, project: Resource<'project'>, agent: Resource<'agent'>): Promise<DeliverableAnswer | NextStep> {
     const { ask, stopping, watchers, logger } = this.options
-    const { message, origin, said, conversation, lease } = task
+    const { message, guarded, said, conversation, lease } = task
     const turns = await task.turns()
     const late = AbortSignal.timeout(limits.messageAnswerTimeoutMs)
     const signal = AbortSignal.any([stopping, late, lease.lost])
     try {
       const asking = ask({
-        ...{ project, agent, origin, signal },
+        ...{ project, agent, origin: guarded, signal },
         turns: [...turns, { role: 'user', content: said.text }],
         purpose: 'conversation',
-        client: origin.actor,
+        client: guarded.actor,
         conversation: conversation.stream,
       })
       let step = await asking.next()

@@ -31,8 +31,14 @@ export type DelivererOptions = {
 /** The next step of a conversation: nothing, its next message, a wait until the chatbot runs, or another try later. */
 export type NextStep = 'done' | 'more' | 'stopped' | { afterMs: number }
 
-/** A waiting message, the origin for its end, and the lease that gives the right to end it. */
-export type PendingMessage = { conversation: Resource<'conversation'>; message: string; origin: Origin; lease: Lease }
+/**
+ * A waiting message, the origin for its end, and the lease that gives the right to end it. Commands with texts have the guarded origin:
+ * they are refused after an erasure, which may have removed what the texts were made from.
+ */
+export type PendingMessage = { conversation: Resource<'conversation'>; message: string; origin: Origin; guarded: Origin; lease: Lease }
+
+/** Data was erased after the texts of a message were read. */
+export class ErasedMeanwhileError extends Error {}
 
 /** The same with its chatbot, its text and its place. */
 export type AddressedMessage = PendingMessage & { chatbot: Resource<'chatbot'>; said: MessagePayload }
@@ -100,9 +106,9 @@ export class Deliverer {
 
   /** Ends a message without an answer. */
   async fail(waiting: PendingMessage, reason: FailedMessage['reason'], error: string, notice: string | null = null): Promise<NextStep> {
-    const { conversation, message, origin } = waiting
+    const { conversation, message } = waiting
     const data = { conversation: conversation.stream, message, reason, error: fit(error), notice }
-    const { positions } = await this.#execute({ type: 'FailMessage', data }, origin)
+    const { positions } = await this.#execute({ type: 'FailMessage', data }, waiting)
     if (positions.length === 0) return endedElsewhere
     this.options.logger.warn({ conversation: conversation.stream, message, reason }, 'a message was not answered')
     return this.#ended(message, { status: 'failed', reason, error, notice })
@@ -154,18 +160,18 @@ export class Deliverer {
    * Announces the next text; returns false if it must not be sent. The first try may have been recorded without a confirmation: a delivery
    * with this reply id then belongs to this node, as long as it has the lease.
    */
-  async #begin({ origin, lease }: AddressedMessage, command: Begins, payloads: readonly SealedPayload[] = []): Promise<boolean> {
+  async #begin(work: AddressedMessage, command: Begins, payloads: readonly SealedPayload[] = []): Promise<boolean> {
     let mayBeRecorded = false as boolean
     const { positions, resource } = await this.insist(async () => {
       try {
-        return await this.options.ledger.execute(command, origin, { payloads })
+        return await this.#submit(command, work, payloads)
       } catch (error) {
         if (isProblem(error) && error.code === 'outcome_unknown') mayBeRecorded = true
         throw error
       }
     })
     if (positions.length > 0) return true
-    if (!mayBeRecorded || !lease.isHeld || resource?.kind !== 'conversation') return false
+    if (!mayBeRecorded || !work.lease.isHeld || resource?.kind !== 'conversation') return false
     const { delivering, notifying } = resource.state
     return (delivering ?? notifying)?.reply === command.data.reply
   }
@@ -193,19 +199,14 @@ export class Deliverer {
     return later
   }
 
-  #defer({ conversation, message, origin }: PendingMessage, { reply }: Delivery | Notice, error: string): Promise<Outcome> {
-    const data = { conversation: conversation.stream, message, reply, error: fit(error) }
-    return this.#execute({ type: 'DeferDelivery', data }, origin)
+  #defer(waiting: PendingMessage, { reply }: Delivery | Notice, error: string): Promise<Outcome> {
+    const data = { conversation: waiting.conversation.stream, message: waiting.message, reply, error: fit(error) }
+    return this.#execute({ type: 'DeferDelivery', data }, waiting)
   }
 
-  async #sent(
-    { conversation, origin }: PendingMessage,
-    delivery: Delivery,
-    given: DeliverableAnswer,
-    payloads: SealedPayload[] = [],
-  ): Promise<NextStep> {
-    const data = { conversation: conversation.stream, ...delivery }
-    const { positions } = await this.#execute({ type: 'SendMessage', data }, origin, payloads)
+  async #sent(waiting: PendingMessage, delivery: Delivery, given: DeliverableAnswer, payloads: SealedPayload[] = []): Promise<NextStep> {
+    const data = { conversation: waiting.conversation.stream, ...delivery }
+    const { positions } = await this.#execute({ type: 'SendMessage', data }, waiting, payloads)
     if (positions.length === 0) return endedElsewhere
     const { answer, content: text, queries, note } = given
     return this.#ended(delivery.message, { status: 'answered', answer, text, queries, ...(note !== undefined && { note }) })
@@ -218,12 +219,12 @@ export class Deliverer {
     error: string,
     payloads: SealedPayload[] = [],
   ): Promise<NextStep> {
-    const { conversation, origin } = waiting
+    const { conversation } = waiting
     const named = { conversation: conversation.stream, message: sent.message, reason, error }
     this.options.logger.warn(named, isNotice(sent) ? 'a notice was not delivered' : 'an answer was not delivered')
     if (isNotice(sent)) return this.fail(waiting, sent.reason, sent.error)
     const data = { conversation: conversation.stream, ...sent, reason, error: fit(error) }
-    const { positions } = await this.#execute({ type: 'FailDelivery', data }, origin, payloads)
+    const { positions } = await this.#execute({ type: 'FailDelivery', data }, waiting, payloads)
     if (positions.length === 0) return endedElsewhere
     return this.#ended(sent.message, { status: 'failed', reason, error, notice: null })
   }
@@ -234,8 +235,16 @@ export class Deliverer {
     return 'more'
   }
 
-  #execute(command: LedgerCommand, origin: Origin, payloads: readonly SealedPayload[] = []): Promise<Outcome> {
-    return this.insist(() => this.options.ledger.execute(command, origin, { payloads }))
+  #execute(command: LedgerCommand, waiting: PendingMessage, payloads: readonly SealedPayload[] = []): Promise<Outcome> {
+    return this.insist(() => this.#submit(command, waiting, payloads))
+  }
+
+  /** @throws ErasedMeanwhileError if a command has texts that an erasure may have removed */
+  async #submit(command: LedgerCommand, { origin, guarded }: PendingMessage, payloads: readonly SealedPayload[]): Promise<Outcome> {
+    const { ledger } = this.options
+    if (payloads.length === 0) return ledger.execute(command, origin)
+    if ((await ledger.guarded(origin)).erasures !== guarded.erasures) throw new ErasedMeanwhileError()
+    return ledger.execute(command, guarded, { payloads })
   }
 }
 

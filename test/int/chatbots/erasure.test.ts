@@ -122,6 +122,24 @@ test('a message that is erased while it waits is marked as failed', async () => 
   expect(await late).toMatchObject({ status: 502, body: { reason: 'erased' } })
 })
 
+test('a conversation that is erased while its agent answers is not written into the log again', async () => {
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const { conversation } = await say('planted-turn')
+  at.agent.says(async (question) => {
+    await held
+    return `You said: ${question}`
+  })
+  const late = send(at.url, 'POST', `${path}/messages`, { text: 'planted-late', conversation })
+  await until(() => at.agent.asked.at(-1) === 'planted-late')
+  expect((await erase({ conversation })).status).toBe(200)
+  release()
+  expect(await late).toMatchObject({ status: 502, body: { reason: 'erased' } })
+  const { data } = await sql(at.url, `SELECT readable FROM log.answers WHERE conversation = '${conversation}'`)
+  expect(data).toEqual([[false]])
+  expect(['planted-turn', 'planted-late'].filter(isAnywhere)).toEqual([])
+})
+
 test('tables that were built anew are those that followed, and the log holds what it says', async () => {
   const { position } = await at.service.head()
   await sql(at.url, 'SELECT 1 FROM log.events LIMIT 1')
