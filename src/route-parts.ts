@@ -122,11 +122,14 @@ export const routePartsOf = (parts: Parts) => {
     },
   }
   const select: SelectRows = async function* (query, project, call) {
-    const { position: upTo } = await log.head()
-    const origin = call.origin()
-    const asked = { sql: query, db: project, defaultProject: config.defaultProject, upTo, user: origin.actor, origin }
-    const { columns, rows } = await sqlProcess.query(asked, { signal: call.gone, client: call.client })
-    yield* rowsOf(columns, rows)
+    const context = { db: project, show_secrets: false } as const
+    const answer = await sql.reader.select(
+      { sql: query },
+      { query, context, origin: call.origin(), client: call.client, signal: call.gone },
+    )
+    if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
+    yield* rowsOf(answer.columns, answer.rows)
+    call.positions = [...(call.positions ?? []), ...answer.positions]
   }
   return {
     answers,

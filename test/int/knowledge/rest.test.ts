@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { trainRent } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -140,6 +141,22 @@ describe('documents', () => {
       status: 400,
       body: { detail: expect.stringContaining('there is no column content') },
     })
+  })
+
+  test('that models predicted in a query leave a record of the predictions', async () => {
+    await trainRent(at.url)
+    await create('predicted')
+    const insertQuery = (query: string) => call('PUT', '/predicted', { knowledge_base: { query } }, { 'x-request-id': 'predicts' })
+    const joined = 'SELECT t.sqft AS id, m.rental_price AS content FROM (SELECT * FROM files.rentals LIMIT 3) AS t JOIN mindsdb.rent AS m'
+    expect((await insertQuery(joined)).status).toBe(200)
+    expect((await insertQuery("SELECT 'one' AS id, rental_price AS content FROM rent WHERE sqft = 500")).status).toBe(200)
+    expect((await sql(at.url, 'SELECT count(*) FROM predicted')).data).toEqual([[4]])
+    const { data } = await sql(at.url, "SELECT rows, statement FROM log.prediction_receipts WHERE request = 'predicts' ORDER BY position")
+    expect(data).toEqual([
+      [3, joined],
+      [1, null],
+    ])
+    expect((await sql(at.url, "SELECT row FROM log.predictions WHERE request = 'predicts'")).data).toEqual([[0]])
   })
 
   test('of a request that comes again under its key are inserted once', async () => {
