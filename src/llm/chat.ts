@@ -1,7 +1,7 @@
 import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { wholeCharacters, withoutThoughts } from './answer-text.js'
-import type { ChatEnd, ChatPart, ChatRequest, LanguageModel, ToolCall } from './contract/language-model.js'
+import { unanswered, type ChatEnd, type ChatPart, type ChatRequest, type LanguageModel, type ToolCall } from './contract/language-model.js'
 import type { OpenWire, Refusals, WirePart } from './contract/wire.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { explainFailure, explainSent, llmFailed, endedEarly, notUnderstood, type Exchange } from './failures.js'
@@ -104,7 +104,9 @@ const shown = function* (text: string): Generator<ChatPart, void> {
 /** Asks a model, and yields its answer as it arrives. A caller that stops reading closes the connection. */
 export const chatWith = ({ settings, exchange, open, refusals, places, most }: ChatParts): LanguageModel['chat'] =>
   async function* (request, { signal }) {
-    const leave = await places.take(exchange.host, signal)
+    const leave = await places.take(exchange.host, signal).catch((error: unknown) => {
+      throw unanswered(error)
+    })
     const stop = new Stop(signal, most, exchange)
     let refused: Refusals = new Set()
     const ask = () => {
@@ -119,6 +121,9 @@ export const chatWith = ({ settings, exchange, open, refusals, places, most }: C
         exchange,
         stop,
         most,
+      }).catch((error: unknown) => {
+        // A model may have begun an answer that nobody waited for.
+        throw stop.signal.aborted ? error : unanswered(error)
       })
       const reading = new ResponseReader(exchange, settings)
       try {

@@ -5,7 +5,7 @@ import { Fence } from '../prompt/fence.js'
 import { estimateTokens } from '../../llm/tokens/estimates.js'
 import { exchange } from '../run/ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/token-days.js'
-import { usageOf } from '../run/usage.js'
+import { tokensOfExchange, usageOf } from '../run/usage.js'
 
 /** The verdict of a language model on an answer. */
 export type Verdict = { isGood: boolean; reason: string }
@@ -63,14 +63,14 @@ export const judge = async (
   ] as const
   const read = estimateTokens(messages.map(({ content }) => content).join('\n'))
   const settle = await reserve(read + mostTokens)
-  const { response, failure } = await exchange(
+  const exchanged = await exchange(
     model,
     { messages, tools: [], maxOutputTokens: mostTokens, temperature: 0 },
     { signal, onText: () => undefined },
   )
-  const usage = usageOf(response)
-  settle((usage.input ?? read) + (usage.output ?? estimateTokens(response.text)))
-  onUsed(usage)
+  const { response, failure } = exchanged
+  settle(tokensOfExchange(exchanged, read))
+  onUsed(usageOf(response))
   if (failure !== undefined) throw failure instanceof Error ? failure : new TypeError('a failure is an Error')
   return verdictIn(response.text)
 }

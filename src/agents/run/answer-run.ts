@@ -7,12 +7,12 @@ import type { ChatMessage, ChatRequest, LanguageModel, TokenUsage } from '../../
 import type { Exchange, ToolUse } from '../contract/answer-record.js'
 import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
 import { saysNoAnswer } from '../prompt/prompt.js'
-import { charsOf, estimateTokens, tokensOf } from '../../llm/tokens/estimates.js'
+import { charsOf, tokensOf } from '../../llm/tokens/estimates.js'
 import { exchange, type ExchangeResult } from './ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/token-days.js'
 import type { ToolBook } from './tool-book.js'
 import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/usage.js'
-import { usageOf } from './usage.js'
+import { tokensOfExchange, usageOf } from './usage.js'
 
 /** The result of an answer, with all texts and steps on the way. */
 export type FinishedRun = {
@@ -167,11 +167,9 @@ export class AnswerRun {
     this.#say(text)
   }
 
-  #count({ response }: ExchangeResult, read: number): number {
-    const usage = usageOf(response)
-    this.#usage = addUsage(this.#usage, usage)
-    const written = estimateTokens(response.text) + estimateTokens(JSON.stringify(response.toolCalls))
-    const used = (usage.input ?? read) + (usage.output ?? written)
+  #count(exchanged: ExchangeResult, read: number): number {
+    const used = tokensOfExchange(exchanged, read)
+    this.#usage = addUsage(this.#usage, usageOf(exchanged.response))
     this.#counted += used
     return used
   }

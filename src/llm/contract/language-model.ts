@@ -1,6 +1,7 @@
-/** Room: the interface of a language model for its callers. It imports events alone. */
+/** Room: the interface of a language model for its callers. It imports events and basics alone. */
 
 import type { JsonObject } from '../../../events/common.js'
+import { isProblem, Problem } from '../../basics/errors.js'
 
 /**
  * A call of a tool, as a language model wrote it: `input` is its JSON text, which may be ill-formed. `signature` is only for the provider:
@@ -38,11 +39,19 @@ export type TokenUsage = { input: number | null; output: number | null }
 /** The end of an answer. `model` is the name that the provider answered with. */
 export type ChatEnd = { finish: 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other'; usage: TokenUsage; model: string }
 
+/** A call that no language model answered: it used no tokens. */
+export class UnansweredCall extends Problem {}
+
+/** The failure of a call that no language model answered. */
+export const unanswered = (error: unknown): unknown =>
+  isProblem(error) ? new UnansweredCall(error.code, error.title, error.detail, error.extras) : error
+
 /**
  * A language model. `chat` yields the parts as they arrive, and returns the end.
  *
  * @example for await (const part of model.chat({ messages, tools: [], maxOutputTokens: 1_000 }, { signal })) …
- * @throws Problem llm_failed, whose title has no words of the chat; egress_refused; busy; the reason of the signal
+ * @throws Problem llm_failed, whose title has no words of the chat; egress_refused; busy; the reason of the signal. It is an UnansweredCall
+ * if no model answered.
  */
 export type LanguageModel = {
   provider: string

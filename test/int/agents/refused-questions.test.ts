@@ -29,3 +29,11 @@ test.each([
   expect(streamed.status).toBe(status)
   expect(await shop.answers()).toEqual([])
 })
+
+test('a call that no language model answered uses no tokens of the day', async () => {
+  await shop.agent('turned_away', { params: { tokens_per_day: 1_500, max_tokens: 1_000 } })
+  shop.model.script = () => ({ error: { message: 'not now' }, status: 401 })
+  for (let i = 0; i < 4; i++) expect(await shop.ask('turned_away', 'Hi')).toMatchObject({ status: 502, body: { title: 'Key refused' } })
+  shop.model.script = () => 'Hello.'
+  expect((await shop.ask('turned_away', 'Hi')).status).toBe(200)
+})
