@@ -109,7 +109,8 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   const { tables, models, bases } = scope
   const settings = settingsOf(scope.agent.state)
   const fence = new Fence()
-  const moment = position === head ? '' : String(position)
+  // A description from before an erasure may have rows that were erased.
+  const moment = `${position === head ? 'now' : position} ${await parts.log.erasedAt()}`
   const describe = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment)
   const describeSoon = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment, patience)
   const conversation = asked.turns.map(({ content }) => content).slice(-3)

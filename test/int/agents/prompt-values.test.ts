@@ -62,3 +62,16 @@ test('values are given as all of a column only where all rows were read; else th
   ])
   expect(prompt).toContain('"some values" are those of the first rows alone')
 })
+
+test('rows and values of a file are no longer described once they were erased', async () => {
+  await shop.run("CREATE TABLE files.people (SELECT 'planted-name' AS name)")
+  await shop.run('CREATE VIEW shop.persons AS (SELECT * FROM files.people)')
+  await shop.agent('registrar', { data: { tables: ['files.people', 'shop.persons'] } })
+  const prompt = async () => {
+    const messages = [{ role: 'user', content: 'Who?' }]
+    return JSON.stringify((await send(shop.url, 'POST', `${shop.path('registrar')}?dry_run=true`, { messages })).body)
+  }
+  expect(await prompt()).toContain('planted-name')
+  expect((await send(shop.url, 'POST', '/api/log/erasures', { file: { name: 'people' } })).status).toBe(200)
+  expect(await prompt()).not.toContain('planted-name')
+})
