@@ -129,7 +129,7 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
     ...(tables.length > 0 ? [sqlTool(queries, only, db)] : []),
     ...(shown.named.length > 0 ? [describeTool(tables, db, describe)] : []),
     ...(knowledge && bases.length > 0
-      ? [searchTool({ bases, search: knowledge.search, asOf: asked.asOf, onSearched: (one) => searched.push(one) })]
+      ? [searchTool({ bases, search: knowledge.search, asOf: position, onSearched: (one) => searched.push(one) })]
       : []),
     ...(models.length > 0 ? [predictTool({ ...parts, models, origin: asked.origin, readAt: position })] : []),
   ]

@@ -12,8 +12,8 @@ export type PerformedSearch = { knowledge_base: StreamId; version: number; posit
 type SearchParts = {
   bases: readonly NamedBase[]
   search: Knowledge['search']
-  /** The log position of an earlier state to search. */
-  asOf: number | undefined
+  /** The log position to search at. */
+  asOf: number
   onSearched: (searched: PerformedSearch) => void
 }
 
@@ -50,7 +50,7 @@ export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): To
         typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? Math.min(limit, limits.agentSearchMaxChunks) : usualChunks
       const { base } = found
       const asking: ModelInterceptor = (_role, _model, use) => use(onUsed)
-      const result = await search(base, { content: query, limit: most, ...(asOf !== undefined && { asOf }) }, { signal, asking })
+      const result = await search(base, { content: query, limit: most, asOf }, { signal, asking })
       onSearched({ knowledge_base: base.stream, version: base.version, position: result.position })
       const each = Math.floor(limits.agentToolOutputMaxChars / Math.max(1, result.chunks.length))
       const texts = result.chunks.map(({ id, relevance, metadata, content }) =>

@@ -210,3 +210,20 @@ test('an agent is asked at no position at which it was not there, and is found b
   expect((await ask(then)).status).toBe(200)
   expect(JSON.stringify(shop.model.asked[0]?.messages)).not.toContain('The second.')
 })
+
+test('documents that come during an answer are not found by its searches, as rows are not read by its queries', async () => {
+  await shop.run('CREATE KNOWLEDGE BASE shop.notes')
+  await shop.run("INSERT INTO shop.notes (id, content) VALUES ('old', 'The old lamp')")
+  await shop.agent('reader', { data: { knowledge_bases: ['notes'] } })
+  shop.model.script = async (asked) => {
+    if (resultsOf(asked).length > 0) return 'A lamp.'
+    await shop.run("INSERT INTO shop.notes (id, content) VALUES ('new', 'The new lamp')")
+    return calls(['search_knowledge', { query: 'lamp' }])
+  }
+  expect((await shop.ask('reader', 'Which lamp?')).status).toBe(200)
+  const [found = ''] = resultsOf(shop.model.asked[1] as never)
+  expect(found).toContain('The old lamp')
+  expect(found).not.toContain('The new lamp')
+  const [answer] = await shop.answers()
+  expect(answer).toMatchObject({ knowledge_bases: [{ position: answer?.['read_at'] }] })
+})
