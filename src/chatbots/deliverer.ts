@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
 import type { Delivery, DeliveryFailure, FailedMessage, Notice } from '../../events/conversation.js'
 import type { AgentAnswer } from '../agents/contract/answering.js'
+import { readableAnswer } from '../agents/run/recorded-answer.js'
 import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { retryWhileBusy } from '../basics/concurrency/retry-while-busy.js'
@@ -14,7 +15,6 @@ import { channelOf } from './channels/channel-of.js'
 import type { Attempt, Channel, Fetch } from './channels/channel.js'
 import { noticeOf } from './notice.js'
 import { bytesOf, messageText, type MessagePayload } from './payloads.js'
-import { readAnswer } from './transcript.js'
 import type { MessageEnd, Watchers } from './watchers.js'
 
 export type DelivererOptions = {
@@ -85,7 +85,7 @@ export class Deliverer {
     if (isNotice(sent)) return this.#tell(work, sent)
     const content = messageText(await this.insist(() => this.options.ledger.log.payload(sent.payload)))
     if (content === undefined) return this.fail(work, 'erased', 'the answer was erased before it was delivered')
-    const given = await this.insist(() => readAnswer(this.options.ledger.log, sent.answered_at))
+    const given = await this.insist(() => readableAnswer(this.options.ledger.log, sent.answered_at))
     const answer = { answer: sent.answer, position: sent.answered_at, content, queries: given?.queries ?? [] }
     return this.#deliver(work, sent, { ...answer, ...(given?.note !== undefined && { note: given.note }) }, [])
   }

@@ -1,14 +1,14 @@
 import type { StreamId } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
+import { readableAnswer } from '../agents/run/recorded-answer.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
 import { messageText, readMessage } from './payloads.js'
-import { readAnswer } from './transcript.js'
 import type { MessageEnd } from './watchers.js'
 
-type ReadableLog = Pick<Log, 'readStream' | 'readAll' | 'payload' | 'erasedAt'>
+type ReadableLog = Pick<Log, 'readStream' | 'readAll' | 'payload'>
 
 /** A message in the log, and its result. Erased texts are null. */
 export type MessageRecord = {
@@ -118,7 +118,7 @@ export const endOf = async (
 ): Promise<MessageEnd | undefined> => {
   if (status === 'waiting') return undefined
   if (status === 'failed' || !answer) return { status: 'failed', reason: reason ?? 'agent', error: error ?? '', notice }
-  const given = await readAnswer(log, answer.position)
+  const given = await readableAnswer(log, answer.position)
   const said = { answer: answer.id, text: answer.text ?? '', queries: given?.queries ?? [] }
   return { status: 'answered', ...said, ...(given?.note !== undefined && { note: given.note }) }
 }

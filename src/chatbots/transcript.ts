@@ -3,15 +3,14 @@ import { answersStream } from '../../events/records/answers.js'
 import type { StreamId } from '../../events/common.js'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import type { AgentAnswer, Turn } from '../agents/contract/answering.js'
-import { recordedAnswer } from '../agents/run/recorded-answer.js'
-import { isProblem } from '../basics/errors.js'
+import { readableAnswer } from '../agents/run/recorded-answer.js'
 import { limits } from '../basics/limits.js'
 import { causeAt } from '../log/contract/origins.js'
 import type { Resource, Log } from '../log/contract/log.js'
 import { streamEventsWith } from '../log/read/slices.js'
 import { messageText } from './payloads.js'
 
-type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'versionAt' | 'erasedAt'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'versionAt'>
 
 const chunkEvents = 100
 /** The number of events of a conversation that are searched for the turns before a message. */
@@ -85,19 +84,6 @@ export const transcriptOf = async (
 
 const answerData = z.looseObject({ conversation: z.string().nullable(), outcome: z.string() })
 
-/** The recorded answer at a position of the log; undefined when it was erased. */
-export const readAnswer = async (
-  log: Pick<Log, 'readAll' | 'payload' | 'erasedAt'>,
-  position: number,
-): Promise<AgentAnswer | undefined> => {
-  try {
-    return await recordedAnswer(log, position)
-  } catch (error) {
-    if (isProblem(error) && error.code === 'erased') return undefined
-    throw error
-  }
-}
-
 /**
  * The answer that an agent already gave to a message, in this run of the service or before; undefined if there is no readable one. The
  * answer's event names the message's event as its cause.
@@ -113,7 +99,7 @@ export const givenAnswer = async (
   for await (const event of streamEventsWith(log, stream, after, (text) => text.includes(conversation))) {
     const data = answerData.safeParse(event.data)
     if (!data.success || data.data.conversation !== conversation || event.causation !== causeAt(received.position)) continue
-    if (data.data.outcome === 'answered' || data.data.outcome === 'unanswered') return readAnswer(log, event.position)
+    if (data.data.outcome === 'answered' || data.data.outcome === 'unanswered') return readableAnswer(log, event.position)
   }
   return undefined
 }

@@ -35,6 +35,22 @@ export const asAnswer = (text: string): RecordedAnswer | undefined => {
   return { ...event.data, position, recorded_at, actor, source, request }
 }
 
+/** An answer, and the payload with its texts. */
+type AnswerPlace = Pick<RecordedAnswer, 'position' | 'answer' | 'payload'>
+
+/** Why the texts of an answer cannot be read. @param hint the hint if they were erased */
+export const unreadableAnswer = async (
+  log: Pick<Log, 'readStream' | 'payloadState'>,
+  { position, answer, payload }: AnswerPlace,
+  hint: string,
+): Promise<Problem> => {
+  if ((await log.payloadState(payload))?.isErased)
+    return erased(`The answer ${answer}`, (await erasureOfPayload(log, payload)) ?? { position, reason: null }, hint)
+  return new Problem('storage_failed', 'Payload unreadable', `what was said at position ${position} cannot be read`, {
+    hint: 'mindledger verify says whether the log is sound.',
+  })
+}
+
 /**
  * Finds recorded answers, and opens their payloads: question, data and answer.
  *
@@ -62,20 +78,13 @@ export class AnswerRecords {
   }
 
   /** The question, the data and the answer. @throws Problem erased, storage_failed */
-  async open({ position, answer, payload }: Pick<RecordedAnswer, 'position' | 'answer' | 'payload'>): Promise<AnswerRecord> {
+  async open({ position, answer, payload }: AnswerPlace): Promise<AnswerRecord> {
     const { log } = this.options
     const bytes = await log.payload(payload)
-    if (!bytes && (await log.payloadState(payload))?.isErased)
-      throw erased(
-        `The answer ${answer}`,
-        (await erasureOfPayload(log, payload)) ?? { position, reason: null },
-        'Nothing is kept of what was asked and said; the event still says when, by which version and how long.',
-      )
     const record = bytes && answerRecord.safeParse(parsedOr(bytes.toString()))
     if (record?.success) return record.data
-    throw new Problem('storage_failed', 'Payload unreadable', `what was said at position ${position} cannot be read`, {
-      hint: 'mindledger verify says whether the log is sound.',
-    })
+    const hint = 'Nothing is kept of what was asked and said; the event still says when, by which version and how long.'
+    throw await unreadableAnswer(log, { position, answer, payload }, hint)
   }
 
   async #positionOf(id: string, client: string | undefined): Promise<number | undefined> {

@@ -1,31 +1,21 @@
-import { currentEvent } from '../../../events/catalogue.js'
-import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { erased, Problem } from '../../basics/errors.js'
+import { Problem } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import { noteOf } from '../contract/note.js'
 import { queriesOf, type AgentAnswer } from '../contract/answering.js'
+import { asAnswer, unreadableAnswer, type RecordedAnswer } from '../record/answer-records.js'
 
-type ReadableLog = Pick<Log, 'readAll' | 'payload' | 'erasedAt'>
-
-/**
- * An answer as it was recorded at a position of the log.
- *
- * @throws Problem erased when its texts were erased
- * @example (await recordedAnswer(log, 41)).content // 'There are 42 cars.'
- */
-export const recordedAnswer = async (log: ReadableLog, position: number): Promise<AgentAnswer> => {
+const eventAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<RecordedAnswer> => {
   const [stored] = await log.readAll(position - 1, 1)
-  const event = stored && currentEvent(parseEnvelope(stored.text))
-  if (event?.type !== 'AgentAnswered') throw new TypeError(`position ${position} is no answer of an agent`)
-  const { answer, model, outcome, steps, payload, error, input_tokens: input, output_tokens: output } = event.data
-  const bytes = await log.payload(payload)
-  if (!bytes)
-    throw erased(
-      'What was said for this answer',
-      { position: await log.erasedAt(), reason: null },
-      'Ask again with another Idempotency-Key.',
-    )
+  const event = stored && asAnswer(stored.text)
+  if (!event) throw new TypeError(`position ${position} is no answer of an agent`)
+  return event
+}
+
+const read = async (log: Pick<Log, 'payload'>, event: RecordedAnswer): Promise<AgentAnswer | undefined> => {
+  const { answer, position, model, outcome, steps, error, input_tokens: input, output_tokens: output } = event
+  const bytes = await log.payload(event.payload)
+  if (!bytes) return undefined
   // This service sealed it as an AnswerRecord.
   const record = JSON.parse(bytes.toString()) as AnswerRecord
   const queries = queriesOf(record)
@@ -47,4 +37,24 @@ export const recordedAnswer = async (log: ReadableLog, position: number): Promis
       ),
     }),
   }
+}
+
+/** An answer as it was recorded at a position of the log; undefined when its texts were erased or cannot be read. */
+export const readableAnswer = async (log: Pick<Log, 'readAll' | 'payload'>, position: number): Promise<AgentAnswer | undefined> =>
+  read(log, await eventAt(log, position))
+
+/**
+ * The same for a client that asked for it.
+ *
+ * @throws Problem erased, storage_failed
+ * @example (await recordedAnswer(log, 41)).content // 'There are 42 cars.'
+ */
+export const recordedAnswer = async (
+  log: Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>,
+  position: number,
+): Promise<AgentAnswer> => {
+  const event = await eventAt(log, position)
+  const answer = await read(log, event)
+  if (!answer) throw await unreadableAnswer(log, event, 'Ask again with another Idempotency-Key.')
+  return answer
 }

@@ -226,6 +226,23 @@ test('a request that is sent again with its key gets the recorded answer', async
   expect((await ask('seller', user('Another?'), { headers })).status).toBe(422)
 })
 
+test('a request that is sent again after its answer was erased is told which erasure it was', async () => {
+  const headers = { 'Idempotency-Key': 'k-erased' }
+  const path = `${agents}/seller/completions/stream`
+  const again = () => send(at.url, 'POST', path, { messages: user('Who?') }, headers)
+  const position = async () => Number((await sql(at.url, 'SELECT max(position) FROM log.answers')).data[0]?.[0])
+  const erase = async (body: object) =>
+    ((await send(at.url, 'POST', '/api/log/erasures', body)).body as { positions: number[] }).positions[0]
+  await again()
+  const erasedAt = await erase({ answer: await position(), reason: 'Article 17' })
+  await ask('seller', user('What?'))
+  await erase({ answer: await position() })
+  expect(await again()).toMatchObject({
+    status: 410,
+    body: expect.stringMatching(new RegExp(`was erased \\(position ${erasedAt} of the log: Article 17\\)`)),
+  })
+})
+
 test('requests with one key at the same time get one answer: that which is recorded', async () => {
   let said = 0
   model.script = async () => {
