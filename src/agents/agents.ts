@@ -34,6 +34,7 @@ import { record, type AnswerRecording } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
 import { scopeOfNothing } from './scope/scope.js'
 import { ToolBook } from './run/tool-book.js'
+import { outputsOf } from './tools/replayed-tool.js'
 
 type Parts = Omit<PrepareParts, 'log'> & {
   ledger: Ledger
@@ -203,12 +204,13 @@ export class Agents {
       const { recorded, onRecord } = await this.#finished(admitted, (frame) => frames.put(frame))
       const { positions, repeated } = await record(this.parts.ledger, recorded)
       const [position = 0] = positions
-      const { content, outcome, queries, usage, problem } = recorded.finished
+      const { content, outcome, queries, tools, usage, problem } = recorded.finished
       const note = problem ? undefined : noteOf(recorded.finished)
       onRecord(usage)
       if (repeated) return await recordedAnswer(this.parts.ledger.log, position)
       return {
         ...{ answer: admitted.answer, position, model: recorded.model.model, content, outcome, queries, usage },
+        retrieved: outputsOf(tools),
         ...(note !== undefined && { note }),
         ...(problem && { problem }),
       }

@@ -63,6 +63,8 @@ export type AgentAnswer = {
   outcome: AnswerOutcome
   /** The queries behind the answer, with their rows. */
   queries: readonly AnswerRows[]
+  /** The outputs of its tools. */
+  retrieved: readonly string[]
   /** That the answer is cut off, and what it is based on if no query returned rows; see `noteOf`. */
   note?: string
   usage: TokenUsage

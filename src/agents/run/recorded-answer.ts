@@ -3,6 +3,7 @@ import type { Log } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import { noteOf } from '../contract/note.js'
 import { queriesOf, type AgentAnswer } from '../contract/answering.js'
+import { outputsOf } from '../tools/replayed-tool.js'
 import { asAnswer, unreadableAnswer, type RecordedAnswer } from '../record/answer-records.js'
 
 const eventAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<RecordedAnswer> => {
@@ -24,6 +25,7 @@ const read = async (log: Pick<Log, 'payload'>, event: RecordedAnswer): Promise<A
     ...{ answer, position, model, outcome },
     content: record.answer,
     queries,
+    retrieved: outputsOf(record.tools),
     ...(note !== undefined && { note }),
     usage: { input, output },
     ...(error !== null && {

@@ -36,6 +36,9 @@ export const markIn = (uses: readonly ToolUse[]): string | undefined =>
 
 const textIn = (output: string): string => fenced.exec(output)?.[2] ?? output
 
+/** The outputs of an answer's tools, without the marks and without failures. */
+export const outputsOf = (uses: readonly ToolUse[]): string[] => uses.filter(({ failed }) => !failed).map(({ output }) => textIn(output))
+
 /** The outputs of tools for an earlier answer, by tool and input. The same input may have failed before it succeeded. */
 export class RecordedUses {
   readonly #byKey = new Map<string, { uses: ToolUse[]; next: number }>()

@@ -25,8 +25,6 @@ export const refusalOf = ({ problem, answer, position }: AgentAnswer): Problem |
  */
 export class AnswerEvents {
   #answer = ''
-  /** The outputs of tools, for clients that want the context. */
-  readonly retrieved: string[] = []
 
   constructor(private readonly question: string) {}
 
@@ -42,7 +40,6 @@ export class AnswerEvents {
           messages: [{ content: `${frame.tool}: ${frame.input}` }],
         })
       case 'result': {
-        if (!frame.failed) this.retrieved.push(frame.text)
         const { tool, failed, text } = frame
         const observed = this.#event({
           type: 'event',
@@ -64,7 +61,7 @@ export class AnswerEvents {
     const refusal = refusalOf(answered)
     const grounds = groundsOf(answered)
     this.#answer = answered.answer
-    const context = returnsContext ? this.#event({ type: 'context', content: [...this.retrieved] }) : ''
+    const context = returnsContext ? this.#event({ type: 'context', content: [...answered.retrieved] }) : ''
     const said = refusal
       ? this.#failed(refusal)
       : this.#event({

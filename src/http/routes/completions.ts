@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Agents } from '../../agents/agents.js'
-import type { AgentAnswer, AgentRequest } from '../../agents/contract/answering.js'
+import { answerOf, type AgentAnswer, type AgentRequest } from '../../agents/contract/answering.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Ledger } from '../../commands/ledger.js'
@@ -44,7 +44,7 @@ const planned = (agents: Agents, asked: AgentRequest): Promise<Reply> => agents.
 /** Whether the agent's answers include the context. */
 const returnsContext = ({ agent }: AgentRequest): boolean => agent.state.params['return_context'] === true
 
-const replyOf = (asked: AgentRequest, answered: AgentAnswer, retrieved: readonly string[], call: Call): Reply => {
+const replyOf = (asked: AgentRequest, answered: AgentAnswer, call: Call): Reply => {
   call.positions = [answered.position]
   const refusal = refusalOf(answered)
   if (refusal) throw refusal
@@ -52,20 +52,9 @@ const replyOf = (asked: AgentRequest, answered: AgentAnswer, retrieved: readonly
     content: answered.content,
     role: 'assistant',
     trace_id: answered.answer,
-    ...(returnsContext(asked) && { context: retrieved }),
+    ...(returnsContext(asked) && { context: answered.retrieved }),
   }
   return json({ message, ...groundsOf(answered) }, { keep: 'rows' })
-}
-
-/** The whole answer, with the outputs of its tools. */
-const wholeAnswer = async (agents: Agents, asked: AgentRequest): Promise<{ answered: AgentAnswer; retrieved: string[] }> => {
-  const retrieved: string[] = []
-  const answering = agents.ask(asked)
-  for (;;) {
-    const next = await answering.next()
-    if (next.done === true) return { answered: next.value, retrieved }
-    if (next.value.type === 'result' && !next.value.failed) retrieved.push(next.value.text)
-  }
 }
 
 /** The events of an answer, without delay. A refusal before the first event is thrown. */
@@ -129,8 +118,7 @@ export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
         const { call } = input
         const asked = await askedBy(input)
         if (input.query.dry_run === 'true') return planned(agents, asked)
-        const { answered, retrieved } = await wholeAnswer(agents, asked)
-        return replyOf(asked, answered, retrieved, call)
+        return replyOf(asked, await answerOf(agents.ask(asked)), call)
       },
     }),
     route({

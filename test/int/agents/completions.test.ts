@@ -226,6 +226,18 @@ test('a request that is sent again with its key gets the recorded answer', async
   expect((await ask('seller', user('Another?'), { headers })).status).toBe(422)
 })
 
+test('a stream that is sent again with its key has the outputs of tools, as the first one has', async () => {
+  model.script = queries(() => 'SELECT count(*) AS n FROM cars', 'Forty.')
+  const stream = async () => {
+    const path = `${agents}/seller/completions/stream`
+    const { body } = await send(at.url, 'POST', path, { messages: user('How many?') }, { 'Idempotency-Key': 'k-context' })
+    return framesOf(String(body)).find(({ type }) => type === 'context')
+  }
+  const first = await stream()
+  expect(first).toMatchObject({ content: [expect.stringContaining('[40]')] })
+  expect(await stream()).toEqual(first)
+})
+
 test('a request that is sent again after its answer was erased is told which erasure it was', async () => {
   const headers = { 'Idempotency-Key': 'k-erased' }
   const path = `${agents}/seller/completions/stream`

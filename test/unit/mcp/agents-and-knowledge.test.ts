@@ -33,6 +33,7 @@ const frames: readonly AnswerFrame[] = [
 const answered: AgentAnswer = {
   ...{ answer: 'a1', position: 7, model: 'scripted', content: 'It is 1.', outcome: 'answered', usage: { input: 3, output: null } },
   queries: [{ sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }],
+  retrieved: ['1'],
 }
 
 /** The contract, with an answer that is known before. */
