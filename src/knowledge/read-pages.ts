@@ -49,6 +49,14 @@ const addressOf = (text: string): URL => {
   return url
 }
 
+/** The row of a page: its text is in the first content column that is not for its title, its address or the id. */
+const rowOf = ({ title, text }: PageText, address: string, { content_columns: columns, id_column: id }: Settings): JsonObject => {
+  const own = { url: address, ...(title !== '' && { title }), [id ?? 'id']: address }
+  const isFree = (column: string) => column !== 'title' && !Object.hasOwn(own, column)
+  const content = columns.find(isFree) ?? columns[0] ?? 'content'
+  return { ...Object.fromEntries(columns.map((column) => [column, ''])), ...own, [content]: text }
+}
+
 /**
  * Web pages as rows of a knowledge base. Each page is fetched once, without cookies or keys, if the policy of outgoing calls allows it. A
  * redirect is refused with its target.
@@ -62,17 +70,12 @@ export class PageReader {
   async read(urls: readonly string[], settings: Settings, signal: AbortSignal): Promise<JsonObject[]> {
     if (urls.length > limits.knowledgeUrlsMax)
       throw wrong(`urls: there are ${urls.length}; at most ${limits.knowledgeUrlsMax} are read at once`, 'Send them in several requests.')
-    const [content = 'content', ...others] = settings.content_columns
     const rows: JsonObject[] = []
     for (const address of urls.map(addressOf)) {
       const { title, text } = await this.#page(address, signal)
       if (text === '')
         throw unreadable(address.host, 'answers a page without text', 'A page that scripts fill has none: send its text as rows.')
-      rows.push({
-        ...{ url: address.href, ...(title !== '' && { title }), [settings.id_column ?? 'id']: address.href },
-        ...Object.fromEntries(others.map((column) => [column, column === 'title' ? title : ''])),
-        [content]: text,
-      })
+      rows.push(rowOf({ title, text }, address.href, settings))
     }
     return rows
   }

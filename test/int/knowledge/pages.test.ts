@@ -48,6 +48,20 @@ describe('web pages', () => {
     ).toEqual([['url']])
   })
 
+  test.each([
+    ['titled', ['title', 'body'], null, 'title: The lamp\nbody: Hold it.'],
+    ['addressed', ['url', 'body'], 'url', 'url: SITE/lamp\nbody: Hold it.'],
+    ['plain', ['body', 'title'], null, 'body: Hold it.\ntitle: The lamp'],
+    ['single', ['title'], null, 'Hold it.'],
+  ])('keep their titles and addresses in a base with several content columns: %s', async (name, columns, id, content) => {
+    answer = says('text/html', '<title>The lamp</title><p>Hold it.')
+    const bases = '/api/projects/mindsdb/knowledge_bases'
+    await send(at.url, 'POST', bases, { knowledge_base: { name, content_columns: columns, ...(id !== null && { id_column: id }) } })
+    const { status } = await send(at.url, 'PUT', `${bases}/${name}`, { knowledge_base: { urls: [`${site}/lamp`] } })
+    expect(status).toBe(200)
+    expect((await sql(at.url, `SELECT id, chunk_content FROM ${name}`)).data).toEqual([[`${site}/lamp`, content.replace('SITE', site)]])
+  })
+
   test('of plain text and Markdown, in the character set that they name', async () => {
     answer = says('text/markdown; charset=iso-8859-1', Buffer.from('# Caf\u00e9 zebra', 'latin1'))
     expect((await insert(`${site}/cafe.md`)).status).toBe(200)
