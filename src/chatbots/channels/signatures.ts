@@ -29,18 +29,31 @@ export const sameText = (given: string, expected: string): boolean => {
 
 /** The least number of characters of a secret that signs a webhook's requests. */
 const secretMinChars = 16
+/** The least number of bytes of a key that is encoded in a secret. */
+const keyMinBytes = 16
+
+const noSecret = (name: string, most: string): Problem =>
+  new Problem('not_ready', 'No secret', `the connection has no ${name} ${most}, so nothing can be checked`, {
+    hint: `Set it: PUT /api/databases/<connection> {"database": {"parameters": {"${name}": "…"}}}.`,
+  })
 
 /** The secret of a connection, if it is long enough that nobody can guess it. @throws Problem 409 */
 export const strongSecret = (secret: unknown, name: string): string => {
   if (typeof secret === 'string' && secret.length >= secretMinChars) return secret
-  throw new Problem(
-    'not_ready',
-    'No secret',
-    `the connection has no ${name} of at least ${secretMinChars} characters, so nothing can be checked`,
-    {
-      hint: `Set it: PUT /api/databases/<connection> {"database": {"parameters": {"${name}": "…"}}}.`,
-    },
-  )
+  throw noSecret(name, `of at least ${secretMinChars} characters`)
+}
+
+const prefix = 'whsec_'
+
+/** The key in a secret of Standard Webhooks: `whsec_` and base64, or any other text unchanged. @throws Problem 409 */
+export const strongKey = (secret: unknown, name: string): Buffer => {
+  const text = strongSecret(secret, name)
+  if (!text.startsWith(prefix)) return Buffer.from(text)
+  const coded = text.slice(prefix.length)
+  // Buffer skips characters that are not base64.
+  const key = Buffer.from(/^[\w+/-]*={0,2}$/.test(coded) ? coded : '', 'base64')
+  if (key.length >= keyMinBytes) return key
+  throw noSecret(name, `with at least ${keyMinBytes} bytes in base64 after ${prefix}`)
 }
 
 /**

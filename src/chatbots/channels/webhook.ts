@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { missingField, wrong } from '../../basics/errors.js'
-import { badSignature, freshTimestamp, hmac, sameText, strongSecret, type ReadHeader } from './signatures.js'
+import { badSignature, freshTimestamp, hmac, sameText, strongKey, type ReadHeader } from './signatures.js'
 import { textParam, type Arrival, type Attempt, type Channel, type ChannelParams, type Fetch, type OutboundMessage } from './channel.js'
 import { judgedByStatus, post } from './post.js'
 
@@ -10,17 +10,13 @@ const fields = z.strictObject({
   user: z.string().min(1).max(200).optional(),
 })
 
-/** The key in a secret of Standard Webhooks: `whsec_` and base64, or any other text unchanged. */
-const keyOf = (secret: string): Buffer =>
-  secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret)
-
 /**
  * The signature of Standard Webhooks: over the id, the time and the body.
  *
- * @example signature('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'msg_1', '1614265330', Buffer.from('{}')) // 'v1,…'
+ * @example signature(strongKey(secret, 'secret'), 'msg_1', '1614265330', Buffer.from('{}')) // 'v1,…'
  */
-const signature = (secret: string, id: string, time: string, body: Buffer): string =>
-  `v1,${hmac(keyOf(secret), `${id}.${time}.`, body).toString('base64')}`
+const signature = (key: Buffer, id: string, time: string, body: Buffer): string =>
+  `v1,${hmac(key, `${id}.${time}.`, body).toString('base64')}`
 
 const idOf = (header: ReadHeader): string => {
   const id = header('webhook-id') ?? ''
@@ -31,7 +27,7 @@ const idOf = (header: ReadHeader): string => {
 const verifier =
   (secret: unknown) =>
   (header: ReadHeader, body: Buffer, now: number): void => {
-    const key = strongSecret(secret, 'secret')
+    const key = strongKey(secret, 'secret')
     const id = idOf(header)
     const time = freshTimestamp(header, 'webhook-timestamp', now)
     const expected = signature(key, id, time, body)
@@ -75,7 +71,7 @@ export const webhookChannel = (params: ChannelParams, call: Fetch): Channel => {
       'content-type': 'application/json',
       'webhook-id': reply,
       'webhook-timestamp': time,
-      'webhook-signature': signature(strongSecret(secret, 'secret'), reply, time, body),
+      'webhook-signature': signature(strongKey(secret, 'secret'), reply, time, body),
     }
     return post(call, url, { method: 'POST', headers, body }, signal, judgedByStatus)
   }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { startChatService, type ChatService } from '../../support/chatbots/chat-service.js'
 import { startChatting } from '../../support/chatbots/chatting.js'
@@ -138,6 +139,20 @@ test('a stopped chatbot refuses, and a secret that is too short is none', async 
   expect(await post(weak, body, webhookHeaders('short', 'weak', body))).toMatchObject({ status: 409, body: { title: 'No secret' } })
   const none = await at.chatbot('none', 'webhook', {})
   expect((await post(none, body, webhookHeaders('', 'none', body))).status).toBe(409)
+})
+
+test.each([
+  ['has 7 bytes', 'whsec_1234567890', Buffer.from('1234567890', 'base64')],
+  ['is no base64', 'whsec_!!!!!!!!!!!!!!!!!!!!!!!!', Buffer.alloc(0)],
+])('a key that %s is none, however long its secret is', async (name, weak, key) => {
+  const path = await at.chatbot(name.replaceAll(' ', '_'), 'webhook', { secret: weak })
+  expect(await post(path, body, webhookHeaders(key, 'weak', body))).toMatchObject({ status: 409, body: { title: 'No secret' } })
+})
+
+test('the key of a secret with the prefix of Standard Webhooks is base64', async () => {
+  const key = randomBytes(24)
+  const path = await at.chatbot('standard', 'webhook', { secret: `whsec_${key.toString('base64')}` })
+  expect((await post(path, body, webhookHeaders(key, 'standard', body))).status).toBe(200)
 })
 
 test('texts that tables cannot hold are kept without what does not fit', async () => {

@@ -10,7 +10,7 @@ export const slackHeaders = (secret: string, body: string, time: number = second
 })
 
 /** The headers of a body with a signature by Standard Webhooks. */
-export const webhookHeaders = (secret: string, id: string, body: string, time: number = seconds()): Record<string, string> => ({
+export const webhookHeaders = (secret: string | Buffer, id: string, body: string, time: number = seconds()): Record<string, string> => ({
   'content-type': 'application/json',
   'webhook-id': id,
   'webhook-timestamp': String(time),
