@@ -79,7 +79,9 @@ const firstEmbedding = ({ embedding_model: sent }: SentSettings, usual: Facts['u
   if (sent) return Object.keys(sent).length === 0 ? null : checkEmbedding(newParams(sent))
   if (!usual) return null
   const { value } = usual.state
-  return checkEmbedding(Object.fromEntries(identity.flatMap((key) => (typeof value[key] === 'string' ? [[key, value[key]] as const] : []))))
+  return checkEmbedding(
+    Object.fromEntries([...identity, 'max_tokens'].flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]] as const]))),
+  )
 }
 
 const created = (project: Facts['project'] & object, name: string, sent: SentSettings, usual: Facts['usual']): KnowledgeBase => ({

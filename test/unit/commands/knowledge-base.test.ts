@@ -53,6 +53,13 @@ describe('a knowledge base', () => {
     expect(model({ embedding_model: {} })).toMatchObject([{ data: { embedding_model: null } }])
   })
 
+  test('has also the numbers of the default model, on which vectors depend', () => {
+    const value = { provider: 'onnx', file: 'minilm', max_tokens: 128, dimensions: 256 }
+    expect(decide({ type: 'CreateKnowledgeBase', data: target }, { usual: { state: { value } } })).toMatchObject([
+      { data: { embedding_model: value } },
+    ])
+  })
+
   test('keeps the secret of its storage for a mask, and takes no mask without one', () => {
     const storage = { database: 'pg', table: 't', password: { $secret: hash } }
     const masked = { ...storage, password: '******' }
