@@ -234,6 +234,13 @@ describe('recording', () => {
     ])
   })
 
+  test('is shown by a dry run as it would be', async () => {
+    const path = '/api/projects/mindsdb/models/rent'
+    const planned = await send(at.url, 'PUT', path, { model: { recording: 'off' } }, { prefer: 'dry-run' })
+    expect(planned).toMatchObject({ status: 200, body: { resource: { name: 'rent', recording: 'off' } } })
+    expect((await send(at.url, 'GET', path)).body).toMatchObject({ recording: 'all' })
+  })
+
   test('can be off from the start; what is neither all nor off is refused', async () => {
     await sql(
       at.url,

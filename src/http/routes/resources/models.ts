@@ -17,7 +17,8 @@ import type { Statement } from '../../../sql/statements/statement.js'
 import { objectOrNone, wrapped, type Body } from '../../protocol/body.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
 import { value } from '../../protocol/parameters.js'
-import { projectNamed, resultOf } from '../../../log/read/by-name.js'
+import { asWritten, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { versionOf } from '../../../commands/model.js'
 import { modelInPath, modelNamed } from '../../../models/serving/model-by-name.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { fileName } from './files.js'
@@ -173,10 +174,10 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
     answers: { 200: modelRecord },
     commandHeaders,
     async handle({ segments, body: { recording }, call }) {
-      await carryOut(ledger, { type: 'SetModelRecording', data: { ...segments, recording } }, call)
-      const project = await projectNamed(ledger.log, segments.project)
-      const { model, version } = await modelNamed(ledger.log, project, segments.model)
-      return json(await records.model(model, version, project))
+      const outcome = await carryOut(ledger, { type: 'SetModelRecording', data: { ...segments, recording } }, call)
+      const model = await asWritten(ledger.log, 'model', outcome, segments.project, segments.model)
+      const { active, latest } = model.state
+      return json(await records.model(model, versionOf(model.state, active ?? latest), await projectOf(ledger.log, model)))
     },
   }),
   deletion(ledger, {
