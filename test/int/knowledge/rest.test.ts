@@ -143,6 +143,27 @@ describe('documents', () => {
     })
   })
 
+  test('are inserted only at the version that is expected, and with no settings beside them', async () => {
+    await create('careful')
+    const rows = [{ id: 'a', content: 'wombat' }]
+    expect(await insert('careful', rows, {}, { 'if-match': '"7"' })).toMatchObject({ status: 412, body: { version: 1 } })
+    expect((await insert('careful', rows, {}, { 'if-none-match': '*' })).status).toBe(412)
+    for (const more of [
+      { name: 'other' },
+      { id_column: 'key' },
+      { params: { reranking_model: { model_name: 'm' } } },
+      { params: { k: 1 } },
+    ])
+      expect(await insert('careful', rows, more)).toMatchObject({
+        status: 400,
+        body: { detail: expect.stringContaining('an insert does not change the settings') },
+      })
+    expect(await search('careful', 'wombat')).toEqual([])
+    const fitting = { name: 'careful', preprocessing: { chunk_size: 300 }, params: { kb_skip_existing: true } }
+    expect((await insert('careful', rows, fitting, { 'if-match': '"1"' })).status).toBe(200)
+    expect(await search('careful', 'wombat')).toHaveLength(1)
+  })
+
   test('that models predicted in a query leave a record of the predictions', async () => {
     await trainRent(at.url)
     await create('predicted')

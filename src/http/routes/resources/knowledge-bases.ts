@@ -1,12 +1,13 @@
 import * as z from 'zod'
-import { jsonObject, type JsonObject } from '../../../../events/common.js'
-import { knowledgeBaseFields, knowledgeSettings } from '../../../commands/knowledge-base-input.js'
+import { foldName, jsonObject, type JsonObject } from '../../../../events/common.js'
+import { knowledgeBaseFields, knowledgeSettings, type KnowledgeBaseFields } from '../../../commands/knowledge-base-input.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { notFound, Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { InsertMode, KnowledgeStore } from '../../../knowledge/contract/contents.js'
 import type { MetadataFilter } from '../../../knowledge/contract/search.js'
 import type { Resource } from '../../../log/contract/log.js'
+import { checkExpects } from '../../../log/contract/precondition.js'
 import { object, wrapped } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
@@ -88,6 +89,23 @@ const modeIn = (params: JsonObject | null | undefined): InsertMode | undefined =
   return params?.['kb_no_upsert'] === true ? 'add' : undefined
 }
 
+const insertParams = new Set(['kb_skip_existing', 'kb_no_upsert'])
+
+/** @throws Problem for settings beside documents: an insert does not change them */
+const refuseSettings = ({ name, ...fields }: KnowledgeBaseFields, { state }: Resource<'knowledge_base'>): void => {
+  const { preprocessing: _, params = {}, ...settings } = knowledgeSettings(fields)
+  const other = [
+    ...(name && foldName(name) !== foldName(state.name) ? ['name'] : []),
+    ...Object.keys(settings),
+    ...Object.keys(params).flatMap((key) => (insertParams.has(key) ? [] : [`params.${key}`])),
+  ]
+  if (other.length > 0)
+    throw wrong(
+      `${other.join(', ')}: an insert does not change the settings of the knowledge base`,
+      'Send settings in a request of their own. Beside documents are preprocessing, and kb_skip_existing or kb_no_upsert in params.',
+    )
+}
+
 const ofFile = (name: string): string => `SELECT * FROM files.${backQuoteName(name)}`
 
 type Services = { ledger: Ledger; records: Records; reading: ReadRouteFactory; knowledge: KnowledgeStore; select: SelectRows }
@@ -113,8 +131,8 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
     const pages = body.urls?.length ? await knowledge.pages(body.urls, base, call.gone) : []
     const sources = [...given(body, project.state.name, call), ...(pages.length > 0 ? [{ source: 'url' as const, rows: pages }] : [])]
     const mode = modeIn(body.params)
+    const { expects: _, ...execution } = call.execution()
     for (const [i, { source, rows }] of sources.entries()) {
-      const { expects: _, ...execution } = call.execution()
       const inserted = await knowledge.insert({
         ...{ knowledgeBase: base, source, rows, origin: call.origin(), signal: call.gone, isAtomic: source === 'rows' || source === 'url' },
         ...(mode && { mode }),
@@ -129,7 +147,13 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
   const change = async (body: Changes, segments: { project: string; base: string }, call: Call): Promise<void> => {
     const { rows, files, urls, query, ...fields } = body
     if (rows ?? files ?? urls ?? query) {
-      if (!(await carriedOut(ledger, call))) await insert(body, await named(segments.project, segments.base), call)
+      if (await carriedOut(ledger, call)) return
+      const found = await named(segments.project, segments.base)
+      // The documents are in another stream than the knowledge base.
+      const expects = call.expects()
+      if (expects) checkExpects(expects, found.base.version)
+      refuseSettings(fields, found.base)
+      await insert(body, found, call)
       return
     }
     const settings = knowledgeSettings(fields)
