@@ -15,6 +15,8 @@ export type StatedModel = {
   apiVersion: string | null
   temperature: number | null
   maxTokens: number | null
+  /** The length of the vectors of an embedder. */
+  dimensions: number | null
   /** Seconds. */
   timeout: number | null
 }
@@ -77,6 +79,7 @@ export const statedModel = ({ provider, model_name, params }: ModelFields): Stat
     apiVersion: textOf(all['api_version']) ?? textOf(all['openai_api_version']),
     temperature: statedNumber(all['temperature']),
     maxTokens: statedNumber(all['max_tokens']) ?? statedNumber(all['max_output_tokens']),
+    dimensions: statedNumber(all['dimensions']),
     timeout: statedNumber(all['timeout']),
   }
 }

@@ -6,7 +6,13 @@ import { llmFailed, notUnderstood, type Exchange } from './failures.js'
 import { listIn, recordIn } from './openai/members.js'
 import type { Places } from './places.js'
 
-export type EmbeddingParts = { exchange: Exchange; model: () => Promise<EmbeddingModelV3>; places: Places; most: ExchangeLimits }
+export type EmbeddingParts = {
+  exchange: Exchange
+  model: () => Promise<EmbeddingModelV3>
+  dimensions: number | undefined
+  places: Places
+  most: ExchangeLimits
+}
 
 /** Texts in the same order, in lists that fit into one request. */
 const batchesOf = function* (texts: readonly string[]): Generator<string[]> {
@@ -47,14 +53,15 @@ const vectorOf = (numbers: readonly number[], exchange: Exchange): Float32Array 
 
 /** Turns texts into vectors, in batches one after the other. */
 export const embedWith =
-  ({ exchange, model, places, most }: EmbeddingParts): EmbeddingModel['embed'] =>
+  ({ exchange, model, dimensions, places, most }: EmbeddingParts): EmbeddingModel['embed'] =>
   async (texts, { signal, onUsed }) => {
     const vectors: Float32Array[] = []
+    const asked = dimensions === undefined ? {} : { providerOptions: { openaiCompatible: { dimensions } } }
     for (const batch of batchesOf(texts)) {
       const leave = await places.take(exchange.host, signal)
       const stop = new Stop(signal, most, exchange)
       try {
-        const ask = async () => (await model()).doEmbed({ values: batch, abortSignal: stop.signal })
+        const ask = async () => (await model()).doEmbed({ values: batch, abortSignal: stop.signal, ...asked })
         const { embeddings, usage, response } = await askAgain({ ask, learns: () => false, exchange, stop, most })
         if (usage && Number.isSafeInteger(usage.tokens) && usage.tokens >= 0) onUsed?.({ input: usage.tokens, output: null })
         if (embeddings.length !== batch.length) throw wrongVectors(exchange, `${embeddings.length} vectors for ${batch.length} texts`)

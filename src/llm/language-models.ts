@@ -144,7 +144,7 @@ export class LanguageModels {
       provider: settings.provider,
       model: settings.model,
       host: exchange.host,
-      embed: embedWith({ exchange, model, places: this.#places, most: this.#mostOf(settings) }),
+      embed: embedWith({ exchange, model, dimensions: settings.dimensions, places: this.#places, most: this.#mostOf(settings) }),
     }
   }
 

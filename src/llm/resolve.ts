@@ -20,6 +20,8 @@ export type ResolvedModel = {
   maxTokens: number | null
   /** Milliseconds. */
   timeoutMs: number | null
+  /** The length of the vectors of an embedder, if it is not the model's own. */
+  dimensions?: number
 }
 
 /** The places of a model's settings; the first with a value counts. */
@@ -171,6 +173,7 @@ export const resolveModel = (sources: ModelSources): ResolvedModel => {
     temperature: own.temperature ?? defaults.temperature,
     maxTokens: own.maxTokens ?? defaults.maxTokens,
     timeoutMs: own.timeout === null ? null : own.timeout * 1_000,
+    ...(own.dimensions !== null && { dimensions: own.dimensions }),
   }
 }
 

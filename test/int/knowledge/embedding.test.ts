@@ -142,6 +142,15 @@ describe('a provider over HTTP', () => {
     expect((await ids("SELECT id FROM called WHERE content = 'dog' AND hybrid_search = true"))[0]).toBe('d')
   })
 
+  test('is asked for vectors of the length that the knowledge base names', async () => {
+    expect(server.asked.at(-1)?.body).not.toHaveProperty('dimensions')
+    const embedding_model = { provider: 'openai', model_name: 'small', base_url: `${server.url}/v1`, api_key: 'k', dimensions: 3 }
+    await send(at.url, 'POST', path, { knowledge_base: { name: 'short', embedding_model } })
+    const rows = [{ id: 'd', content: 'a dog' }]
+    expect((await send(at.url, 'PUT', `${path}/short`, { knowledge_base: { rows } })).status).toBe(200)
+    expect(server.asked.at(-1)?.body).toMatchObject({ dimensions: 3 })
+  })
+
   test('that fails, or gives other vectors, leaves nothing inserted; words are found without it', async () => {
     server.answer = (response) => response.writeHead(401).end('{}')
     expect(await insert([{ id: 'x', content: 'a lynx' }])).toMatchObject({ status: 502 })
