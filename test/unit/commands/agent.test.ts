@@ -129,7 +129,7 @@ describe('UpdateAgent', () => {
   ])('%s', (_, before, model_name, changes) => {
     given(...past, helperCreated(before))
       .when(update({ model_name }))
-      .then({ type: 'AgentUpdated', data: changes as never })
+      .then({ type: 'AgentUpdated', data: changes })
   })
   test('a model of the project that is not there is refused for an agent that uses one', () =>
     void given(...past, helperCreated({ model_name: 'rent', provider: 'mindsdb' }))
