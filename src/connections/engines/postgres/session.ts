@@ -180,15 +180,15 @@ export class PostgresSession extends SocketSession implements Session {
   }
 
   async #learn(oids: readonly number[]): Promise<void> {
-    for (const oid of oids) this.#own.set(oid, { text: true })
-    try {
-      for (const [oid, type] of await lookUpTypes(this.#client, oids)) this.#own.set(oid, type)
-      const inner = [...this.#own.values()].flatMap((type) => ('array' in type ? [type.array.of] : []))
-      const unknown = inner.filter((oid) => isOwn(oid) && !this.#own.has(oid))
-      if (unknown.length > 0) await this.#learn(unknown)
-    } catch (error) {
+    const types = await lookUpTypes(this.#client, oids).catch((error: unknown) => {
       if (!isRefusal(error)) throw error
-    }
+      return new Map(oids.map((oid): [number, OwnType] => [oid, { text: true }]))
+    })
+    const inner = [...types.values()].flatMap((type) => ('array' in type ? [type.array.of] : []))
+    const unknown = inner.filter((oid) => isOwn(oid) && !this.#own.has(oid) && !types.has(oid))
+    if (unknown.length > 0) await this.#learn(unknown)
+    // The sessions of a connection share these types, so a type is there only when it is known.
+    for (const [oid, type] of types) this.#own.set(oid, type)
   }
 
   #cursor(
