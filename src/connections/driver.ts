@@ -80,6 +80,8 @@ export class Driver {
         else this.#hear(message)
       })
       this.#process.once('exit', () => reject(gone()))
+      // A process that could not be started has no exit.
+      this.#process.once('error', () => reject(gone()))
     })
     this.#listening.catch(() => undefined)
     this.#send({ settings: { ...settings, socket: this.socket } })
