@@ -61,6 +61,9 @@ const explain = (error: unknown): Problem => {
   return refusedThere(message, [])
 }
 
+/** A column of a virtual table that `*` does not name; computed columns have other numbers. */
+const hiddenColumn = 1
+
 /** A file of SQLite, opened for reading. A call cannot be interrupted: only the end of the process ends it. */
 class SqliteSession implements Session {
   readonly isAtomic = true
@@ -76,7 +79,7 @@ class SqliteSession implements Session {
   tables(): Promise<Tables> {
     return this.#explained(() => {
       const most = limits.connectionTablesMax
-      const sql = `SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name LIMIT ${most + 1}`
+      const sql = `SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^' ORDER BY name LIMIT ${most + 1}`
       const found = this.file.prepare<[], { name: string; type: 'table' | 'view' }>(sql).all()
       return {
         tables: found.slice(0, most).map(({ name, type }) => ({ schema: null, name, isUsual: true, type })),
@@ -93,7 +96,7 @@ class SqliteSession implements Session {
     return this.#explained(() => {
       const most = limits.connectionColumnsMax
       const sql = `SELECT t.name AS "table", c.name, c.type, c."notnull" FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c
-        WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid LIMIT ${most + 1}`
+        WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite^_%' ESCAPE '^' AND c.hidden <> ${hiddenColumn} ORDER BY t.name, c.cid LIMIT ${most + 1}`
       const found = this.file.prepare<[], { table: string; name: string; type: string; notnull: number }>(sql).all()
       const listed = found.slice(0, most).map(({ table, name, type, notnull }) => ({
         ...{ schema: null, isUsual: true, table, name, remote: type },
@@ -126,7 +129,9 @@ class SqliteSession implements Session {
 
   #columns(table: string): TableColumn[] {
     type Row = { name: string; type: string; notnull: number }
-    const found = this.file.prepare<[string], Row>('SELECT name, type, "notnull" FROM pragma_table_xinfo(?)').all(table)
+    const found = this.file
+      .prepare<[string], Row>(`SELECT name, type, "notnull" FROM pragma_table_xinfo(?) WHERE hidden <> ${hiddenColumn}`)
+      .all(table)
     if (found.length === 0) throw this.#missing(table)
     return found.map(({ name, type, notnull }) => ({
       name,
