@@ -78,6 +78,14 @@ export const columnsOf = (filter: Filter): string[] => {
   return 'isNotNull' in filter ? [filter.isNotNull] : [filter.column]
 }
 
+/** The number of constants in a filter. @example constantsIn({ in: [one, two], column: 'id' }) // 2 */
+export const constantsIn = (filter: Filter): number => {
+  if ('and' in filter) return filter.and.reduce((sum, each) => sum + constantsIn(each), 0)
+  if ('or' in filter) return filter.or.reduce((sum, each) => sum + constantsIn(each), 0)
+  if ('not' in filter) return constantsIn(filter.not)
+  return 'in' in filter ? filter.in.length : 1
+}
+
 /**
  * Whether a filter that is sent keeps the same rows in the database as in DuckDB, and none besides.
  *

@@ -630,6 +630,22 @@ test('a name that is no column is found before a row is fetched, and a text in d
   expect(sent.map(([statement]) => String(statement).replace(/.*WHERE/, ''))).toEqual([' "note" = $1::text', ' "id" = $1::int8'])
 })
 
+test('a row of fields is not NULL because its fields are', async () => {
+  await postgres.run('CREATE TYPE street AS (name text, number int); CREATE TABLE addressed (id int, addr street)')
+  await postgres.run("INSERT INTO addressed VALUES (1, ROW('Main St', NULL)), (2, NULL), (3, ROW(NULL, NULL))")
+  expect(await ask('SELECT id FROM pg.addressed WHERE addr IS NOT NULL ORDER BY id')).toEqual([[1], [3]])
+  expect(await ask('SELECT count(*) FROM pg.addressed WHERE addr IS NULL')).toEqual([[1]])
+})
+
+test('a long list in IN is left to DuckDB', async () => {
+  const ids = Array.from({ length: 40_000 }, (_, n) => n + 150).join(', ')
+  const query = `SELECT count(*) FROM pg.homes WHERE id IN (${ids}) AND place = 'good'`
+  const plan = await planned(query)
+  expect(plan).toMatch(/WHERE "place" = /)
+  expect(plan).not.toMatch(/"id" = /)
+  expect(await ask(query)).toEqual(await ask("SELECT count(*) FROM pg.homes WHERE id >= 150 AND place = 'good'"))
+})
+
 describe('what only asks does not write there', () => {
   const insert = "SELECT id FROM writer (INSERT INTO notes (note) VALUES ('asked') RETURNING id)"
 

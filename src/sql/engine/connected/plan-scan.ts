@@ -4,9 +4,9 @@
  */
 
 import { Problem } from '../../../basics/errors.js'
-import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
+import type { Filter, Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'
-import { canAggregate, canPush, keepsSame, printScan } from '../../../connections/pushdown/print-scan.js'
+import { canAggregate, canPush, constantsIn, keepsSame, printScan } from '../../../connections/pushdown/print-scan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { lex } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
@@ -92,7 +92,7 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined
   const narrowed = filtersOn(select, ref, columns, isSole(use, ref), times)
   const read = isAlone(select, ref) ? narrowedByReader(use, ref, columns) : undefined
   const asked = [...narrowed.filters, ...(read?.filters ?? [])]
-  const filters = asked.filter((filter) => canPush(filter, columns, dialect))
+  const filters = shortEnough(asked.filter((filter) => canPush(filter, columns, dialect)))
   const where = filters.length > 0 && { filters }
   const isAll = narrowed.isAll && filters.length === asked.length && filters.every((filter) => keepsSame(filter, columns, dialect))
   const grouped = isAll && !keepsRows && isAlone(select, ref) ? groupedIn(select, aliasOf(ref), columns) : undefined
@@ -106,6 +106,20 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined
   // A count needs rows, but none of their columns.
   const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
   return { scan: { ...place, columns: names, ...where, ...(limit !== undefined && { limit }) } }
+}
+
+/** A statement has at most so many constants: DuckDB compares a long list faster, and the statement stays short enough for its record. */
+const constantsMax = 500
+
+/** The filters, in their order, whose constants a statement may have. */
+const shortEnough = (filters: readonly Filter[]): Filter[] => {
+  let left = constantsMax
+  return filters.filter((filter) => {
+    const count = constantsIn(filter)
+    if (count > left) return false
+    left -= count
+    return true
+  })
 }
 
 /** Whether everything beside a table in its FROM is a model. Models have columns with other names. */
