@@ -94,6 +94,23 @@ export const putTimestamp = (vector: Vector, row: number, text: string): void =>
   putPoint(vector, row, days, readClock(text, end + 1).micros)
 }
 
+/**
+ * The same as nanoseconds from 1970, with up to nine digits behind the point.
+ *
+ * @throws ValueError for another form, and for a time that a TIMESTAMP_NS cannot hold
+ */
+export const putTimestampNs = (vector: Vector, row: number, text: string): void => {
+  const endless = infinity(text)
+  if (endless !== undefined) {
+    putMicros(vector, row, endless === 1 ? infiniteMicros : -infiniteMicros)
+    return
+  }
+  const { days, end } = readDay(text)
+  const { micros, end: after } = readClock(text, end + 1)
+  const [rest = ''] = /^\d{1,3}/.exec(text.slice(after)) ?? []
+  putMicros(vector, row, (BigInt(days) * BigInt(dayMicros) + BigInt(micros)) * 1_000n + BigInt(rest.padEnd(3, '0')))
+}
+
 /** The point in time, converted from its zone. */
 export const putTimestampTz = (vector: Vector, row: number, text: string): void => {
   const endless = infinity(text)

@@ -16,6 +16,7 @@ const plainTypes = {
   TIME: 8,
   'TIME WITH TIME ZONE': 8,
   TIMESTAMP: 8,
+  TIMESTAMP_NS: 8,
   'TIMESTAMP WITH TIME ZONE': 8,
   INTERVAL: 16,
   UUID: 16,

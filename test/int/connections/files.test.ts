@@ -51,6 +51,18 @@ beforeAll(async () => {
   await folding.run('CHECKPOINT')
   folding.disconnectSync()
   collated.closeSync()
+  const pandas = await DuckDBInstance.create(':memory:')
+  const writing = await pandas.connect()
+  await writing.run(`COPY (SELECT '2024-01-02 03:04:05.123456789'::TIMESTAMP_NS AS ns, TIMESTAMP_MS '2024-01-02 03:04:05.678' AS ms
+    UNION ALL SELECT NULL, NULL UNION ALL SELECT '1969-12-31 23:59:59.5'::TIMESTAMP_NS, TIMESTAMP_MS '1969-12-31 23:59:59.5')
+    TO '${join(folder, 'times.parquet')}'`)
+  writing.disconnectSync()
+  pandas.closeSync()
+  const hidden = new Database(join(folder, 'hidden.db'))
+  hidden.exec(`
+    CREATE VIRTUAL TABLE docs USING fts5(title, body); INSERT INTO docs VALUES ('a', 'b');
+    CREATE TABLE sqlitelog (a INTEGER, double AS (a * 2)); INSERT INTO sqlitelog VALUES (4);`)
+  hidden.close()
   writeFileSync(join(place.path, 'outside.db'), 'secret')
   symlinkSync(join(place.path, 'outside.db'), join(folder, 'link.db'))
   symlinkSync(place.path, join(folder, 'up'))
@@ -74,7 +86,31 @@ test('a file of DuckDB with a collation is not asked to compare texts, nor colum
   expect(canPush(filter, seconds, duckdbDialect)).toBe(false)
 })
 
+test('times of other precision in a file of Parquet are times', async () => {
+  const { types, rows, table } = await readAll(db, connections, connection('parquet', 'times.parquet'), {
+    scan: { table: 'times', columns: ['ns', 'ms'] },
+  })
+  expect(types).toMatchObject({ ns: 'TIMESTAMP_NS' })
+  expect(rows).toEqual([
+    ['2024-01-02 03:04:05.123456789', '2024-01-02 03:04:05.678'],
+    [null, null],
+    ['1969-12-31 23:59:59.5', '1969-12-31 23:59:59.5'],
+  ])
+  expect(
+    (await db.runAndReadAll(`SELECT count(*) FROM ${table} WHERE ns > '2024-01-02 03:04:05.123456788'::TIMESTAMP_NS`)).getRowsJson(),
+  ).toEqual([['1']])
+})
+
 describe('files of SQLite', () => {
+  test('have no hidden columns, and tables of any name', async () => {
+    const file = connection('sqlite', 'hidden.db')
+    expect((await connections.tables(file)).tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['docs', 'sqlitelog']))
+    expect((await connections.columns(file, 'docs')).map(({ name }) => name)).toEqual(['title', 'body'])
+    expect((await connections.columns(file, 'sqlitelog')).map(({ name }) => name)).toEqual(['a', 'double'])
+    const listed = (await connections.everyColumn(file)).listed.filter(({ table }) => table === 'docs' || table === 'sqlitelog')
+    expect(listed.map(({ name }) => name)).toEqual(['title', 'body', 'a', 'double'])
+  })
+
   test('are read by what their values are', async () => {
     const columns = ['id', 'price', 'name', 'data', 'big', 'mixed']
     const { types, rows } = await readAll(db, connections, connection('sqlite', 'shop.db'), { scan: { table: 'items', columns } })

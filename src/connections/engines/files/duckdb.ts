@@ -35,6 +35,7 @@ const puts: Readonly<Partial<Record<PlainType, TextReading['put']>>> = {
   DATE: times.putDate,
   TIME: times.putTime,
   TIMESTAMP: times.putTimestamp,
+  TIMESTAMP_NS: times.putTimestampNs,
   'TIMESTAMP WITH TIME ZONE': times.putTimestampTz,
   'TIME WITH TIME ZONE': times.putTimeTz,
   INTERVAL: times.putInterval,
@@ -58,6 +59,8 @@ const readingOf = (name: string): TextReading => {
   if (float) return { type: plain(name as PlainType), ask: asText, put: (vector, row, text) => float(vector, row, special[text] ?? text) }
   const put = puts[name as PlainType]
   if (put) return { type: plain(name as PlainType), ask: asText, put: (vector, row, text) => put(vector, row, withEra(text)) }
+  // Every second and millisecond is a microsecond.
+  if (name === 'TIMESTAMP_S' || name === 'TIMESTAMP_MS') return readingOf('TIMESTAMP')
   if (name === 'BLOB')
     return {
       type: plain('BLOB'),
