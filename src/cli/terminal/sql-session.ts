@@ -1,3 +1,4 @@
+import { ConfigError } from '../../setup/config.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { parseStatement } from '../../sql/statements/parse.js'
@@ -37,6 +38,16 @@ const isTraining = (statement: string): boolean => {
 
 const trainingSchema = z.object({ name: z.string(), project: z.string(), version: z.number(), status: z.string() })
 const pollMs = 200
+
+/** The JSON of an answer. @throws ConfigError for an answer of something else, such as a proxy whose server is away */
+const bodyOf = async (response: Response): Promise<unknown> => {
+  const text = await response.text()
+  try {
+    return exactJson(text)
+  } catch {
+    throw new ConfigError(`the answer (status ${response.status}) is not one of this service; a proxy may have given it. Try again.`)
+  }
+}
 
 /** The named cells of an answer's first row. */
 const firstRow = ({ column_names: names, data }: Table): unknown =>
@@ -112,7 +123,7 @@ export class SqlSession {
   /** Sends a statement and returns its answer; undefined after an error, which is printed. */
   async #ask(statement: string, signal: AbortSignal | undefined): Promise<Answer | undefined> {
     const response = await this.server.send('/api/sql/query', { query: statement, context: this.context }, signal)
-    const body = exactJson(await response.text())
+    const body = await bodyOf(response)
     const answer = answerSchema.safeParse(body).data
     if (!answer) this.out.error(refusalText(body))
     else if (answer.type === 'ok') this.context = { ...this.context, db: answer.context.db }
@@ -127,7 +138,7 @@ export class SqlSession {
       await this.out.pass(response.body)
       return 0
     }
-    const body = exactJson(await response.text())
+    const body = await bodyOf(response)
     const answer = answerSchema.safeParse(body).data
     if (answer?.type === 'ok') this.context = { ...this.context, db: answer.context.db }
     if (answer?.type === 'ok') return 0

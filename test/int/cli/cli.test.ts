@@ -92,6 +92,17 @@ describe('beside a running server', () => {
   })
 
   test('an address that is another program’s, or another run’s of the service, is not spoken with', async () => {
+    const gateway = createServer((req, res) =>
+      req.method === 'POST'
+        ? res.writeHead(502, { 'content-type': 'text/html' }).end('<html>')
+        : res.end(JSON.stringify({ service: 'mindledger', instance: 'i' })),
+    )
+    gateway.listen(0, '127.0.0.1')
+    await once(gateway, 'listening')
+    const behind = `http://127.0.0.1:${(gateway.address() as { port: number }).port}`
+    const away = fails(await here('sql', '--url', behind, 'SELECT 1'))
+    gateway.close()
+    expect(away).toMatchObject({ code: 2, out: '', lines: 1, err: expect.stringMatching(/status 502.* a proxy may have given it/) })
     const other = createServer((_req, res) => res.end('<html>'))
     await once(other.listen(0, '127.0.0.1'), 'listening')
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
