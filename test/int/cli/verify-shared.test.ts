@@ -207,7 +207,16 @@ test('a node without the contents in its folder verifies, backs up and trains ag
   const taken = await mindledger(['backup', '--into', into, '--quiet'], env)
   expect(taken).toMatchObject({ code: 0, err: '' })
   expect(taken.out).toMatch(/and [1-9]\d* blobs/)
-  // What it has is a log of its own, which needs no PostgreSQL.
+  // What it has is a log of its own, with its own contents, also where a node's environment names the shared one.
+  const copied = join(place.path, 'spoiled')
+  cpSync(into, copied, { recursive: true })
+  const ofBackup = { ...environment, DATA_DIR: copied }
+  expect(await mindledger(['verify', '--quiet'], ofBackup)).toMatchObject({ code: 0, err: '' })
+  const [blob = ''] = readdirSync(dataPaths(copied).blobs)
+  writeFileSync(join(dataPaths(copied).blobs, blob), 'rotten')
+  expect(await mindledger(['verify', '--quiet'], ofBackup)).toMatchObject({ code: 1, out: expect.stringContaining(blob) })
+  expect(readdirSync(copied)).toEqual(readdirSync(into))
+  // It needs no PostgreSQL.
   const restored = join(place.path, 'restored')
   mkdirSync(restored)
   for (const name of ['vault.key', 'head.key']) copyFileSync(join(there, name), join(restored, name))
