@@ -44,7 +44,11 @@ const finding = (seen: number, separator: number): Finding => {
   const only = (bits: number) => (values & ~bits) === 0
   if (values === 0) return { type: 'VARCHAR' }
   if (only(shapes.integer | shapes.long)) return { type: 'BIGINT' }
-  if (only(dotNumbers)) return { type: 'DOUBLE' }
+  if (only(dotNumbers)) {
+    // Tools that write decimal commas separate by semicolons, and may write a thousand as 1.234.
+    const mayBeThousands = separator === semicolon && (values & shapes.dotThree) !== 0 && (values & shapes.decimal) === 0
+    return mayBeThousands ? textBecause('has numbers like "1.234", which may mean 1234 or 1.234') : { type: 'DOUBLE' }
+  }
   if (only(dotNumbers | commaNumbers)) return commaFinding(values, separator)
   if (only(dotNumbers | commaNumbers | shapes.long | shapes.inexact)) {
     const why =

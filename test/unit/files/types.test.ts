@@ -183,6 +183,7 @@ describe('a column has the type of all its values', () => {
 describe('commas in numbers', () => {
   test.each([
     ['decimal commas under semicolons', ';', ['1,5', '2', '1,234'], [1.5, 2, 1.234]],
+    ['fractions under semicolons', ';', ['1.234', '12.5', '800'], [1.234, 12.5, 800]],
     ['thousands by dots and decimal commas', ';', ['1.234,5', '2.000', '7'], [1234.5, 2000, 7]],
     ['one decimal comma in a column of integers and dots', ',', ['484', '640,56', '674.5', '1.234'], [484, 640.56, 674.5, 1.234]],
     ['thousands by commas', ',', ['1,234,567', '1,000', '12'], [1234567, 1000, 12]],
@@ -195,6 +196,7 @@ describe('commas in numbers', () => {
     ['three digits after a comma, which may be a thousand', ',', ['1,234', '5']],
     ['both kinds of commas', ',', ['1,234,567', '1,5']],
     ['decimal commas and a dot that may be a thousand', ';', ['1,5', '1.234']],
+    ['dots that may be thousands under semicolons', ';', ['1.234', '12.500', '800']],
     ['the same under tabs', '\t', ['640,56', '1.234', '12,5']],
     ['the same under commas', ',', ['640,56', '1.234', '12,5']],
   ])('%s stay text, with a warning', async (_, separator, given) => {
