@@ -30,8 +30,8 @@ import { Driver, type DriverSettings } from './driver.js'
 /** Whether a connection can be opened, in the form of the public service. */
 export type ConnectionStatus = { status: 'success' } | { status: 'connection_error'; detail: string }
 
-/** An answer that waits for its reader. */
-export type OpenAnswer = AnswerAddress & { ended: Promise<Outcome>; cancel: () => void }
+/** An answer that waits for its reader. `leave` says that nobody reads it any more. */
+export type OpenAnswer = AnswerAddress & { ended: Promise<Outcome>; leave: () => void }
 
 const mostOf: QueryLimits = {
   rows: limits.connectionMaxRows,
@@ -41,6 +41,11 @@ const mostOf: QueryLimits = {
 
 const busy = (): Problem =>
   new Problem('busy', 'Busy', `${limits.connectionRequestsMax} requests to connected databases are under way (connectionRequestsMax)`, {
+    retryAfterSeconds: 1,
+  })
+
+const filesBusy = (): Problem =>
+  new Problem('busy', 'Busy', `${limits.connectionFileProcessesMax} requests to files are under way (connectionFileProcessesMax)`, {
     retryAfterSeconds: 1,
   })
 
@@ -147,7 +152,7 @@ export class Connections {
    */
   async open(connection: Connection, query: Query, most: Partial<QueryLimits> = {}): Promise<OpenAnswer> {
     const ticket = randomBytes(32).toString('hex')
-    const { driver, id, ended } = await this.#again(connection, async (driver) => ({
+    const { driver, ended } = await this.#again(connection, async (driver) => ({
       driver,
       ...(await driver.open(connection, query, { ...mostOf, ...most }, ticket)),
     }))
@@ -156,8 +161,12 @@ export class Connections {
       // A statement may fail because its tables have changed, so the remembered lists are dropped.
       if (ending === 'failed') this.#forgetTables(connection.id)
     })
-    if (isOfFiles(connection.engine)) this.#endInTime(driver, { ...mostOf, ...most }.timeMs)
-    return { socket: driver.socket, ticket, ended, cancel: () => (this.#ofFiles.has(driver) ? this.#leave(driver) : driver.cancel(id)) }
+    const endIn = (timeMs: number) => {
+      // The process of a file cannot notice that its reader has left; the other one does.
+      if (isOfFiles(connection.engine)) this.#endIn(driver, timeMs, ended)
+    }
+    endIn({ ...mostOf, ...most }.timeMs)
+    return { socket: driver.socket, ticket, ended, leave: () => endIn(0) }
   }
 
   /** Forgets the lists of a changed or deleted connection, and closes its sessions. */
@@ -256,7 +265,7 @@ export class Connections {
     this.#asked += 1
     const forFile = isOfFiles(engine)
     if (!forFile && this.#network && !this.#network.isOver) return this.#network
-    if (forFile && this.#ofFiles.size >= limits.connectionFileProcessesMax) throw busy()
+    if (forFile && this.#ofFiles.size >= limits.connectionFileProcessesMax) throw filesBusy()
     this.#directory ??= makeSocketDirectory()
     const driver = new Driver(this.#directory, this.settings, forFile)
     if (forFile) {
@@ -277,8 +286,9 @@ export class Connections {
   }
 
   /** Ends the process of a file when its time is over. */
-  #endInTime(driver: Driver, timeMs: number): void {
-    setTimeout(() => this.#leave(driver), timeMs + limits.connectionCancelWaitMs).unref()
+  #endIn(driver: Driver, timeMs: number, ended: Promise<Outcome>): void {
+    const timer = setTimeout(() => this.#leave(driver), timeMs + limits.connectionCancelWaitMs).unref()
+    void ended.then(() => clearTimeout(timer))
   }
 
   /** Ends the process when it has not been asked for a while. */

@@ -123,12 +123,7 @@ export class Driver {
   }
 
   /** Makes a ticket valid. `ended` resolves with the outcome of its answer, whether anybody reads it or not. */
-  async open(
-    connection: Connection,
-    query: Query,
-    queryLimits: QueryLimits,
-    ticket: string,
-  ): Promise<{ id: number; ended: Promise<Outcome> }> {
+  async open(connection: Connection, query: Query, queryLimits: QueryLimits, ticket: string): Promise<{ ended: Promise<Outcome> }> {
     const id = ++this.#last
     let ended: (outcome: Outcome) => void = () => undefined
     const outcome = new Promise<Outcome>((resolve) => (ended = resolve))
@@ -150,12 +145,7 @@ export class Driver {
     } finally {
       isHeard()
     }
-    return { id, ended: outcome }
-  }
-
-  /** Ends an answer, wherever it is. */
-  cancel(id: number): void {
-    this.#send({ cancel: id })
+    return { ended: outcome }
   }
 
   /** Closes the connections to a database, once they are idle. */

@@ -90,7 +90,7 @@ export class Child {
   readonly changed = new Set<number>()
   /** Gives the place of a query to others while the query waits for another system; see `Ticket.waits`. */
   readonly waits = new Map<number, () => () => void>()
-  readonly #endings = new Map<number, () => void>()
+  readonly #endings = new Map<number, (() => void)[]>()
   readonly #copies = new Map<string, PendingCopy>()
   /** The blobs whose files its queries read. */
   readonly #held: HeldByQueries | undefined
@@ -117,7 +117,7 @@ export class Child {
         this.isOver = true
         this.runningAtLoss = this.running.size
         this.#held?.releaseAll()
-        for (const ended of this.#endings.values()) ended()
+        for (const ended of [...this.#endings.values()].flat()) ended()
         for (const { reject } of this.#copies.values()) reject(new Error('the process that answers SQL ended'))
         resolve()
       }
@@ -184,7 +184,7 @@ export class Child {
 
   /** Resolves when the query or the process has ended. Call it before the query is sent. */
   async ended(query: number): Promise<void> {
-    if (!this.isOver) await new Promise<void>((resolve) => this.#endings.set(query, resolve))
+    if (!this.isOver) await new Promise<void>((resolve) => this.#endings.set(query, [resolve]))
   }
 
   #newLine(): Line {
@@ -198,7 +198,11 @@ export class Child {
         const goesOn = this.waits.get(query)?.()
         let reading: ReadingEnd | undefined
         try {
-          if (!('blob' in question)) return await this.answerQuestion(question, request, (end) => void (reading = end))
+          if (!('blob' in question))
+            return await this.answerQuestion(question, request, (end, leave) => {
+              reading = end
+              if (leave) this.#atEnd(query, leave)
+            })
           if (!this.#held) throw new TypeError('the process asks for a blob that it has')
           return await this.#held.hold(query, question)
         } finally {
@@ -218,6 +222,12 @@ export class Child {
     return line
   }
 
+  #atEnd(query: number, leave: () => void): void {
+    const endings = this.#endings.get(query)
+    if (this.isOver || !endings) leave()
+    else endings.push(leave)
+  }
+
   /** Waits for the end of a reading, and notes a query that may have changed something. */
   async #read(query: number, reading: ReadingEnd | undefined): Promise<void> {
     const end = await reading?.catch(() => undefined)
@@ -226,7 +236,7 @@ export class Child {
 
   #end(query: number): void {
     this.#held?.release(query)
-    this.#endings.get(query)?.()
+    for (const ended of this.#endings.get(query) ?? []) ended()
     this.#endings.delete(query)
     this.changed.delete(query)
   }

@@ -10,7 +10,6 @@ export type ToDriver =
   | { settings: { egressAllow: string; loopback: boolean; files: string | undefined; socket: string } }
   | { ask: number; connection: Connection; of: Metadata }
   | { open: number; connection: Connection; query: Query; limits: QueryLimits; ticket: string }
-  | { cancel: number }
   | { forget: string }
 
 export type MetadataAnswer = { checked: true } | Tables | ListedColumns | { columns: readonly TableColumn[] } | { comments: TableComments }

@@ -60,7 +60,6 @@ class Driver {
   async hear(message: ToDriver): Promise<void> {
     if ('ask' in message) await this.#ask(message.ask, message.connection, message.of).catch((error: unknown) => fail(message.ask, error))
     else if ('open' in message) this.#admit(message.ticket, { ...message, id: message.open })
-    else if ('cancel' in message) this.#cancel(message.cancel)
     else if ('forget' in message) this.#pools.forget(message.forget)
   }
 
@@ -124,11 +123,6 @@ class Driver {
   async leave(): Promise<void> {
     for (const socket of this.#reading.values()) socket.destroy()
     while (this.#reading.size > 0) await sleep(lookEveryMs)
-  }
-
-  #cancel(id: number): void {
-    if (this.#tickets.takeBack((opening) => opening.id === id)) say({ ended: id, outcome: nothing('cut') })
-    this.#reading.get(id)?.destroy()
   }
 
   async #ask(id: number, connection: Connection, of: Metadata): Promise<void> {

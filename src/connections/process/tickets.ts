@@ -21,11 +21,4 @@ export class Tickets<T> {
     this.#open.delete(ticket)
     return found.value
   }
-
-  /** Takes back the first ticket that matches. @returns whether there was one */
-  takeBack(fits: (value: T) => boolean): boolean {
-    const found = [...this.#open].find(([, { value }]) => fits(value))
-    if (found) this.take(found[0])
-    return found !== undefined
-  }
 }

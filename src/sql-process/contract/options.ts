@@ -8,9 +8,13 @@ export type ReadingEnd = Promise<{ changed: boolean }>
 
 /**
  * Answers a query's question about a connected database or a knowledge base. If the answer says where the query reads rows, `onReading`
- * gets the end of that reading.
+ * gets the end of that reading, and `leave`, which is called when the query ends.
  */
-export type AnswerQuestion = (question: Question, request: SelectRequest, onReading: (end: ReadingEnd) => void) => Promise<ServerAnswer>
+export type AnswerQuestion = (
+  question: Question,
+  request: SelectRequest,
+  onReading: (end: ReadingEnd, leave?: () => void) => void,
+) => Promise<ServerAnswer>
 
 /** Keeps the file of a blob in the data directory until it is released. */
 export type HoldBlob = (sha: string) => Promise<HeldBlob>

@@ -26,6 +26,8 @@ type Parts = {
   logger: Pick<Logger, 'warn'>
 }
 
+type OnReading = (end: Promise<Outcome>, leave: () => void) => void
+
 const notAsItWas = (name: string): Problem =>
   new Problem(
     'refused_statement',
@@ -45,10 +47,11 @@ export class ConnectedDatabases {
   constructor(private readonly parts: Parts) {}
 
   /**
-   * Answers a question of a query. `onReading` gets a promise for the end of an answer whose rows the query reads from the database.
+   * Answers a question of a query. `onReading` gets a promise for the end of an answer whose rows the query reads from the database, and
+   * a call for a query that ends before.
    * @throws Problem of the database, or not_found when the connection was deleted meanwhile
    */
-  async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: (end: Promise<Outcome>) => void): Promise<ConnectedAnswer> {
+  async answer(question: ConnectedQuestion, request: SelectRequest, onReading?: OnReading): Promise<ConnectedAnswer> {
     const { connections } = this.parts
     const found = await this.#found(streamId.parse(question.connection))
     if (request.repeats) throw notAsItWas(found.state.name)
@@ -57,10 +60,10 @@ export class ConnectedDatabases {
     if ('everyColumn' in question) return { everyColumn: await connections.everyColumn(connection, question.soon) }
     if ('columnsOf' in question) return { columns: await connections.columns(connection, question.columnsOf, question.schema) }
     this.#note(found, request)
-    const { socket, ticket, ended } = isWriting(question.open)
+    const { socket, ticket, ended, leave } = isWriting(question.open)
       ? await this.#once(request, JSON.stringify(question), () => connections.open(connection, question.open))
       : await connections.open(connection, question.open)
-    onReading?.(ended)
+    onReading?.(ended, leave)
     const recording: Promise<void> = this.#record(connection, ended, request).catch((err: unknown) =>
       this.parts.logger.warn({ err, connection: connection.id }, 'what a connected database was asked could not be recorded'),
     )

@@ -11,7 +11,8 @@ import type { Connection } from '../../../src/connections/contract/requests.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { compare, duck, listedAndAlone, problemOf, readAll } from '../../support/connections/answers.js'
 import { until } from '../../support/until.js'
-import { temporaryDirectory } from '../../support/service.js'
+import { childrenRunning } from '../../support/processes.js'
+import { send, startTestService, temporaryDirectory } from '../../support/service.js'
 
 const place = temporaryDirectory()
 const folder = join(place.path, 'files')
@@ -175,6 +176,26 @@ describe('files of SQLite', () => {
     expect((await readAll(db, connections, connection('sqlite', 'shop.db'), 'SELECT 1 AS a')).rows).toEqual([['1']])
     expect((await reading).code).toBe('connection_failed')
     await until(() => connections.pids.length === 0)
+  })
+
+  test('a statement ends soon after its client has left, and its place is free', async () => {
+    const service = await startTestService({ CONNECTION_FILES: folder })
+    try {
+      const parameters = { path: 'shop.db' }
+      await send(service.url, 'POST', '/api/databases', { database: { name: 'lite', engine: 'sqlite', parameters } })
+      const query = `SELECT * FROM lite (WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n)`
+      const body = JSON.stringify({ query })
+      const leaving = new AbortController()
+      const headers = { 'content-type': 'application/json' }
+      const asked = fetch(`${service.url}/api/sql/query`, { method: 'POST', headers, body, signal: leaving.signal }).catch(() => undefined)
+      const running = () => childrenRunning(process.pid, 'connections-process').length
+      await until(() => running() === 1)
+      leaving.abort()
+      await asked
+      await until(() => running() === 0, 15_000)
+    } finally {
+      await service.stop()
+    }
   })
 })
 
