@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { streamId, type JsonObject, type StreamId } from '../../../events/common.js'
+import { eventLimits } from '../../../events/limits.js'
 import type { ConnectionRead } from '../../../events/model.js'
 import type { DatabaseQueried } from '../../../events/records/queries.js'
 import { engineSpoken, whyNotOpened } from '../../catalogue/connection-engines.js'
@@ -35,6 +36,14 @@ const notAsItWas = (name: string): Problem =>
     `${name} is a connected database, which is read as it is now; its rows cannot be read again as they were`,
     { hint: 'To compare rows later, keep a copy of them and learn from it: CREATE TABLE files.name (SELECT …).' },
   )
+
+/** A statement as its event may have it: constants are often longer in the database's language. */
+const recordable = (statement: string): string => {
+  if (statement.length <= eventLimits.textMaxChars) return statement
+  const hash = createHash('sha256').update(statement).digest('hex')
+  const mark = ` … (${statement.length} characters, SHA-256 ${hash})`
+  return `${statement.slice(0, eventLimits.textMaxChars - mark.length).toWellFormed()}${mark}`
+}
 
 /** The connected databases from the log. Secrets are decrypted here, and only the process of the drivers gets them. */
 export class ConnectedDatabases {
@@ -124,7 +133,7 @@ export class ConnectedDatabases {
     if (sent === undefined || (purpose === 'query' && !this.parts.recordsAll)) return
     const data: DatabaseQueried = {
       ...{ connection: streamId.parse(id), version, purpose, rows, bytes },
-      statement: await cutSecretsInTurns(sent),
+      statement: recordable(await cutSecretsInTurns(sent)),
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
       outcome: ending,
       user: user ?? null,

@@ -12,7 +12,7 @@ import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { compare, duck, listedAndAlone, problemOf, readAll } from '../../support/connections/answers.js'
 import { until } from '../../support/until.js'
 import { childrenRunning } from '../../support/processes.js'
-import { send, startTestService, temporaryDirectory } from '../../support/service.js'
+import { send, sql, startTestService, temporaryDirectory } from '../../support/service.js'
 
 const place = temporaryDirectory()
 const folder = join(place.path, 'files')
@@ -32,6 +32,7 @@ beforeAll(async () => {
   lite.exec(`
     CREATE TABLE items (id INTEGER PRIMARY KEY, price REAL, name TEXT, data BLOB, big INTEGER, mixed NUMERIC);
     INSERT INTO items VALUES (1, 1.5, 'a', x'00ff', 9223372036854775807, 1), (2, 2, NULL, NULL, -1, 2.5), (3, NULL, 'Größe', x'', NULL, NULL);
+    CREATE TABLE wide (${Array.from({ length: 250 }, (_, i) => `"${i}${'c'.repeat(5_000)}" INTEGER`).join()});
     CREATE VIEW cheap AS SELECT id FROM items WHERE price < 2;
     CREATE TABLE odd (a INTEGER); WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO odd SELECT CASE WHEN i < 2000 THEN i ELSE 'text' END FROM n;
     CREATE TABLE photos (id INTEGER, photo); INSERT INTO photos VALUES (1, 'none'), (2, x'ffd8ff'), (3, 3);`)
@@ -126,6 +127,7 @@ describe('files of SQLite', () => {
       'items',
       'odd',
       'photos',
+      'wide',
     ])
   })
 
@@ -176,6 +178,23 @@ describe('files of SQLite', () => {
     expect((await readAll(db, connections, connection('sqlite', 'shop.db'), 'SELECT 1 AS a')).rows).toEqual([['1']])
     expect((await reading).code).toBe('connection_failed')
     await until(() => connections.pids.length === 0)
+  })
+
+  test('a statement that is longer than its event may be is recorded in part', async () => {
+    const service = await startTestService({ CONNECTION_FILES: folder })
+    try {
+      const parameters = { path: 'shop.db' }
+      await send(service.url, 'POST', '/api/databases', { database: { name: 'lite', engine: 'sqlite', parameters } })
+      expect(await sql(service.url, 'SELECT * FROM lite.wide')).toMatchObject({ type: 'table', data: [] })
+      const record = 'SELECT length(statement), statement FROM log.database_queries'
+      const recorded = async () => ((await sql(service.url, record)) as { data: unknown[][] }).data
+      await until(async () => (await recorded()).length > 0, 15_000)
+      expect(await recorded()).toEqual([
+        [1_000_000, expect.stringMatching(/^SELECT "0c+".* … \(\d{7} characters, SHA-256 [0-9a-f]{64}\)$/)],
+      ])
+    } finally {
+      await service.stop()
+    }
   })
 
   test('a statement ends soon after its client has left, and its place is free', async () => {
