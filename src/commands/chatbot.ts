@@ -81,9 +81,12 @@ const requireFields = ({ agent, model, database, connection }: Settings): void =
 }
 
 /** The chatbot's own connection. It belongs to the same command, so that a refused chatbot leaves no connection behind. */
-const connect = ({ connection }: Settings, { database, namesake }: Facts): NewEvent[] => {
+const connect = ({ connection }: Settings, { chatbot, database, namesake }: Facts): NewEvent[] => {
   if (!connection) return []
   const { stream, ...data } = connection
+  // Connections belong to all projects: one of this name may serve something else.
+  if (database && database.stream !== chatbot?.state.database)
+    throw conflict('database', data.database, 'Name it as database_name, or choose another name for the chatbot.')
   const events = databaseDecider.decide({ type: 'PutDatabase', data }, { database, clash: database, project: namesake })
   return events.map((event) => ('event' in event ? event : { stream: database?.stream ?? stream, event }))
 }

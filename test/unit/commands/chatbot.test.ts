@@ -23,6 +23,16 @@ describe('CreateChatbot', () => {
     given(shopCreated, slackCreated(), ...churnHad())
       .when({ type: 'CreateChatbot', data: { project: 'shop', chatbot: 'Bot', model: 'CHURN', database: 'slack' } })
       .then({ type: 'ChatbotCreated', data: botData({ agent: null, model_name: 'Churn' }) }))
+  test('refuses to take over a connection that is there', () => {
+    const connection = { database: 'slack', stream: stream7, engine: 'webhook', parameters: {} }
+    const { database: _, ...data } = creation({ connection }).data
+    given(...past)
+      .when({ type: 'CreateChatbot', data })
+      .refuses('already_exists', 'slack')
+    given(...past)
+      .when({ type: 'PutChatbot', data })
+      .refuses('already_exists', 'slack')
+  })
   test('refuses what is missing or not there', () => {
     given(...past)
       .when({ type: 'CreateChatbot', data: { project: 'shop', chatbot: 'b', database: 'slack' } })
