@@ -3,8 +3,8 @@ import type { Chatbot, ChatbotEvent } from '../../events/chatbot.js'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import { conflict, missingField, notFound } from '../basics/errors.js'
 import type { NewEvent } from '../log/contract/log.js'
-import { byName, byExactName, byStream, type FactsOf } from '../log/contract/lookups.js'
-import { databaseDecider } from './database.js'
+import { byName, byExactName, byStream, usersOf, type FactsOf } from '../log/contract/lookups.js'
+import { databaseDecider, knownEngine } from './database.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
 import { gone, updatedTo, type WayBack } from './rules/way-back.js'
@@ -43,6 +43,7 @@ const reads = (command: ChatbotCommand) => {
     model: byName('model', model, project),
     database: connection ? byExactName('database', connection.database) : byName('database', database),
     namesake: byExactName('project', connection?.database ?? ''),
+    answering: usersOf('chatbot', 'database', connection?.database ?? ''),
   }
 }
 
@@ -81,13 +82,19 @@ const requireFields = ({ agent, model, database, connection }: Settings): void =
 }
 
 /** The chatbot's own connection. It belongs to the same command, so that a refused chatbot leaves no connection behind. */
-const connect = ({ connection }: Settings, { chatbot, database, namesake }: Facts): NewEvent[] => {
+const connect = ({ connection }: Settings, { chatbot, database, namesake, answering }: Facts): NewEvent[] => {
   if (!connection) return []
   const { stream, ...data } = connection
+  const isOwn = database?.stream === chatbot?.state.database
+  // A deleted chatbot leaves its connection, which is then made anew.
+  const isLeft = database?.state.engine === knownEngine(data.engine) && answering.length === 0
   // Connections belong to all projects: one of this name may serve something else.
-  if (database && database.stream !== chatbot?.state.database)
+  if (database && !isOwn && !isLeft)
     throw conflict('database', data.database, 'Name it as database_name, or choose another name for the chatbot.')
-  const events = databaseDecider.decide({ type: 'PutDatabase', data }, { database, clash: database, project: namesake })
+  const events = databaseDecider.decide(
+    { type: 'PutDatabase', data: { ...data, replace: !isOwn } },
+    { database, clash: database, project: namesake },
+  )
   return events.map((event) => ('event' in event ? event : { stream: database?.stream ?? stream, event }))
 }
 

@@ -27,7 +27,7 @@ export type Lookup<T = unknown> = { readonly __found?: T } & (
   | { find: 'called'; kind: Kind; name: string; project: string | undefined }
   | { find: 'many'; kind: Kind; refs: readonly string[]; project: string }
   | { find: 'contents'; project: string }
-  | { find: 'users'; kind: Kind; of: Kind; ref: string; project: string }
+  | { find: 'users'; kind: Kind; of: Kind; ref: string; project?: string }
   | { find: 'count'; kind: Kind; project: string }
   | { find: 'stream'; kind: Kind; stream: StreamId }
   | { find: 'version'; stream: string }
@@ -65,13 +65,13 @@ export type NamedResource = { kind: Kind; state: { name: string } }
 /** The contents of a project, as far as its deletion needs them: there may be hundreds of thousands. */
 export const contentsOf = (project: string): Lookup<Contents> => ({ find: 'contents', project })
 
-/** The resources of a kind that use the one with this name or id: `usersOf('chatbot', 'agent', 'broker', 'shop')` */
-export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project: string): Lookup<Resource<K>[]> => ({
+/** The resources of a kind that use the one with this name or id, in any project: `usersOf('chatbot', 'agent', 'broker', 'shop')` */
+export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project?: string): Lookup<Resource<K>[]> => ({
   find: 'users',
   kind,
   of,
   ref,
-  project,
+  ...(project !== undefined && { project }),
 })
 
 /** How many resources of a kind are in a project. */

@@ -353,6 +353,24 @@ test('db_engine with db_params makes a connection of the chatbot, and a refused 
   })
   expect((await call('PUT', `${project}/chatbots/own`, { chatbot: { db_engine: 'slack', db_params: { k: 2 } } })).status).toBe(200)
   expect(await call('GET', '/api/databases/own_db')).toMatchObject({ body: { connection_data: { token: '******', k: 2 } } })
+  // A deleted chatbot leaves its connection, which a new one of that name makes anew. That of another chatbot or system is not taken.
+  const left = { agent_name: 'ca', db_engine: 'slack', db_params: { token: 't-2', signing_secret: 'left behind' } }
+  expect((await call('POST', `${project}/chatbots`, { chatbot: { name: 'left', ...left } })).status).toBe(201)
+  expect((await call('DELETE', `${project}/chatbots/left`)).status).toBe(204)
+  const again = { name: 'left', ...left, db_params: { token: 't-3' } }
+  expect((await call('POST', `${project}/chatbots`, { chatbot: again })).status).toBe(201)
+  expect(await call('GET', '/api/databases/left_db')).toMatchObject({ body: { connection_data: { token: '******' } } })
+  expect((await call('GET', '/api/databases/left_db')).body['connection_data']).toEqual({ token: '******' })
+  await sql(at.url, `CREATE DATABASE store_db WITH ENGINE = 'postgres', PARAMETERS = {"host": "127.0.0.1", "port": 1, "user": "u"}`)
+  await call('POST', '/api/projects', { project: { name: 'elsewhere' } })
+  await call('POST', '/api/projects/elsewhere/agents', { agent: { name: 'ca', model_name: 'gpt-4o' } })
+  for (const [path, name] of [
+    [project, 'store'],
+    ['/api/projects/elsewhere', 'left'],
+  ])
+    expect(
+      await call('POST', `${path}/chatbots`, { chatbot: { name, agent_name: 'ca', db_engine: 'slack', db_params: { token: 'x' } } }),
+    ).toMatchObject({ status: 409 })
   const { position } = await at.service.head()
   const refused = [
     { name: 'half', agent_name: 'none', db_engine: 'slack', db_params: {} },
