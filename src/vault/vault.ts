@@ -5,7 +5,14 @@ import { sha256Hex } from '../../events/stored/chain.js'
 import { encrypt, KeyRing, MasterKey, masterKeyBytes, type StoredPayload } from './master-key.js'
 
 /** A stored payload. Events contain only the hash of `body`; erasing `wrapped` makes it unreadable for ever. */
-export type SealedPayload = { hash: string; keyId: string; wrapped: Buffer; body: Buffer }
+export type SealedPayload = {
+  hash: string
+  keyId: string
+  wrapped: Buffer
+  body: Buffer
+  /** In memory only: after a rotation it is wrapped under the new master key. */
+  key: Buffer
+}
 
 /** A stored key: the id of the master key that wraps it, and the wrapped bytes. */
 export type WrappedKey = { keyId: string; wrapped: Buffer }
@@ -68,7 +75,7 @@ export class Vault {
     const key = randomBytes(masterKeyBytes)
     const body = encrypt(key, plain)
     const hash = sha256Hex(body)
-    return { hash, body, ...this.wrap(key, hash) }
+    return { hash, body, key, ...this.wrap(key, hash) }
   }
 
   /** The plain bytes; undefined when the payload is damaged, its key was erased, or no key here unwraps it. */

@@ -218,6 +218,20 @@ eachLog(({ openAt, isShared }) =>
         await log.close()
       }))
 
+    test('that ends between the sealing of a payload and its commit leaves it readable', () =>
+      inDirectory(async (paths) => {
+        const { log, vault, rotation } = await open(paths)
+        const late = vault.seal(Buffer.from('late'))
+        await rotation.begin(origin)
+        await rotation.ended
+        const data = { project: stream(1), name: 'late', type: 't', params: { token: { $secret: late.hash } } }
+        await log.submit({ ...writes({ stream: stream(12), event: { type: 'SkillCreated', data } }), payloads: [late] })
+        const row = rowsOf(paths).find(({ hash }) => hash === late.hash)
+        expect(row && vault.open(row)?.toString()).toBe('late')
+        await rotation.stop()
+        await log.close()
+      }))
+
     test('that never began leaves the key in use', () =>
       inDirectory(async (paths) => {
         const opened = await open(paths)
