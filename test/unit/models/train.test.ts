@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
+import { tableOptions } from '../../../src/catalogue/engine-options.js'
 import { MatrixBuilder } from '../../../src/models/data/matrix.js'
 import { loadPredictor, outputs, type Predictor } from '../../../src/models/engines/tables/predictor.js'
+import { trainTable } from '../../../src/models/engines/tables/train.js'
 import { train } from '../../support/models/train.js'
 import { asObjects, cars, columnOf, friedman, matrixOf, mixture, penguins, split, vega, type Table } from './tables.js'
 
@@ -52,6 +54,17 @@ describe('a trained model', () => {
     expect(Math.abs(determination(result.predicted, result.truth) - result.report.metrics['r2']!)).toBeLessThan(0.02)
     const top = result.report.importances.slice(0, 5).map(({ name }) => name)
     expect(top.sort()).toEqual(['x0', 'x1', 'x2', 'x3', 'x4'])
+  })
+
+  it('grows the same trees whatever the unit of the target', () => {
+    const { columns, rows } = friedman(1000, 1)
+    const at = columns.findIndex(({ name }) => name === 'y')
+    const r2 = (unit: number) => {
+      const scaled = rows.map((row) => row.map((cell, index) => (index === at ? Number(cell) * unit : cell)))
+      const trees = { engine: 'boosted_trees', learners: 'trees', options: tableOptions } as const
+      return trainTable(trees, matrixOf({ columns, rows: scaled }), { target: 'y' }, () => undefined).report.metrics['r2']!
+    }
+    for (const unit of [1e-9, 1e9]) expect(r2(unit)).toBeCloseTo(r2(1), 2)
   })
 
   it('predicts what cars use, with dates and missing values', () => {

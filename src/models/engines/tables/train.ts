@@ -22,7 +22,7 @@ import { intervalShare, TimeLimit, type StoppedRounds } from './time-limit.js'
 export type { EffectivePlan, TrainReport } from './report.js'
 
 /** Raised whenever the same data and seed would give another artefact. */
-export const engineVersion = '1.1.1'
+export const engineVersion = '1.1.2'
 
 /** The options of a training. All but the target and the seed come from USING, and only the engine interprets them. */
 export type TrainOptions = {

@@ -14,13 +14,17 @@ const sampledShare = 0.8
  * The whole state of a boosting run between rounds. It is in shared memory, so that the next free thread can continue the run. `scores` has
  * a place for each row of the table, output by output (see `Loss`), including held-out rows.
  */
-export type RunState = { scores: Float64Array; random: Int32Array }
+export type RunState = { scores: Float64Array; random: Int32Array; leastGain: number }
 
 /** A run before its first round: all rows have the constant start scores of the rows it learns from. */
 export const beginRun = (labels: Float64Array, loss: Loss, learned: Int32Array, seed: number, stream: number) => {
   const rows = labels.length
   const start = loss.start(labels, learned)
-  const state: RunState = { scores: sharedDoubles(rows * loss.outputs), random: sharedIntegers(4) }
+  const state: RunState = {
+    scores: sharedDoubles(rows * loss.outputs),
+    random: sharedIntegers(4),
+    leastGain: loss.leastGain(labels, learned),
+  }
   start.forEach((score, output) => state.scores.fill(score, output * rows, (output + 1) * rows))
   new Random(seed, stream).save(state.random, 0)
   return { start, state }
@@ -84,7 +88,7 @@ export class Booster {
 
   private growTree(output: number): Tree {
     const { learned, picked, left, sampled, others, gradients, hessians, features } = this
-    const { scores } = this.state
+    const { scores, leastGain } = this.state
     // Growing a tree reorders both row arrays, so each tree starts with the sampled order again.
     for (let index = 0; index < picked.length; index++) sampled[index] = learned[picked[index]!]!
     for (let index = 0; index < left.length; index++) others[index] = learned[left[index]!]!
@@ -92,7 +96,7 @@ export class Booster {
     draw(this.table.features.length, features.length, this.random, features, this.unused)
     this.loss.derive(scores, this.labels, output, sampled, gradients, hessians)
     const base = output * this.table.rows
-    return this.grower.grow({ sampled, others, gradients, hessians, features }, ({ value, rows, start, end }) => {
+    return this.grower.grow({ sampled, others, gradients, hessians, features, leastGain }, ({ value, rows, start, end }) => {
       for (let index = start; index < end; index++) {
         const at = base + rows[index]!
         scores[at] = scores[at]! + value

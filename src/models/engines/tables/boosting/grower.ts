@@ -17,6 +17,8 @@ export type Ground = {
   hessians: Float64Array
   /** The features that the tree may use, ascending. */
   features: Int32Array
+  /** Splits with less gain are left out; see `Loss`. */
+  leastGain: number
 }
 
 type Span = { start: number; end: number }
@@ -97,9 +99,9 @@ export class Grower {
     return this.leaf(part, this.count(ground, part.sampled), ground, -1, 'leftChild')
   }
 
-  private leaf(part: Part, histogram: Histogram | undefined, { features }: Ground, parent: number, side: Side): Leaf {
-    const split = histogram && this.splittable(part) ? bestSplit(histogram, this.table, features, part.sums, this.rules) : undefined
+  private leaf(part: Part, histogram: Histogram | undefined, { features, leastGain }: Ground, parent: number, side: Side): Leaf {
     const { sampled, others, sums } = part
+    const split = histogram && this.splittable(part) ? bestSplit(histogram, this.table, features, sums, this.rules, leastGain) : undefined
     // The fields are assigned one by one: a spread here took a third of the time of a small training.
     return { sampled, others, sums, histogram, split, parent, side }
   }

@@ -8,6 +8,8 @@ export type Loss = {
   outputs: number
   /** The constant scores to start from, learned from the given rows. */
   start(labels: Float64Array, rows: Int32Array): Float64Array
+  /** Smaller gains of a split are rounding errors. Those of values depend on their unit. */
+  leastGain(labels: Float64Array, rows: Int32Array): number
   /** First and second derivatives for one output, of the given rows. Output 0 must come first, with the same rows. */
   derive(
     scores: Float64Array,
@@ -22,6 +24,11 @@ export type Loss = {
 }
 
 const smallest = 1e-15
+const leastGainOfClasses = () => 1e-9
+/** The least gain for values, as a share of their squared deviations from the start. */
+const leastShare = 1e-12
+
+const meanOf = (labels: Float64Array, rows: Int32Array): number => rows.reduce((sum, row) => sum + labels[row]!, 0) / rows.length
 
 /** The probability of class 1 for a score. */
 export const sigmoid = (score: number): number => 1 / (1 + Math.exp(-score))
@@ -30,7 +37,11 @@ export const sigmoid = (score: number): number => 1 / (1 + Math.exp(-score))
 export const squaredLoss: Loss = {
   classes: 0,
   outputs: 1,
-  start: (labels, rows) => Float64Array.of(rows.reduce((sum, row) => sum + labels[row]!, 0) / rows.length),
+  start: (labels, rows) => Float64Array.of(meanOf(labels, rows)),
+  leastGain(labels, rows) {
+    const mean = meanOf(labels, rows)
+    return leastShare * rows.reduce((sum, row) => sum + (labels[row]! - mean) * (labels[row]! - mean), 0)
+  },
   derive(scores, labels, _output, rows, gradients, hessians) {
     for (const row of rows) {
       gradients[row] = scores[row]! - labels[row]!
@@ -48,6 +59,7 @@ const logisticLoss: Loss = {
     const positive = rows.reduce((sum, row) => sum + labels[row]!, 0)
     return Float64Array.of(Math.log((positive + 0.5) / (rows.length - positive + 0.5)))
   },
+  leastGain: leastGainOfClasses,
   derive(scores, labels, _output, rows, gradients, hessians) {
     for (const row of rows) {
       const probability = sigmoid(scores[row]!)
@@ -84,6 +96,7 @@ const softmaxLoss = (outputs: number): Loss => {
       for (const row of rows) counts[labels[row]!] = counts[labels[row]!]! + 1
       return counts.map((count) => Math.log(count / (rows.length + 0.5 * outputs)))
     },
+    leastGain: leastGainOfClasses,
     derive(scores, labels, output, rows, gradients, hessians) {
       const all = labels.length
       if (logSums.length < all) logSums = new Float64Array(all)

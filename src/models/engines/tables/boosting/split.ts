@@ -32,7 +32,6 @@ export type Split = {
 
 /** Smaller sums are rounding errors. */
 const leastHessian = 1e-6
-const leastGain = 1e-9
 
 const score = (gradient: number, hessian: number, l2: number): number => (gradient * gradient) / (hessian + l2)
 
@@ -146,13 +145,14 @@ export const writeSides = ({ order, threshold, missingLeft, unseenLeft }: Split,
   left[count] = missingLeft ? 1 : 0
 }
 
-/** The split of a leaf with the highest gain, or `undefined` when no allowed split has a gain. */
+/** The split of a leaf with the highest gain, or `undefined` when no allowed split has more than the least gain. */
 export const bestSplit = (
   histogram: Histogram,
   table: BinnedTable,
   features: Int32Array,
   sums: LeafSums,
   rules: SplitRules,
+  leastGain: number,
 ): Split | undefined => {
   const floor = score(sums.gradient, sums.hessian, rules.l2)
   const cut: Cut = { gain: floor + leastGain, after: -1, missingLeft: false, gradient: 0, hessian: 0 }
