@@ -3,19 +3,20 @@ import { Problem } from '../../../basics/errors.js'
 import { conjuncts, isConstant, readsOf } from '../ast/conditions.js'
 import { parseSelect } from '../ast/duckdb.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
-import { allOf, become, columnRef, isColumnRef, nodeOf, subqueryRef, textOf, textsOf, walk } from '../ast/nodes.js'
+import { allOf, become, columnRef, emptyRef, isColumnRef, nodeOf, subqueryRef, textOf, textsOf, walk } from '../ast/nodes.js'
 import { fillParameters } from '../ast/templates.js'
 import { named } from '../../../dialect/names.js'
 import type { Leaf } from '../session/scope.js'
+import { describe } from '../session/describe.js'
 import type { Session } from '../session/session.js'
 import { placed } from '../session/sources.js'
 import { quoteName } from '../../../dialect/strings.js'
 import { isColumnOf } from './columns.js'
 import { futureTable, keyColumn, keySql, timeColumn } from './future.js'
-import { argumentOf, type Mapping } from './mapping.js'
+import { argumentOf, timeSql, type Mapping } from './mapping.js'
 import { modelColumn } from './outputs.js'
 import { modelColumnOf, type ModelUse } from './references.js'
-import type { FutureRows } from '../scoring/scoring-model.js'
+import type { ArgumentKind, FutureRows, ScoringInput } from '../scoring/scoring-model.js'
 
 /** A model of series, the source of its inputs, and the column that is compared with LATEST. */
 type LatestComparison = { use: ModelUse; future: FutureRows; column: AstNode }
@@ -103,12 +104,22 @@ const findAsked = (
   throw notOrdering(column, seriesOf(uses))
 }
 
+type KeySource = { key: ScoringInput; column: string | undefined; expression: AstNode }
+
+/** A key in the form that `keySql` reads. Texts are read as the type of the key; DuckDB refuses those that do not fit. */
+const heldSql = (given: string, kind: ArgumentKind, type: ScoringInput['type']): string => {
+  if (kind === 'number' || type === 'text') return given
+  if (type === 'date' || type === 'timestamp') return timeSql[type].replace('$x', given)
+  return `CAST(${type === 'boolean' ? `CAST(${given} AS BOOLEAN)` : given} AS DOUBLE)`
+}
+
 /** The values that identify a series, in the order of the model's keys: columns of the same table, or constants. */
-const keySources = ({ use, future, mapping, leaf }: LatestSource): { column: string | undefined; expression: AstNode }[] =>
-  future.keys.map(({ name }) => {
+const keySources = ({ use, future, mapping, leaf }: LatestSource): KeySource[] =>
+  future.keys.map((key) => {
+    const { name } = key
     const expression = mapping.inputs.get(name)
     const source = sourceOf(expression, [leaf])
-    if (expression && (source ?? isConstant(expression))) return { column: source?.name, expression }
+    if (expression && (source ?? isConstant(expression))) return { key, column: source?.name, expression }
     throw new Problem(
       'bad_statement',
       'A series is not named',
@@ -161,19 +172,19 @@ export const replaceByFuture = async (
     ...others.map((name) => `any_value(${quoteName(name)}) FILTER (WHERE false) AS ${quoteName(name)}`),
   ]
   const items = leaf.columns.map(({ name }) => (name === time ? `f.${timeColumn} AS ${quoteName(name)}` : `g.${quoteName(name)}`))
-  const on = future.keys.map(({ type }, i) => {
-    const given = type === 'text' ? `$key_${i}` : `TRY_CAST($key_${i} AS DOUBLE)`
-    return `f.${keyColumn(i)} IS NOT DISTINCT FROM ${given}`
-  })
+  const values: Record<string, AstNode> = {}
+  const on: string[] = []
+  for (const [i, { key, column: name, expression }] of keys.entries()) {
+    const read = name === undefined ? cloneAst(expression) : columnRef('g', name)
+    const [described] = name === undefined ? await describe(session.connection, emptyRef(), { entries: [] }, [expression]) : []
+    const kind = (described ?? named(leaf.columns, name ?? ''))?.kind ?? 'text'
+    const given = await argumentOf(session.connection, key, read, kind)
+    values[`key_${i}`] = given.expression
+    on.push(`f.${keyColumn(i)} IS NOT DISTINCT FROM ${heldSql(`$key_${i}`, given.kind, key.type)}`)
+  }
   const sql = `SELECT ${items.join(', ')} FROM (
     SELECT ${[...inner, 'count(*) AS ledger_rows'].join(', ')} FROM ledger_source${grouped.length > 0 ? ` GROUP BY ${grouped.map(quoteName).join(', ')}` : ''}
   ) AS g JOIN temp.${table} AS f ON ${['g.ledger_rows > 0', ...on].join(' AND ')}`
-  const values: Record<string, AstNode> = {}
-  for (const [i, { column: name, expression }] of keys.entries()) {
-    const kind = name === undefined ? 'text' : (named(leaf.columns, name)?.kind ?? 'text')
-    const read = name === undefined ? cloneAst(expression) : columnRef('g', name)
-    values[`key_${i}`] = (await argumentOf(session.connection, future.keys[i] ?? { name: '', type: 'text' }, read, kind)).expression
-  }
   const tree = fillParameters(await parseSelect(session.connection, sql), values)
   const source = cloneAst(leaf.ref)
   walk(tree, (node) => {

@@ -184,7 +184,8 @@ export const mapInputs = (
   )
 }
 
-const timeSql = {
+/** Times as models know them: days or milliseconds since 1970. */
+export const timeSql = {
   date: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 86400000000.0)',
   // Models know only whole milliseconds. Smaller parts of a time are cut off, as in a time that comes as text.
   timestamp: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 1000.0)',

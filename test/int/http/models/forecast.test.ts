@@ -429,6 +429,13 @@ test('times of the day, and keys of every kind, NULL among them', async () => {
   const joined = `SELECT t.inside, t.floor, t.name, t.since::VARCHAR AS since, min(t.moment)::VARCHAR AS first, round(avg(m.heat)) AS heat
     FROM files.meters AS t JOIN meters AS m WHERE t.moment > LATEST GROUP BY ALL ORDER BY 6`
   expect(await rowsOf(joined)).toEqual(alone)
+  const named = (keys: string) => `SELECT t.floor, round(avg(m.heat)) AS heat
+    FROM (SELECT moment, floor, name FROM files.meters) AS t JOIN meters AS m WHERE t.moment > LATEST AND ${keys} GROUP BY ALL`
+  for (const inside of ['true', "'true'"])
+    for (const since of ["DATE '2024-01-01'", "'2024-01-01'", "TIMESTAMP '2024-01-01 00:00:00'"])
+      expect(await rowsOf(named(`m.inside = ${inside} AND m.since = ${since}`))).toEqual([[1, 10]])
+  for (const keys of ["m.inside = 'perhaps' AND m.since = DATE '2024-01-01'", "m.inside = true AND m.since = 'soon'"])
+    expect(await failure(named(keys))).toMatch(/perhaps|soon/)
   const row = { moment: '2024-03-09T08:00:00Z', inside: false, floor: '2', name: null, since: '2024-01-01' }
   expect((await predict('meters', [row])).answers[0]?.['heat']).toBeCloseTo(110 + 5 * Math.sin((200 * Math.PI) / 12), 1)
 })
