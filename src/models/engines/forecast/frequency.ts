@@ -13,8 +13,10 @@ const hourMs = 3_600_000
 const yearDays = 365
 const weeksOfYear = 52
 const longestSeason = 1_500
-/** The least share of the grid's times with rows. Below it, the step is unknown. */
+/** The least share of the grid's times with rows, in each series. Below it, the step is unknown. */
 const leastCoverage = 0.5
+/** A step of at least this share of the differences is meant: rows beside it are errors, and no sign of a finer step. */
+const meantShare = 0.8
 const monthsAtLeastMs = 28 * dayMs
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
@@ -104,17 +106,18 @@ const ofSteps = (series: readonly Times[], type: OrderType): Frequency => {
 }
 
 /** The most common step between rows, and the first row with another step. */
-const usualStep = (series: readonly Times[]): { step: number; off: number; first: number } => {
+const usualStep = (series: readonly Times[]): { step: number; share: number; off: number; first: number } => {
   const counts = new Map<number, number>()
   eachStep(series, (step) => counts.set(step, (counts.get(step) ?? 0) + 1))
-  const step = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one), [1, 0])[0]
-  let [off, first] = [0, NaN]
+  const [step, rows] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one), [1, 0])
+  let [all, off, first] = [0, 0, NaN]
   eachStep(series, (each, _, to) => {
+    all++
     if (each % step === 0) return
     off++
     if (Number.isNaN(first)) first = to
   })
-  return { step, off, first }
+  return { step, share: rows / all, off, first }
 }
 
 const refuseIrregular = (column: string, series: readonly Times[], type: OrderType, { name }: Frequency, share: number) => {
@@ -123,26 +126,27 @@ const refuseIrregular = (column: string, series: readonly Times[], type: OrderTy
   const found =
     off > 0
       ? `the usual step is ${usual}, and ${off} rows do not keep it, the first of them at ${timeText(type, first)}`
-      : `of the times of its step (${name}) only ${Math.floor(share * 100)} % have a row`
+      : `of the times of a series (step: ${name}) only ${Math.floor(share * 100)} % have a row`
   return wrong(
     `"${column}" is not regular: ${found}`,
     "Give one row a step: SELECT date_trunc('day', t) AS t, sum(y) AS y … GROUP BY ALL, and zeros where nothing happened, from a LEFT JOIN with generate_series.",
   )
 }
 
-/** The share of the grid's times, from the first to the last of each series, that have a row. */
-const coverageOf = (series: readonly Times[], { grid, day }: Frequency): number => {
-  let [present, slots] = [0, 0]
-  for (const times of series) {
-    present += times.length
-    slots += stepsTo(grid, { time: times[0]!, day }, times.at(-1)!) + 1
-  }
-  return present / slots
+/** The share of the grid's times, from the first to the last of a series, that have a row: the least of all series. */
+const coverageOf = (series: readonly Times[], { grid, day }: Frequency): number =>
+  series.reduce((least, times) => Math.min(least, times.length / (stepsTo(grid, { time: times[0]!, day }, times.at(-1)!) + 1)), 1)
+
+/** Whether rows beside the usual step made the grid finer. */
+const isOffStep = (series: readonly Times[], { grid }: Frequency): boolean => {
+  if (grid.unit !== 'step') return false
+  const { share, off } = usualStep(series)
+  return off > 0 && share >= meantShare
 }
 
 /**
  * Infers the frequency of series: months, quarters, years …, days from Monday to Friday, or a fixed step such as a week, a day, an hour or
- * 15 minutes. At most half of the times may be missing. Anything else is a `wrong_arguments` problem with the usual step and a row with
+ * 15 minutes. At most half of the times of each series may be missing. Anything else is a `wrong_arguments` problem with the usual step and a row with
  * another step.
  *
  * @example inferFrequency('month', [times], 'date').name // 'month'
@@ -150,6 +154,6 @@ const coverageOf = (series: readonly Times[], { grid, day }: Frequency): number 
 export const inferFrequency = (column: string, series: readonly Times[], type: OrderType): Frequency => {
   const frequency = (type === 'integer' ? undefined : (ofMonths(series) ?? ofBusinessDays(series))) ?? ofSteps(series, type)
   const share = coverageOf(series, frequency)
-  if (share < leastCoverage) throw refuseIrregular(column, series, type, frequency, share)
+  if (share < leastCoverage || isOffStep(series, frequency)) throw refuseIrregular(column, series, type, frequency, share)
   return frequency
 }

@@ -74,6 +74,19 @@ describe('the frequency of a series', () => {
 })
 
 describe('an irregular series is refused', () => {
+  test('if a single row is beside the usual step, though the rest of a finer step has rows', () => {
+    const times = Float64Array.from([...Array.from({ length: 20 }, (_, i) => 2 * i), 39])
+    expect(() => inferFrequency('at', [times], 'integer')).toThrow(
+      /the usual step is 2, and 1 rows do not keep it, the first of them at 39/,
+    )
+  })
+
+  test('if one of several has rows for fewer than half of its times', () => {
+    const full = Float64Array.from({ length: 100 }, (_, i) => i)
+    const sparse = Float64Array.of(0, 1, 9)
+    expect(() => inferFrequency('at', [full, sparse], 'integer')).toThrow(/only 30 % have a row/)
+  })
+
   test('with the usual step and the first row that does not keep it', () => {
     const weeks = days('2024-01-03', 60, 7)
     weeks[30] = weeks[30]! + 86_400_000
