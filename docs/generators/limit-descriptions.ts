@@ -210,6 +210,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   trainingMaxRows: 'Rows of a training query. Beyond: the training ends with status error.',
   trainingMaxColumns: 'Columns of a training query. Beyond: the training ends with status error.',
   trainingMaxCells: 'Rows times columns of a training query. Beyond: the training ends with status error.',
+  trainingMaxClassBytes: 'The different values of such a target together, as text. Beyond: the training ends with status error.',
   trainingMaxClasses: 'Different values of a target that is a category. Beyond: the training ends with status error.',
   trainingTimeoutMs: 'Time of the training process, without the time to read its rows. Beyond: the training ends with status error.',
   trainingProgressToldMs: 'How often a node tells the others the progress of its training.',

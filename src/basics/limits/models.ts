@@ -11,6 +11,7 @@ export const modelLimits = {
   trainingMaxColumns: 2_000,
   trainingMaxCells: 100_000_000,
   trainingMaxClasses: 256,
+  trainingMaxClassBytes: 256 * 1024,
   trainingTimeoutMs: 3_600_000,
   trainingReadTimeoutMs: 1_800_000,
   trainingProgressToldMs: 1_000,

@@ -28,6 +28,18 @@ const classesOfIntegers = 10
 /** Trees store values in single precision, and losses are sums of squares. Both overflow not far beyond this value. */
 export const largestNumber = 1e30
 
+/** Events, answers and explanations have the texts of all classes, several times. */
+const refuseLong = (name: string, classes: readonly ClassLabel[]): void => {
+  const bytes = classes.reduce<number>((sum, label) => sum + Buffer.byteLength(String(label)), 0)
+  if (bytes <= limits.trainingMaxClassBytes) return
+  throw new Problem(
+    'query_limit',
+    'Classes too long',
+    `The ${classes.length} different values of "${name}" have ${bytes} bytes together, at most ${limits.trainingMaxClassBytes} can be predicted`,
+    { hint: 'Predict a short name or number of each class, and join the texts to the answers.' },
+  )
+}
+
 const classification = (target: Target['target'], classes: readonly ClassLabel[], labels: Float64Array): Target => {
   if (classes.length < 2)
     throw wrong(`"${target.name}" is always ${JSON.stringify(classes[0])} in the training data: there is nothing to predict`)
@@ -37,6 +49,7 @@ const classification = (target: Target['target'], classes: readonly ClassLabel[]
       'Too many classes',
       `"${target.name}" has ${classes.length} different values, at most ${limits.trainingMaxClasses} can be predicted`,
     )
+  refuseLong(target.name, classes)
   return { kind: classes.length === 2 ? 'binary' : 'multiclass', target, classes, labels }
 }
 

@@ -37,6 +37,11 @@ describe('what is to be learned', () => {
     expect(() => taskOf(100, { x, y })).toThrow('"y" has whole numbers beyond 9007199254740991')
   })
 
+  it('refuses classes whose texts are too long together', () => {
+    const y: Columns[string] = ['text', (row) => String(row % 100).padStart(4500, 'x')]
+    expect(() => taskOf(500, { x, y })).toThrow('The 100 different values of "y" have 450000 bytes together')
+  })
+
   it('leaves out constants and near-unique text and says why', () => {
     const task = taskOf(100, {
       x,
