@@ -246,8 +246,8 @@ export class LogWriter {
   }
 
   /** A payload may have been sealed before a rotation began, and then have waited. It is wrapped under the new key, like later payloads. */
-  #keep({ hash, body, key }: SealedPayload): void {
-    const { keyId, wrapped } = this.#vault.wrap(key, hash)
+  #keep({ hash, body, key, ...sealed }: SealedPayload): void {
+    const { keyId, wrapped } = sealed.keyId === this.#vault.keyId ? sealed : this.#vault.wrap(key, hash)
     this.#insertPayload.run(hash, keyId, wrapped, body)
     this.#bytes += body.length
   }
