@@ -84,6 +84,10 @@ export const statedModel = ({ provider, model_name, params }: ModelFields): Stat
   }
 }
 
+/** The object `model` of params with another name, and with other members; undefined if the params have no such object. */
+export const renamedModel = ({ model }: JsonObject, named: JsonObject): JsonObject | undefined =>
+  isObject(model) && !isSecretReference(model) ? { ...model, ...named } : undefined
+
 /** Scheme, host and port of an address; null for one that cannot be called. @example originOf('https://a.example/v1') // 'https://a.example' */
 export const originOf = (address: string): string | null => {
   if (!URL.canParse(address)) return null

@@ -1,11 +1,10 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
-import { isObject, unreachable, type JsonObject } from '../../events/common.js'
-import { isSecretReference } from '../../events/secrets.js'
+import { unreachable, type JsonObject } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { providerOf } from '../catalogue/llm-providers.js'
-import { statedModel } from '../catalogue/stated-model.js'
+import { renamedModel, statedModel } from '../catalogue/stated-model.js'
 import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { refuseUnfitSettings } from './rules/agent-settings.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
@@ -121,17 +120,15 @@ const providerOfNamed = (agent: Agent, model: string): string | null => {
   return (isImplied && statedModel(agent).address === null ? providerOf(model) : null) ?? agent.provider
 }
 
-/** The fields of a newly named model. An agent with the object `model` also has the name there, because the object comes first. */
-const namedModel = (agent: Agent, { model_name, provider, params }: Changes): Pick<Changes, 'model_name' | 'provider' | 'params'> => {
-  const { model } = agent.params
-  if (typeof model_name !== 'string' || params?.['model'] !== undefined) return { ...(params && { params }) }
-  if (!isObject(model) || isSecretReference(model))
-    return { model_name, provider: provider ?? providerOfNamed(agent, model_name), ...(params && { params }) }
-  return { model_name, params: { ...params, model: { ...model, model_name, ...(provider && { provider }) } } }
+/** What the name of a model changes besides. An agent with the object `model` has the name there too, because the object comes first. */
+const withModel = (agent: Agent, { model_name, provider, params }: Changes): Changes => {
+  if (typeof model_name !== 'string' || params?.['model'] !== undefined) return {}
+  const model = renamedModel(agent.params, { model_name, ...(provider && { provider }) })
+  return model ? { params: { ...params, model } } : { provider: provider ?? providerOfNamed(agent, model_name) }
 }
 
 const update = (agent: Agent, changes: Changes, facts: Facts) => {
-  const { model_name, provider, params } = { ...changes, ...namedModel(agent, changes) }
+  const { model_name, provider, params } = { ...changes, ...withModel(agent, changes) }
   if (params) refuseUnfitSettings(params)
   const skills = changedSkills(agent, changes, facts)
   const changed = {

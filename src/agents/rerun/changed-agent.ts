@@ -1,8 +1,8 @@
 import type { Agent } from '../../../events/agent.js'
-import { isObject, type JsonObject } from '../../../events/common.js'
+import type { JsonObject } from '../../../events/common.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import { llmProviders } from '../../catalogue/llm-providers.js'
-import { isOfModel, statedModel } from '../../catalogue/stated-model.js'
+import { isOfModel, renamedModel, statedModel } from '../../catalogue/stated-model.js'
 import { lastKnown } from '../../log/read/last-known.js'
 import type { Resource, Log, Resources } from '../../log/contract/log.js'
 
@@ -35,9 +35,8 @@ const withModel = (agent: Agent, written: string): Agent => {
   const { provider, name } = partsOf(written)
   const own = statedModel(agent)
   if (provider !== null && provider !== own.provider) return { ...agent, provider, model_name: name, params: withoutModel(agent.params) }
-  const { model } = agent.params
-  const inner = isObject(model) ? { model: { ...model, model_name: name } } : {}
-  return { ...agent, provider: own.provider, model_name: name, params: { ...agent.params, ...inner } }
+  const model = renamedModel(agent.params, { model_name: name })
+  return { ...agent, provider: own.provider, model_name: name, params: { ...agent.params, ...(model && { model }) } }
 }
 
 /** Where to find the agent; `position` is an earlier position of the log. */
