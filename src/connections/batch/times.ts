@@ -79,17 +79,20 @@ export const putDate = ({ data }: Vector, row: number, text: string): void => {
 const putPoint = (vector: Vector, row: number, days: number, micros: number): void =>
   putMicros(vector, row, Math.abs(days) <= exactDays ? days * dayMicros + micros : BigInt(days) * BigInt(dayMicros) + BigInt(micros))
 
+/** Writes an endless time; false for any other. */
+const putEndless = (vector: Vector, row: number, text: string): boolean => {
+  const endless = infinity(text)
+  if (endless !== undefined) putMicros(vector, row, endless === 1 ? infiniteMicros : -infiniteMicros)
+  return endless !== undefined
+}
+
 /**
  * Writes a point in time without a zone as microseconds from 1970: `2024-05-17 07:08:09.5`, `infinity` or `-infinity`.
  *
  * @throws ValueError for another form, and for a time that a TIMESTAMP cannot hold
  */
 export const putTimestamp = (vector: Vector, row: number, text: string): void => {
-  const endless = infinity(text)
-  if (endless !== undefined) {
-    putMicros(vector, row, endless === 1 ? infiniteMicros : -infiniteMicros)
-    return
-  }
+  if (putEndless(vector, row, text)) return
   const { days, end } = readDay(text)
   putPoint(vector, row, days, readClock(text, end + 1).micros)
 }
@@ -100,11 +103,7 @@ export const putTimestamp = (vector: Vector, row: number, text: string): void =>
  * @throws ValueError for another form, and for a time that a TIMESTAMP_NS cannot hold
  */
 export const putTimestampNs = (vector: Vector, row: number, text: string): void => {
-  const endless = infinity(text)
-  if (endless !== undefined) {
-    putMicros(vector, row, endless === 1 ? infiniteMicros : -infiniteMicros)
-    return
-  }
+  if (putEndless(vector, row, text)) return
   const { days, end } = readDay(text)
   const { micros, end: after } = readClock(text, end + 1)
   const [rest = ''] = /^\d{1,3}/.exec(text.slice(after)) ?? []
@@ -113,11 +112,7 @@ export const putTimestampNs = (vector: Vector, row: number, text: string): void 
 
 /** The point in time, converted from its zone. */
 export const putTimestampTz = (vector: Vector, row: number, text: string): void => {
-  const endless = infinity(text)
-  if (endless !== undefined) {
-    putMicros(vector, row, endless === 1 ? infiniteMicros : -infiniteMicros)
-    return
-  }
+  if (putEndless(vector, row, text)) return
   const { days, end } = readDay(text)
   const clock = readClock(text, end + 1)
   putPoint(vector, row, days, clock.micros - readZone(text, clock.end) * 1_000_000)
