@@ -28,6 +28,7 @@ import type {
 } from './contract/contents.js'
 import type { ModelInterceptor, KnowledgeQuery, KnowledgeResult, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
 import { bytesOf, documentOf, emptyRows } from './documents/documents.js'
+import { ownColumns } from './index/filters.js'
 import type { IndexAnswer } from './index/messages.js'
 import type { PageReader } from './read-pages.js'
 import { onRecord } from './record-search.js'
@@ -266,9 +267,6 @@ export class Knowledge implements KnowledgeStore {
     throw notFound('knowledge base', stream)
   }
 }
-
-/** Columns that every knowledge base has in a filter. */
-const ownColumns = ['id', 'chunk_id', 'chunk_content'] as const
 
 /** Filters with their columns in the spelling of the documents, which the index compares with case. @throws Problem for an unknown column */
 const spelled = (filters: Removal['filters'], metadata: readonly string[]): Removal['filters'] => {

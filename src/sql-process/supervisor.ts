@@ -161,7 +161,7 @@ export class SqlProcess implements SelectService {
     try {
       const until = performance.now() + this.#limits.purgeWaitMs
       while (this.#gate.running > 0 && performance.now() < until) await sleep(idleLookMs)
-      if (copy && copy.position < (await erasedAt())) copy = await this.#copied(erasedAt, copy)
+      copy &&= await this.#copied(erasedAt, copy)
       await this.#keeper.replace(() => {
         if (copy) this.#exchange(copy.file)
       })
@@ -171,7 +171,7 @@ export class SqlProcess implements SelectService {
   }
 
   /**
-   * A copy of the tables without erased data, in place of an earlier copy. Data that is erased during the copying may be in the copy, and no
+   * A copy of the tables without erased data: the earlier copy, if it has none. Data that is erased during the copying may be in the copy, and no
    * process would open it, so then it is made again.
    */
   async #copied(erasedAt: () => Promise<number>, earlier?: TablesCopy): Promise<TablesCopy | undefined> {

@@ -18,7 +18,7 @@ const isText = ({ remote, exactText }: TableColumn): boolean =>
   exactText && (remote === 'text' || /^character varying(?:\(\d+\))?$/.test(remote))
 
 /** Types without fields. A row of fields is NULL in PostgreSQL as soon as all its fields are, and here only as a whole. */
-const isSimple = /^(?:text|character|"char"|name|citext|json|xml|inet|cidr|macaddr|bit|money|numeric|tsvector|oid)/
+const typesWithoutFields = /^(?:text|character|"char"|name|citext|json|xml|inet|cidr|macaddr|bit|money|numeric|tsvector|oid)/
 
 const isDeclared = ({ remote, type }: TableColumn): boolean => type.type === 'DECIMAL' && /^numeric\(/.test(remote)
 
@@ -70,7 +70,7 @@ export const postgresDialect: Dialect = {
     isText(column) && !pattern.includes('_') && !pattern.includes('\0') && pattern.isWellFormed()
       ? `${postgresDialect.quote(column.name)} LIKE ${bind(pattern)}::text ESCAPE ''`
       : undefined,
-  canAskNull: (column) => column.type.type !== 'VARCHAR' || column.isEnum === true || isSimple.test(column.remote),
+  canAskNull: (column) => column.type.type !== 'VARCHAR' || column.isEnum === true || typesWithoutFields.test(column.remote),
   canGroup: (column) =>
     hasOrder(column) || isText(column) || column.isEnum === true || column.type.type === 'BOOLEAN' || column.type.type === 'UUID',
   aggregate: (name, column, quoted) => {

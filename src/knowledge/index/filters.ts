@@ -13,6 +13,9 @@ const own: Readonly<Record<string, string>> = {
   chunk_content: 'c.content',
 }
 
+/** The names of these columns. */
+export const ownColumns: readonly string[] = Object.keys(own)
+
 const operators = { '=': '=', '!=': '<>', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
 type Comparison = keyof typeof operators
 

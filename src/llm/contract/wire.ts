@@ -13,6 +13,7 @@ export type Refusals = ReadonlySet<string>
 
 /**
  * Sends a request without the refused parameters, and gives the parts of the answer; parts that arrived together come together. `end` is
- * the last part; an answer that was cut off has no `end`. The error of a refused request is thrown, with its `statusCode`, `responseHeaders` and `responseBody`.
+ * the last part; an answer that was cut off has no `end`. The error of a refused request is thrown, with its `statusCode`,
+ * `responseHeaders` and `responseBody`.
  */
 export type OpenWire = (request: ChatRequest, refused: Refusals, signal: AbortSignal) => Promise<AsyncIterable<readonly WirePart[]>>

@@ -146,8 +146,8 @@ const isOffStep = (series: readonly Times[], { grid }: Frequency): boolean => {
 
 /**
  * Infers the frequency of series: months, quarters, years …, days from Monday to Friday, or a fixed step such as a week, a day, an hour or
- * 15 minutes. At most half of the times of each series may be missing. Anything else is a `wrong_arguments` problem with the usual step and a row with
- * another step.
+ * 15 minutes. At most half of the times of each series may be missing. Anything else is a `wrong_arguments` problem with the usual step and
+ * a row with another step.
  *
  * @example inferFrequency('month', [times], 'date').name // 'month'
  */

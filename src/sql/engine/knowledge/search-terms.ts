@@ -22,8 +22,10 @@ export type SearchTerms = {
   isAll: boolean
 }
 
-/** A knowledge base in a FROM: its name there, whether it is alone, and names in double quotes that may be texts. */
-/** `columns` has the spelling of each column by its folded name. */
+/**
+ * A knowledge base in a FROM: its name there, whether it is alone, names in double quotes that may be texts, and the spelling of each column
+ * by its folded name.
+ */
 type Place = { alias: string; isAlone: boolean; quoted: ReadonlySet<string>; columns: ReadonlyMap<string, string> }
 
 type Scalar = string | number | boolean
