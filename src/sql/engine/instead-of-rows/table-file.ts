@@ -9,6 +9,7 @@ import type { AstNode } from '../ast/json.js'
 import { columnHint, named } from '../../../dialect/names.js'
 import { preparedColumns } from '../connection/connection.js'
 import { running } from '../session/sources.js'
+import { fittedValue } from './fitted-value.js'
 import { checkNames } from '../../../dialect/column-names.js'
 import type { TableBefore } from '../../contract/select-purpose.js'
 
@@ -86,28 +87,9 @@ const targets = ({ columns, into }: TableBefore, given: number): readonly NamedC
   )
 }
 
-const fractions = /^(DECIMAL\(\d+,\d+\)|FLOAT|DOUBLE)$/
-const exactNumbers = /^(DECIMAL\(\d+,\d+\)|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER)$/
-const moments = /^TIMESTAMP(_S|_MS|_NS)?$/
-const coarserTimes = /^(DATE|TIMESTAMP(_S|_MS)?)$/
-
-/** Whether a conversion may round a value without an error. Columns of FLOAT and DOUBLE hold rounded numbers anyway. */
-const mayRound = (given: string, type: string): boolean =>
-  given !== type && ((fractions.test(given) && exactNumbers.test(type)) || (moments.test(given) && coarserTimes.test(type)))
-
-/** The value for a column, which gets the values of a type, or NULL without one. A value that does not fit is an error. */
-const fitted = ({ name, type }: NamedColumn, given: string | undefined): string => {
-  const value = sqlName(name)
-  if (given === undefined) return `CAST(NULL AS ${type}) AS ${value}`
-  const cast = `CAST(${value} AS ${type})`
-  if (!mayRound(given, type)) return `${cast} AS ${value}`
-  const [what, hint] = [`Column "${name}" is ${type}, which would change `, `. Round it, or CAST it to ${type}.`].map(sqlString)
-  return `CASE WHEN ${cast} IS DISTINCT FROM ${value} THEN error(${what} || ${value} || ${hint}) ELSE ${cast} END AS ${value}`
-}
-
 const longerTable = (text: string, given: readonly NamedColumn[], before: TableBefore, path: string): string => {
   const chosen = targets(before, given.length)
-  const items = before.columns.map((column) => fitted(column, given[chosen.indexOf(column)]?.type))
+  const items = before.columns.map((column) => fittedValue(column, given[chosen.indexOf(column)]?.type))
   const names = chosen.map(({ name }) => sqlName(name)).join(', ')
   return `SELECT * FROM read_parquet(${sqlString(path)}) UNION ALL SELECT ${items.join(', ')} FROM (${text}) AS given(${names})`
 }
