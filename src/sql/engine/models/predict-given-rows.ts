@@ -1,19 +1,39 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { prepareChecked, printSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
-import { columnRef } from '../ast/nodes.js'
+import { cast, columnRef } from '../ast/nodes.js'
+import { expressionTemplate } from '../ast/templates.js'
 import type { Scope } from '../session/scope.js'
 import type { PredictedRows } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 import { running } from '../session/sources.js'
-import { standalone } from '../session/describe.js'
+import type { LeafColumn } from '../session/scope.js'
+import { describe, standalone } from '../session/describe.js'
 import { isRemote } from '../../../models/engines/contract/remote.js'
-import type { BoundModel } from '../scoring/scoring-model.js'
+import type { BoundModel, ScoringInput } from '../scoring/scoring-model.js'
 
 const finite = (number: number | undefined): number | null => (number === undefined || !Number.isFinite(number) ? null : number)
 
-const plain = (value: unknown): unknown => {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
-  return value instanceof Date ? value.toISOString() : value
+const plain = (value: unknown): unknown =>
+  typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value
+
+/** Times as texts of a request. Models know no endless times. */
+const timeTexts = {
+  date: 'CASE WHEN isfinite(CAST($x AS TIMESTAMP)) THEN CAST(CAST($x AS DATE) AS VARCHAR) END',
+  timestamp: "CASE WHEN isfinite(CAST($x AS TIMESTAMP)) THEN CAST(date_trunc('milliseconds', CAST($x AS TIMESTAMP)) AS VARCHAR) END",
+}
+
+/** A value that WHERE gives, in the form of a request: the model reads in it what it reads in `argumentOf` of the same value. */
+const sentValue = async (
+  connection: DuckDBConnection,
+  { type }: ScoringInput,
+  value: AstNode,
+  kind: LeafColumn['kind'],
+): Promise<AstNode> => {
+  if (kind === 'time' && (type === 'date' || type === 'timestamp')) return expressionTemplate(connection, timeTexts[type], { x: value })
+  if (type === 'text' || kind === 'text' || kind === 'time') return cast(value, 'VARCHAR')
+  if (kind === 'float') return cast(cast(value, 'VARCHAR'), 'DOUBLE')
+  return kind === 'boolean' && type !== 'boolean' ? cast(value, 'DOUBLE') : value
 }
 
 /** The numbers of rows of plain values, row by row. */
@@ -41,17 +61,28 @@ export const predictGivenRows = async (
   scope: Scope,
 ): Promise<PredictedRows> => {
   const { connection } = session
-  const items = inputs.map((name) => columnRef(alias, name))
+  const given = bound.model.inputs.filter(({ name }) => inputs.includes(name))
+  const columns = await describe(
+    connection,
+    ref,
+    scope,
+    given.map(({ name }) => columnRef(alias, name)),
+  )
+  const items: AstNode[] = []
+  for (const input of given) {
+    const kind = columns.find(({ name }) => name === input.name)?.kind ?? 'text'
+    items.push(await sentValue(connection, input, columnRef(alias, input.name), kind))
+  }
   const tree = standalone(items, ref, null, scope)
   const text = await printSelect(connection, tree)
   const prepared = await running(text, tree, () => prepareChecked(connection, text))
   const result = await running(text, tree, () => prepared.run()).finally(() => prepared.destroySync())
   const { target, outputWidth } = bound.model
-  const given = (await result.getRowsJS()).map((values): Record<string, unknown> =>
-    Object.fromEntries(inputs.flatMap((name, i) => (values[i] === null ? [] : [[name, plain(values[i])]]))),
+  const sent = (await result.getRowsJS()).map((values): Record<string, unknown> =>
+    Object.fromEntries(given.flatMap(({ name }, i) => (values[i] === null ? [] : [[name, plain(values[i])]]))),
   )
-  const numbers = await numbersOf(bound, given)
-  const rows = given.map((input, index) => {
+  const numbers = await numbersOf(bound, sent)
+  const rows = sent.map((input, index) => {
     const [first, confidence, min, max] = numbers.subarray(index * outputWidth)
     const value = target.classes ? (target.classes[first ?? NaN] ?? null) : finite(first)
     return { input, output: { value, confidence: finite(confidence), min: finite(min), max: finite(max) } }

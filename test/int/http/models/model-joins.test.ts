@@ -97,6 +97,19 @@ test('rows given in WHERE are recorded as those of a request are, and give the s
 })
 
 test.each([
+  [`size = (SELECT CAST(61.1 AS FLOAT)) AND place = DATE '2024-01-01'`, { size: 61.1, place: '2024-01-01' }],
+  [`place = 1.50 AND day = TIMESTAMP '2024-03-12 10:30:00'`, { place: '1.50', day: '2024-03-12' }],
+  [`size = 61.1 AND rooms = true AND day = DATE 'infinity'`, { size: 61.1, rooms: 1 }],
+])('a row given by WHERE %s is recorded with the values that are answered', async (where, input) => {
+  const [row = {}] = await objects(`SELECT * FROM rents WHERE ${where}`)
+  const [recorded = {}] = await objects('SELECT input, output FROM log.predictions ORDER BY position DESC LIMIT 1')
+  expect(JSON.parse(String(recorded['input']))).toEqual(input)
+  expect((JSON.parse(String(recorded['output'])) as Row)['value']).toBe(row['rent'])
+  const [answer = {}] = await predicted('rents', [input])
+  expect(row['rent']).toBe(answer['rent'])
+})
+
+test.each([
   [`SELECT m.rent FROM (SELECT 'large' AS size) AS t JOIN rents AS m`, /rents.*size.*large/],
   [`SELECT m.rent FROM (SELECT 'soon' AS day) AS t JOIN rents AS m`, /rents.*day.*soon/],
   [`SELECT m.rent FROM (SELECT 'maybe' AS new) AS t JOIN rents AS m`, /rents.*new.*maybe/],
