@@ -80,6 +80,10 @@ export type ModelEvent =
   | Event<'ModelRecordingChanged', { recording: Recording }>
   | Event<'ModelDeleted', Record<string, never>>
 
+/** The number of the version that answers when a request names none: the active one, or the last one while none was ever complete. */
+export const answeringVersion = ({ active, versions }: Pick<Model, 'active' | 'versions'>): number | null =>
+  active ?? versions.at(-1)?.version ?? null
+
 /** Whether the training rows of a version were kept; a later erasure may have removed them. */
 export const keepsRows = ({ matrix_kept }: Pick<TrainingResult, 'matrix_kept'>): boolean => matrix_kept !== false
 

@@ -1,6 +1,14 @@
 import type { Command } from '@event-driven-io/emmett'
 import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
-import type { Model, ModelEvent, ModelVersion, Recording, TrainingRequest, TrainingResult } from '../../events/model.js'
+import {
+  answeringVersion,
+  type Model,
+  type ModelEvent,
+  type ModelVersion,
+  type Recording,
+  type TrainingRequest,
+  type TrainingResult,
+} from '../../events/model.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { recordedDatabase } from './rules/data-source.js'
 import type { EngineInfo } from '../catalogue/engines.js'
@@ -109,11 +117,12 @@ const need = (model: Resource<'model'> | undefined, { model: name }: Target): Re
   return model
 }
 
-/** The version with this number. @throws Problem that lists the existing ones */
-export const versionOf = (model: Model, wanted: number): ModelVersion => {
-  const found = model.versions.find(({ version }) => version === wanted)
+/** The version with this number, or without a number the one that answers. @throws Problem that lists the existing ones */
+export const versionOf = (model: Model, wanted: number | null): ModelVersion => {
+  const number = wanted ?? answeringVersion(model)
+  const found = model.versions.find(({ version }) => version === number)
   if (!found)
-    throw new Problem('not_found', 'Model not found', `Model ${model.name} has no version ${wanted}`, {
+    throw new Problem('not_found', 'Model not found', `Model ${model.name} has no version ${number ?? 1}`, {
       hint: `Its versions: ${model.versions.map(({ version }) => version).join(', ') || 'none'}.`,
     })
   return found

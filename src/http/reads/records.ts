@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../events/common.js'
-import type { Model, ModelVersion } from '../../../events/model.js'
+import { answeringVersion, type Model, type ModelVersion } from '../../../events/model.js'
 import type { RunRecord } from '../../jobs/history.js'
 import type { Resource, Log } from '../../log/contract/log.js'
 import { databaseOf, shownQuery } from '../../commands/rules/data-source.js'
@@ -178,7 +178,7 @@ export class Records {
     return {
       name: model.name,
       accuracy: version.result?.accuracy ?? null,
-      active: model.active === version.version,
+      active: answeringVersion(model) === version.version,
       version: version.version,
       status: version.status,
       predict: version.target,
@@ -229,7 +229,7 @@ export class Records {
       accuracy: version.result?.accuracy ?? null,
       data_source: await databaseOf(this.moment.resources, version, project),
       update: 'up_to_date',
-      active: model.state.active === version.version,
+      active: answeringVersion(model.state) === version.version,
       mindsdb_version: this.version,
       error: version.error,
       created_at: recordTime(requested.get(version.version) ?? model.created_at).slice(0, 19),

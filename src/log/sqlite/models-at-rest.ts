@@ -1,5 +1,5 @@
 import { foldName } from '../../../events/common.js'
-import type { ModelVersion, TrainingResult } from '../../../events/model.js'
+import { answeringVersion, type ModelVersion, type TrainingResult } from '../../../events/model.js'
 import { ConfigError } from '../../setup/config.js'
 import type { DataPaths } from '../../setup/data-directory.js'
 import type { Log } from '../contract/log.js'
@@ -61,9 +61,11 @@ export const openModels = (paths: Pick<DataPaths, 'log'>): ModelsAtRest => {
   const db = openForReading(paths.log)
   const [resources, reads] = [new ResourceTable(db), new EventReads(db)]
   const known = (): KnownVersion[] =>
-    resources.list('model').flatMap(({ state: { project, name, active, versions } }) => {
+    resources.list('model').flatMap(({ state }) => {
+      const { project, name, versions } = state
+      const answering = answeringVersion(state)
       const inProject = resources.byStream('project', project)?.state.name ?? ''
-      return versions.map((version) => ({ project: inProject, model: name, version, isActive: active === version.version }))
+      return versions.map((version) => ({ project: inProject, model: name, version, isActive: answering === version.version }))
     })
   return {
     all: () => known().flatMap((one) => (one.version.result ? [complete(one)] : [])),

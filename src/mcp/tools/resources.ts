@@ -43,10 +43,8 @@ export const recordOf = async (found: AnyResource, project: Resource<'project'> 
       return records.agent(found, project)
     case 'chatbot':
       return records.chatbotDetail(found, project)
-    case 'model': {
-      const { active, latest } = found.state
-      return records.model(found, versionOf(found.state, active ?? latest), project)
-    }
+    case 'model':
+      return records.model(found, versionOf(found.state, null), project)
     case 'job':
       return records.job(found, project)
     case 'project':

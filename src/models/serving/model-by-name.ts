@@ -27,6 +27,5 @@ export const modelNamed = async (
   const { model: name, version: named } = await modelInPath(log, project, ref)
   const model = await log.resources.one('model', name, project)
   if (!model) throw notFound('model', ref)
-  const { active, latest } = model.state
-  return { model, version: versionOf(model.state, named ?? active ?? latest), named }
+  return { model, version: versionOf(model.state, named ?? null), named }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../events/common.js'
-import type { ModelVersion } from '../../../events/model.js'
+import { answeringVersion, type ModelVersion } from '../../../events/model.js'
 import { versionOf } from '../../commands/model.js'
 import { Problem } from '../../basics/errors.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
@@ -17,7 +17,7 @@ export const modelRow = (project: string, { state }: Resource<'model'>, version:
   NAME: state.name,
   ENGINE: version.engine,
   PROJECT: project,
-  ACTIVE: state.active === version.version,
+  ACTIVE: answeringVersion(state) === version.version,
   VERSION: version.version,
   STATUS: version.status,
   ACCURACY: version.result?.accuracy ?? null,
@@ -48,7 +48,7 @@ export const findModelPlace = async (parts: readonly string[], db: string, resou
     const model = project && name !== undefined ? await resources.one('model', name, project) : undefined
     if (!project || !model) continue
     const numbered = /^\d{1,9}$/.test(after[0] ?? '')
-    const wanted = numbered ? Number(after[0]) : (model.state.active ?? model.state.versions.at(-1)?.version ?? 0)
+    const wanted = numbered ? Number(after[0]) : null
     const attribute = after.slice(numbered ? 1 : 0)
     return {
       project: project.state.name,

@@ -179,7 +179,8 @@ const models: ResourceRelation = {
   ],
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('m.name')} AS "NAME", r.engine AS "ENGINE", ${nocase('p.name')} AS "PROJECT",
-      coalesce(m.active, 1) = r.version AS "ACTIVE", r.version AS "VERSION", r.status AS "STATUS", r.accuracy AS "ACCURACY",
+      coalesce(m.active, (SELECT max(v.version) FROM ledger.model_versions_history AS v WHERE v.stream = r.stream AND ${heldAt('v', moment)}))
+        = r.version AS "ACTIVE", r.version AS "VERSION", r.status AS "STATUS", r.accuracy AS "ACCURACY",
       r.target AS "PREDICT", 'up_to_date' AS "UPDATE_STATUS", r.report->>'$.engine.version' AS "MINDSDB_VERSION",
       r.error AS "ERROR", r.query AS "SELECT_DATA_QUERY",
       ${masked(trainingOptions)} AS "TRAINING_OPTIONS",

@@ -176,8 +176,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
     async handle({ segments, body: { recording }, call }) {
       const outcome = await carryOut(ledger, { type: 'SetModelRecording', data: { ...segments, recording } }, call)
       const model = await asWritten(ledger.log, 'model', outcome, segments.project, segments.model)
-      const { active, latest } = model.state
-      return json(await records.model(model, versionOf(model.state, active ?? latest), await projectOf(ledger.log, model)))
+      return json(await records.model(model, versionOf(model.state, null), await projectOf(ledger.log, model)))
     },
   }),
   deletion(ledger, {

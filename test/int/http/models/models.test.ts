@@ -278,14 +278,27 @@ test('a training that fails says why, predict then answers 409, and the same sta
   expect(await settled(at.url, 'early')).toBe('error')
   expect(await send(at.url, 'GET', `${models}/early`)).toMatchObject({ body: { error: expect.stringContaining('Only 3 rows') } })
   expect(await predict([{ sqft: 1 }], 'early')).toMatchObject({ status: 409, body: { code: 'not_ready' } })
+  // While no version was ever complete, the last one is the one that answers: everywhere, and after it is dropped.
+  const actives = async () => [
+    ((await send(at.url, 'GET', `${models}/early`)).body as { version: number; active: boolean }).version,
+    (await sql(at.url, "SELECT version FROM models WHERE name = 'early' AND active")).data,
+    (await sql(at.url, "SELECT version FROM information_schema.models_history WHERE name = 'early' AND active AND valid_to IS NULL")).data,
+    (await sql(at.url, 'DESCRIBE early')).data[0]?.[4],
+  ]
+  expect(await actives()).toEqual([1, [[1]], [[1]], true])
+  expect(await sql(at.url, 'RETRAIN early')).toMatchObject({ type: 'table', data: [expect.arrayContaining(['early', true, 2])] })
+  expect(await settled(at.url, 'early')).toBe('error')
+  expect(await actives()).toEqual([2, [[2]], [[2]], true])
+  expect(await sql(at.url, 'DROP MODEL early.2')).toMatchObject({ type: 'ok' })
+  expect(await actives()).toEqual([1, [[1]], [[1]], true])
   await fill(60)
   const again = await send(at.url, 'POST', models, { query: create.replace(' USING recording = off', '') })
-  expect(again).toMatchObject({ status: 201, body: { version: 2, active: true } })
+  expect(again).toMatchObject({ status: 201, body: { version: 3, active: true } })
   expect(await settled(at.url, 'early')).toBe('complete')
-  expect(await send(at.url, 'GET', `${models}/early`)).toMatchObject({ body: { version: 2, active: true, recording: 'all' } })
+  expect(await send(at.url, 'GET', `${models}/early`)).toMatchObject({ body: { version: 3, active: true, recording: 'all' } })
   expect((await sql(at.url, "SELECT version, status FROM models WHERE name = 'early' ORDER BY version")).data).toEqual([
     [1, 'error'],
-    [2, 'complete'],
+    [3, 'complete'],
   ])
   expect(await send(at.url, 'POST', models, { query: create })).toMatchObject({ status: 409 })
   expect(await sql(at.url, create.replace('MODEL', 'MODEL IF NOT EXISTS'))).toMatchObject({ type: 'ok' })
