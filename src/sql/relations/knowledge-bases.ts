@@ -30,10 +30,12 @@ export const knowledgeBases: ResourceRelation = {
       coalesce(c.documents, 0) AS "PROCESSED_ROWS", CAST(NULL AS VARCHAR) AS "ERROR", CAST(NULL AS BIGINT) AS "QUERY_ID"${more}
     FROM ${rows} AS r${joins} LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND ${heldAt('p', moment)}
-    LEFT JOIN (
-      SELECT knowledge_base, max(recorded_at) AS last, CAST(sum(documents) AS BIGINT) AS documents
-      FROM ledger.knowledge_contents WHERE change = 'KnowledgeInserted' AND position <= $position GROUP BY knowledge_base
-    ) AS c ON c.knowledge_base = r.stream
+    LEFT JOIN LATERAL (
+      SELECT max(k.recorded_at) AS last, CAST(sum(k.documents) AS BIGINT) AS documents
+      FROM ledger.knowledge_contents AS k
+      WHERE k.knowledge_base = r.stream AND k.change = 'KnowledgeInserted' AND k.position <= $position
+        AND (r.valid_to IS NULL OR k.position < r.valid_to)
+    ) AS c ON true
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
 }

@@ -165,6 +165,16 @@ describe('statements on knowledge bases', () => {
     ])
   })
 
+  test('a row of the history counts the documents up to its own end', async () => {
+    await ask('CREATE KNOWLEDGE_BASE counted')
+    await ask("INSERT INTO counted (id, content) VALUES ('a', 'one')")
+    await ask("ALTER KNOWLEDGE_BASE counted USING id_column = 'id'")
+    await ask("INSERT INTO counted (id, content) VALUES ('b', 'two'), ('c', 'three')")
+    expect(await ask("SELECT processed_rows FROM knowledge_bases_history WHERE name = 'counted' ORDER BY valid_from")).toEqual([[1], [3]])
+    expect(await ask("SELECT processed_rows FROM information_schema.knowledge_bases WHERE name = 'counted'")).toEqual([[3]])
+    await ask('DROP KNOWLEDGE_BASE counted')
+  })
+
   test('DELETE takes out the documents that pass its condition; the past keeps them', async () => {
     await ask("INSERT INTO docs (id, content, year) VALUES ('gone', 'lynx', 1999), ('stays', 'lynx', 1998)")
     const before = (await ask('SELECT max(position) FROM log.events'))[0]?.[0]
