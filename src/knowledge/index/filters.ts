@@ -30,9 +30,20 @@ const isNumeric = (text: string): boolean => text.trim() !== '' && Number.isFini
 /** The SQL expressions for a JSON value and for its type. */
 type JsonPlace = { value: string; type: string }
 
+const isNumber = "IN ('integer', 'real')"
+
+/** The number in a JSON text, else NULL. Numbers that would lose digits are kept as texts. */
+const numberInText = ({ value, type }: JsonPlace): string =>
+  `CASE WHEN ${type} = 'text' AND json_valid(${value}) THEN CASE WHEN json_type(${value}) ${isNumber} THEN CAST(${value} AS REAL) END END`
+
+const comparedNumber = (place: JsonPlace, op: Comparison, value: number): Condition => ({
+  sql: `(${place.value} ${operators[op]} ? AND ${place.type} ${isNumber})`,
+  values: [value],
+})
+
 /**
- * Compares a JSON value with a constant; a text that contains a number is also compared with numbers. The value is tested before its type:
- * few values are equal, so most documents need only one test.
+ * Compares a JSON value with a constant; a constant or a value that is the text of a number is also compared with numbers. The value is
+ * tested before its type: few values are equal, so most documents need only one test.
  */
 const comparedJson = (place: JsonPlace, op: Comparison, value: Json): Condition => {
   if (op === '!=') {
@@ -42,13 +53,16 @@ const comparedJson = (place: JsonPlace, op: Comparison, value: Json): Condition 
   const is = `${place.value} ${operators[op]} ?`
   switch (typeof value) {
     case 'number':
-      return { sql: `(${is} AND ${place.type} IN ('integer', 'real'))`, values: [value] }
+      return {
+        sql: `(${comparedNumber(place, op, value).sql} OR coalesce(${numberInText(place)} ${operators[op]} ?, 0))`,
+        values: [value, value],
+      }
     case 'boolean':
       return { sql: `(${is} AND ${place.type} IN ('true', 'false'))`, values: [value ? 1 : 0] }
     case 'string': {
       const asText: Condition = { sql: `(${is} AND ${place.type} = 'text')`, values: [value] }
       if (!isNumeric(value)) return asText
-      const asNumber = comparedJson(place, op, Number(value))
+      const asNumber = comparedNumber(place, op, Number(value))
       return { sql: `(${asText.sql} OR ${asNumber.sql})`, values: [...asText.values, ...asNumber.values] }
     }
     default:
@@ -109,15 +123,16 @@ const unlike = (): Problem => wrong('metadata is compared with a text, a number,
 const amongJson = (place: JsonPlace, values: readonly Json[]): Condition => {
   if (values.some((value) => typeof value === 'object')) throw unlike()
   const texts = values.filter((value) => typeof value === 'string')
-  const numbers = [...values.filter((value) => typeof value === 'number'), ...texts.filter(isNumeric).map(Number)]
+  const numbers = values.filter((value) => typeof value === 'number')
   const truths = values.filter((value) => typeof value === 'boolean').map(Number)
   const kinds = [
-    { types: "= 'text'", of: texts },
-    { types: "IN ('integer', 'real')", of: numbers },
-    { types: "IN ('true', 'false')", of: truths },
+    { value: place.value, types: "= 'text'", of: texts },
+    { value: place.value, types: isNumber, of: [...numbers, ...texts.filter(isNumeric).map(Number)] },
+    { value: numberInText(place), types: "= 'text'", of: numbers },
+    { value: place.value, types: "IN ('true', 'false')", of: truths },
   ].filter(({ of }) => of.length > 0)
-  const lists = kinds.map(({ of }) => among(place.value, of))
-  const sql = kinds.map(({ types }, i) => `(${lists[i]?.sql ?? ''} AND ${place.type} ${types})`).join(' OR ')
+  const lists = kinds.map(({ value, of }) => among(`(${value})`, of))
+  const sql = kinds.map(({ types }, i) => `(coalesce(${lists[i]?.sql ?? ''}, 0) AND ${place.type} ${types})`).join(' OR ')
   return { sql: sql === '' ? '0' : `(${sql})`, values: lists.flatMap((list) => list.values) }
 }
 
@@ -148,7 +163,11 @@ const ofMetadata = (filter: MetadataComparison): Condition => {
 
 const ofColumn = (filter: MetadataComparison, expression: string): Condition =>
   conditionOn(filter, {
-    with: (op, value) => ({ sql: `${expression} ${operators[op]} ?`, values: [textIn(value)] }),
+    with: (op, value) => {
+      if (typeof value === 'number' && op !== '=' && op !== '!=')
+        throw wrong(`${filter.column} is a text, which is not ${op} a number`, `Compare it with a text: ${filter.column} ${op} '${value}'.`)
+      return { sql: `${expression} ${operators[op]} ?`, values: [textIn(value)] }
+    },
     among: (values) => among(expression, values.map(textIn)),
     text: expression,
   })

@@ -157,6 +157,16 @@ describe('metadata', () => {
     ['list', '!=', 'x', ['odd']],
     ['nested', 'like', '%', []],
     ['text', '=', true, []],
+    ['price', '>', 100, ['odd']],
+    ['price', '>', '100', ['odd']],
+    ['price', '<', 100, []],
+    ['price', '!=', 5, ['odd']],
+    ['year', '=', 2024, ['odd']],
+    ['year', '!=', 2024, []],
+    ['year', 'in', [2023, 2024], ['odd']],
+    ['year', 'not in', [2024], []],
+    ['text', '>', 0, []],
+    ['text', 'not in', [0], ['odd']],
   ])('under the name %s is found as under any other (%s %j)', (column, op, value, expected) => {
     const odd = newIndex()
     const metadata = {
@@ -170,11 +180,17 @@ describe('metadata', () => {
       nothing: null,
       list: [1],
       nested: { a: 9 },
+      price: '12345678901234.5678',
+      year: '2024',
     }
     odd.apply([inserting(1, [document('odd', 'Text', { ...metadata, text: 'true' }), document('plain', 'Text')])])
     const filters = [{ column, op, value }] as MetadataFilter[]
     expect(odd.list({ limit: 10, filters, asOf: null, after: 0, metadata: null }).chunks.map(({ id }) => id)).toEqual(expected)
   })
+
+  test.each(['id', 'chunk_id', 'chunk_content'])('%s, a text, is not put in order with a number', (column) =>
+    expect(() => passing({ column, op: '>', value: 5 })).toThrow(`${column} is a text, which is not > a number`),
+  )
 
   test('is compared with no pattern that is longer than SQLite takes', () =>
     expect(() => passing({ column: 'kind', op: 'like', value: 'x'.repeat(60_000) })).toThrow(/at most 50000 bytes/))
