@@ -3,7 +3,9 @@ import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { payloadsOf } from '../../events/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
+import { causingPosition } from '../log/contract/origins.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
+import { takeTurns } from './histories.js'
 import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type MessageIds } from './messages.js'
 import { emptyPlan, type Plan, type PlanPart } from './plan.js'
 import { whole } from './whole-payload.js'
@@ -88,9 +90,6 @@ const takeOnce = async (sweep: Sweep, event: Envelope): Promise<void> => {
   await take(log, event, into)
 }
 
-/** The position of the event that caused another one; 0 when no event did. */
-const causingPosition = ({ causation }: Envelope): number => Number(/^event\/(\d+)$/.exec(causation ?? '')?.[1] ?? 0)
-
 /** The event of an answer at a position; undefined when there is another event. */
 const answerAt = async (log: ReadableLog, position: number): Promise<Envelope | undefined> => {
   const [stored] = await log.readAll(position - 1, 1)
@@ -129,7 +128,8 @@ const takeCaused = async (sweep: Sweep): Promise<void> => {
 
 /**
  * Plans to erase answers and messages. With an answer, its comments, its reruns, its evaluations with their answers, and the chatbot
- * messages that belong to it are erased. With a message, its answers are erased. Any other event is erased alone.
+ * messages that belong to it are erased. With a message, its answers are erased. Any other event is erased alone. The later answers of a
+ * conversation lose the erased turns in their records.
  */
 export const takeAnswers = async (log: ReadableLog, events: readonly Envelope[], into: PlanPart): Promise<void> => {
   const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), saidIn: new Map(), received: new Set(), into }
@@ -142,6 +142,10 @@ export const takeAnswers = async (log: ReadableLog, events: readonly Envelope[],
       for await (const message of messagesSaid(log, conversation, said)) await takeOnce(sweep, message)
     if (sweep.received.size > 0) await takeCaused(sweep)
   }
+  const { taken } = sweep
+  let first = Infinity
+  for (const position of taken) first = Math.min(first, position)
+  await takeTurns(log, sweep.saidIn.keys(), { after: first, goes: ({ position }) => taken.has(position) }, into)
 }
 
 const notFound = (detail: string) =>
@@ -182,19 +186,25 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
 }
 
 /**
- * All answers recorded before a time, in events after a position, with their comments and evaluations of any time. Also returns the
- * position of the last such event before the time.
+ * All answers recorded before a time, in events after a position, with their comments and evaluations of any time, and the turns from
+ * before the time in the records of later answers. Also returns the position of the last such event before the time.
  */
 export const planOlderAnswers = async (log: ReadableLog, time: string, after: number): Promise<PlanPart & { to: number }> => {
   const found = { payloads: [] as PlanPart['payloads'], to: after, already: 0 }
+  const conversations = new Set<string>()
   for await (const event of eventsWith(log, after, recordsAnswers)) {
     if (!isOfAnswers(event)) continue
     const isOlder = event.recorded_at < time
     // An answer that was erased earlier can get no new comments or evaluations.
     if (!isOlder && found.to === after) break
-    if (isOlder) found.to = event.position
+    if (isOlder) {
+      found.to = event.position
+      const conversation = isOfMessages(event) ? event.stream : dataOf.parse(event.data).conversation
+      if (typeof conversation === 'string') conversations.add(conversation)
+    }
     if (isOlder || (await isAboutOlder(log, event, found.to))) await take(log, event, found)
   }
+  await takeTurns(log, conversations, { after, goes: ({ recorded_at }) => recorded_at < time }, found)
   return found
 }
 

@@ -4,6 +4,10 @@ import type { Origin } from './log.js'
 /** The name of an event as the cause of another. `causeAt(12)` → `event/12` */
 export const causeAt = (position: number): string => `event/${position}`
 
+/** The position of the event that caused another one; 0 when no event did. */
+export const causingPosition = ({ causation }: Pick<Envelope, 'causation'>): number =>
+  Number(/^event\/(\d+)$/.exec(causation ?? '')?.[1] ?? 0)
+
 /** An origin without a request. `unasked({ actor: 'system', source: 'system' })` */
 const unasked = (who: Pick<Origin, 'actor' | 'source'>): Origin => ({ ...who, request: null, correlation: null, causation: null })
 

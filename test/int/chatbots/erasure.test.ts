@@ -104,6 +104,33 @@ test('the answer of an agent takes the message with it, and the request that bro
   expect(data).toEqual([[false]])
 })
 
+test('the answers after an erased one lose its turns, and keep the others', async () => {
+  const first = await say('planted-turn-one')
+  const second = await say('turn-two', first.conversation)
+  const third = await say('turn-three', first.conversation)
+  const rerun = await send(at.url, 'POST', `/api/projects/mindsdb/agents/helper/answers/${third.answer.id}/rerun`, { replay: 'nothing' })
+  expect(rerun.status).toBe(200)
+  const readAnswer = async ({ answer }: Answer) => {
+    const { body } = await send(at.url, 'GET', `/api/projects/mindsdb/agents/helper/answers/${answer.id}`)
+    type Said = { role: string; content: string }[]
+    const { history, exchanges } = body as { history: Said; exchanges: { new: Said }[] }
+    const sent = exchanges[0]?.new.slice(1) ?? []
+    return [history.map(({ content }) => content), sent.map(({ content }) => content)]
+  }
+  const turn = (text: string) => [text, `You said: ${text}`]
+  expect(await readAnswer(third)).toEqual([
+    [...turn('planted-turn-one'), ...turn('turn-two')],
+    [...turn('planted-turn-one'), ...turn('turn-two'), 'turn-three'],
+  ])
+  expect(await erase({ answer: first.answer.id })).toMatchObject({ status: 200, body: { rows: 2 } })
+  expect(isAnywhere('planted-turn-one')).toBe(false)
+  expect(await readAnswer(second)).toEqual([[], ['turn-two']])
+  expect(await readAnswer(third)).toEqual([turn('turn-two'), [...turn('turn-two'), 'turn-three']])
+  const steps = await sql(at.url, `SELECT count(*) FROM log.answer_steps WHERE input LIKE '%turn-two%' AND NOT readable`)
+  expect(steps.data).toEqual([[0]])
+  expect(await erase({ answer: first.answer.id })).toMatchObject({ status: 200, body: { positions: [] } })
+})
+
 test('a message that is erased while it waits is marked as failed', async () => {
   let release: () => void = () => undefined
   const held = new Promise<void>((resolve) => (release = resolve))
@@ -138,6 +165,17 @@ test('a conversation that is erased while its agent answers is not written into 
   const { data } = await sql(at.url, `SELECT readable FROM log.answers WHERE conversation = '${conversation}'`)
   expect(data).toEqual([[false]])
   expect(['planted-turn', 'planted-late'].filter(isAnywhere)).toEqual([])
+})
+
+test('what was said before a time also leaves the answers after it', async () => {
+  const { conversation } = await say('planted-old')
+  const time = Date.now() + 10
+  await until(() => Date.now() > time)
+  const later = await say('said later', conversation)
+  expect(await erase({ before: new Date(time).toISOString() })).toMatchObject({ status: 200 })
+  expect(isAnywhere('planted-old')).toBe(false)
+  const { body } = await send(at.url, 'GET', `/api/projects/mindsdb/agents/helper/answers/${later.answer.id}`)
+  expect(body).toMatchObject({ question: 'said later', history: [], history_erased: true })
 })
 
 test('tables that were built anew are those that followed, and the log holds what it says', async () => {
