@@ -145,9 +145,9 @@ const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain
   return { level: isGiven(confidence) ? checkLevel(confidence) : undefined, explains: isGiven(way) }
 }
 
-/** The number of values that are answered in one turn of the event loop. */
-const valuesAtOnce = 3_000
-const explainedAtOnce = 20
+/** The rows of the first turn of the event loop; those of later turns follow from the measured time of a row. */
+const firstRows = 16
+const firstExplained = 1
 
 /** Answers some rows of a request, starting at `from`. */
 const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number, to: number, params: AnswerParams): AnswerRow[] => {
@@ -172,11 +172,14 @@ const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number
 /** Answers all rows of a request, some in each turn of the event loop. */
 const answerInTurns = async (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams): Promise<AnswerRow[]> => {
   const { explains } = readParams(predictor, rows.length, params)
-  const atOnce = explains ? explainedAtOnce : Math.max(1, Math.floor(valuesAtOnce / Math.max(1, predictor.inputs.length)))
   const answers: AnswerRow[] = []
   const work = new LongWork()
-  for (let from = 0; from < rows.length; from += atOnce) {
-    for (const answer of answerSome(predictor, rows, from, from + atOnce, params)) answers.push(answer)
+  for (let atOnce = explains ? firstExplained : firstRows; answers.length < rows.length;) {
+    const began = performance.now()
+    const made = answerSome(predictor, rows, answers.length, answers.length + atOnce, params)
+    for (const answer of made) answers.push(answer)
+    const perRow = (performance.now() - began) / made.length
+    atOnce = Math.max(1, Math.min(2 * atOnce, Math.floor(limits.turnMaxMs / perRow)))
     await work.pause()
   }
   return answers

@@ -19,6 +19,20 @@ describe('the answer for a number', () => {
     expect(row).toMatchObject({ size: '9007199254740993' })
   })
 
+  it('takes few rows at once if a row takes long', async () => {
+    const turns: number[] = []
+    const slow = Object.create(predictor) as Predictor
+    slow.predictBatch = (features, rows, out, level) => {
+      turns.push(rows)
+      for (const end = performance.now() + 4 * rows; performance.now() < end;);
+      predictor.predictBatch(features, rows, out, level)
+    }
+    const sent = Array.from({ length: 60 }, (_, size) => ({ size }))
+    expect(await answerRows(slow, sent)).toEqual(await answerRows(predictor, sent))
+    expect(turns[0]).toBe(16)
+    expect(Math.max(...turns.slice(1))).toBeLessThanOrEqual(5)
+  })
+
   it('has the documented columns: sent inputs first, with the types of their columns, then the others', async () => {
     const [row] = await answerRows(predictor, [{ place: 'west', size: '40' }])
     expect(Object.keys(row!)).toEqual([
