@@ -2,6 +2,7 @@ import type { Forecaster } from './exponential-smoothing.js'
 import { minimise } from './minimise.js'
 import { filled, lineThrough, seasonShape, type Values } from './season.js'
 
+const firstWeight = 0.5
 const evaluations = 60
 
 /** The level after exponential smoothing, and the sum of its squared errors. */
@@ -29,7 +30,9 @@ export const fitTheta = (values: Values, season: number, mayMultiply: boolean): 
   const plain = values.map((value, t) => without(value, t % shape.length))
   const { slope } = lineThrough(filled(plain))
   const start = plain.find((value) => !Number.isNaN(value)) ?? 0
-  const { at } = minimise(([weight]) => smoothed(plain, weight!, start).squares, [0.5], [0.0001], [0.9999], evaluations)
+  // The search ends by the size of the squares, so they must not depend on the unit of the values.
+  const unit = smoothed(plain, firstWeight, start).squares || 1
+  const { at } = minimise(([weight]) => smoothed(plain, weight!, start).squares / unit, [firstWeight], [0.0001], [0.9999], evaluations)
   const weight = at[0]!
   let { level } = smoothed(plain, weight, start)
   // The remaining weight of the first value: (1 - weight) to the power of the number of steps.

@@ -20,7 +20,7 @@ import { withoutOutliers } from './outliers.js'
 import { errorQuantiles } from './spread.js'
 
 /** Raised whenever the same data would give a different artefact. */
-export const forecastVersion = '1.2.2'
+export const forecastVersion = '1.2.3'
 
 /** A series with fewer values cannot be forecast. */
 const leastRows = 10

@@ -113,6 +113,16 @@ describe('exponential smoothing', () => {
   })
 })
 
+test('Theta has the same forecasts whatever the unit of the series', () => {
+  const forecast = (unit: number) => {
+    const random = noise(5)
+    let level = 0
+    const values = series(200, () => unit * (100 + (level += random()) + random()))
+    return forecastOf(fitTheta(values, 1, true), 1)[0]! / unit
+  }
+  for (const unit of [1e-6, 1e6]) expect(forecast(unit)).toBeCloseTo(forecast(1), 3)
+})
+
 test('Theta drifts with half the slope of the line through a series', () => {
   const random = noise(5)
   const [first, second] = forecastOf(
