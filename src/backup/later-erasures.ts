@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { logSchemas, type DataErased, type ErasedPayload } from '../../events/records/log.js'
 import type { Ledger } from '../commands/ledger.js'
@@ -8,21 +8,41 @@ import type { Blobs } from '../files/blobs.js'
 import type { Log, Origin } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 
-type LaterErasure = { position: number; text: string; data: DataErased }
+export type LaterErasure = { position: number; text: string; data: DataErased }
 
-/** The erasures in a file of events, one per line, as `mindledger log` prints them. @throws ConfigError that names the line */
-export const readErasures = (file: string): LaterErasure[] =>
-  readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap((text, line) => {
-      if (text.trim() === '') return []
-      try {
-        const { type, position, data } = parseEnvelope(text)
-        return type === 'DataErased' ? [{ position, text, data: logSchemas.DataErased.parse(data) }] : []
-      } catch {
-        throw new ConfigError(`${file}, line ${line + 1}: not an event, as "mindledger log" prints them`)
-      }
-    })
+async function* linesOf(file: string): AsyncGenerator<string, void, void> {
+  let rest = ''
+  for await (const part of createReadStream(file, 'utf8')) {
+    const text = String(part)
+    rest += text
+    if (!text.includes('\n')) continue
+    const lines = rest.split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  yield rest
+}
+
+/**
+ * The erasures in a file of events, one per line, as `mindledger log` prints them. The file may be longer than the memory.
+ *
+ * @throws ConfigError that names the line
+ */
+export const readErasures = async (file: string): Promise<LaterErasure[]> => {
+  const erasures: LaterErasure[] = []
+  let line = 0
+  for await (const text of linesOf(file)) {
+    line++
+    if (text.trim() === '') continue
+    try {
+      const { type, position, data } = parseEnvelope(text)
+      if (type === 'DataErased') erasures.push({ position, text, data: logSchemas.DataErased.parse(data) })
+    } catch {
+      throw new ConfigError(`${file}, line ${line}: not an event, as "mindledger log" prints them`)
+    }
+  }
+  return erasures
+}
 
 type Target = { ledger: Ledger; blobs: Blobs }
 

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { applyErasures, readErasures } from '../../backup/later-erasures.js'
+import { applyErasures, readErasures, type LaterErasure } from '../../backup/later-erasures.js'
 import { readManifest } from '../../backup/manifest.js'
 import { restoreBackup } from '../../backup/restore.js'
+import { readHeads } from '../../audit/kept-heads.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { Blobs } from '../../files/blobs.js'
 import { dataPaths, type DataPaths } from '../../setup/data-directory.js'
@@ -26,8 +27,7 @@ export type RestoreOptions = {
   erasures: string | undefined
 }
 
-const erase = async (staged: DataPaths, keys: readonly Buffer[], file: string, out: Output): Promise<void> => {
-  const erasures = readErasures(file)
+const erase = async (staged: DataPaths, keys: readonly Buffer[], erasures: readonly LaterErasure[], out: Output): Promise<void> => {
   const [key, ...others] = keys
   if (!key)
     throw new ConfigError(
@@ -72,6 +72,9 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
   const paths = dataPaths(into === undefined ? config.dataDirectory : resolve(into))
   const keys = findMasterKeys(paths, config.masterKeys)
   const { position: upTo } = readManifest(resolve(backup))
+  // What is wrong with the given files is said before everything is copied.
+  for (const file of heads) readHeads(file)
+  const later = erasures === undefined ? undefined : await readErasures(erasures)
   const restored = await restoreBackup({
     backup: resolve(backup),
     into: paths.root,
@@ -79,7 +82,7 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
       // A backup is complete in itself, also the backup of a shared log.
       const options = { heads: [head, ...heads], vkey, upTo, keysIn: paths }
       if ((await verify({ ...config, dataDirectory: staged.root, logUrl: undefined }, options, out)) !== 0) return false
-      if (erasures !== undefined) await erase(staged, keys, erasures, out)
+      if (later) await erase(staged, keys, later, out)
       return true
     },
     onProgress: (text) => out.progress(text),

@@ -69,7 +69,7 @@ test('an answer that was erased after a backup is erased in it again', () =>
     writeFileSync(list, (await log.readAll(0, 100)).map(({ text }) => `${text}\n`).join(''))
     const copy = new SqliteLog({ file: copyFile, vault: ledger.vault })
     expect(await readable(copy)).toEqual([true, true, true])
-    expect(await applyErasures({ ledger: new Ledger(copy, ledger.vault), blobs }, readErasures(list), origin)).toBe(1)
+    expect(await applyErasures({ ledger: new Ledger(copy, ledger.vault), blobs }, await readErasures(list), origin)).toBe(1)
     expect(await readable(copy)).toEqual([false, true, false])
     await copy.close()
     expect(await verifyLog({ logFile: copyFile })).toMatchObject({ findings: [] })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { logStream } from '../../../events/records/log.js'
 import { takeBackup } from '../../../src/backup/backup.js'
@@ -10,6 +10,7 @@ import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directo
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { Vault } from '../../../src/vault/vault.js'
+import { mindledgerWithoutRights } from '../../support/cli.js'
 import { origin, temporaryDirectory, testKey } from '../../support/log/log.js'
 
 let place: ReturnType<typeof temporaryDirectory>
@@ -98,4 +99,18 @@ test('a blob that the disk has spoiled in an earlier backup is not linked into t
   for (const hash of hashes) expect(await hashFile(blob(next, hash))).toBe(hash)
   expect(statSync(blob(next, whole)).ino).toBe(statSync(blob(like, whole)).ino)
   await log.close()
+})
+
+test('a restore refuses a missing file of heads or of erasures before it copies anything', async () => {
+  const { paths, log } = await filled(1)
+  await takeBackup(options(paths))
+  await log.close()
+  const blobs = dataPaths(into()).blobs
+  rmSync(join(blobs, readdirSync(blobs)[0] ?? ''))
+  const restored = join(place.path, 'restored')
+  for (const option of ['--head', '--erasures']) {
+    const { code, err } = await mindledgerWithoutRights(['restore', into(), '--into', restored, option, join(place.path, 'no such file')])
+    expect([code, err]).toEqual([2, expect.stringContaining('no such file')])
+  }
+  expect(existsSync(restored)).toBe(false)
 })

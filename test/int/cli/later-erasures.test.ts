@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
-import { writeFileSync } from 'node:fs'
+import { constants } from 'node:buffer'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { logStream, type DataErased } from '../../../events/records/log.js'
 import { predictionsStream } from '../../../events/records/predictions.js'
@@ -82,7 +83,7 @@ test('erasures that are later than a backup are carried out in it, and leave wha
   await live.close()
 
   const copy = new SqliteLog({ file: copyFile, vault })
-  const erasures = readErasures(list)
+  const erasures = await readErasures(list)
   const before = (await copy.head()).position
   expect(erasures).toHaveLength(6)
   expect(await applyErasures({ ledger: new Ledger(copy, vault), blobs }, erasures, origin)).toBe(4)
@@ -118,15 +119,33 @@ test('an erasure of rows beside others’ in a payload that cannot be read is no
   const db = new Database(file)
   db.exec('UPDATE payloads SET wrapped = zeroblob(length(wrapped))')
   db.close()
-  const applied = applyErasures({ ledger: new Ledger(log, vault), blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin)
+  const applied = applyErasures(
+    { ledger: new Ledger(log, vault), blobs: new Blobs(join(place.path, 'blobs')) },
+    await readErasures(list),
+    origin,
+  )
   await expect(applied).rejects.toThrow(`rows of request r1 cannot be erased: the payload ${shared} cannot be read`)
   await log.close()
 })
 
-test('a line that is no event is named', () => {
+test('erasures are found in a list that is longer than a text can be', async () => {
+  const [file, list] = [join(place.path, 'log.sqlite'), join(place.path, 'log.jsonl')]
+  const log = new SqliteLog({ file, vault })
+  await erase(log, { what: 'file', subject: 'files.homes', blobs: ['a'.repeat(64)] })
+  const { text } = (await log.readAll(0, 1))[0]!
+  await log.close()
+  writeFileSync(list, `${text}\n`)
+  // Empty lines cost no time to parse.
+  const empty = `${' '.repeat(2 ** 24)}\n`
+  for (let chars = 0; chars <= constants.MAX_STRING_LENGTH; chars += empty.length) appendFileSync(list, empty)
+  appendFileSync(list, text)
+  expect(await readErasures(list)).toHaveLength(2)
+})
+
+test('a line that is no event is named', async () => {
   const file = join(place.path, 'list')
   writeFileSync(file, '\n{"type":"DataErased"}\n')
-  expect(() => readErasures(file)).toThrow(/list, line 2: not an event/)
+  await expect(readErasures(file)).rejects.toThrow(/list, line 2: not an event/)
 })
 
 test('of truths those go again that are of what was erased, by its position or its age; others in the same report stay', async () => {
@@ -161,7 +180,7 @@ test('of truths those go again that are of what was erased, by its position or i
 
   const copy = new SqliteLog({ file: copyFile, vault })
   expect(
-    await applyErasures({ ledger: new Ledger(copy, vault), blobs: new Blobs(join(place.path, 'blobs')) }, readErasures(list), origin),
+    await applyErasures({ ledger: new Ledger(copy, vault), blobs: new Blobs(join(place.path, 'blobs')) }, await readErasures(list), origin),
   ).toBe(2)
   expect((await copy.payload(payload.hash))?.toString()).toBe(expected)
   expect(expected).toBe(truths([2]))
