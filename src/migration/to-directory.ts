@@ -1,7 +1,10 @@
-import { sync } from '../basics/disk.js'
+import { hashFile, sync } from '../basics/disk.js'
 import { neededBlobs } from '../backup/log-copy.js'
 import { isProblem } from '../basics/errors.js'
+import { holding } from '../files/blob-store.js'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
+import { blobDamaged, isBlobDamaged } from '../files/shared/problems.js'
+import type { SharedBlobs } from '../files/shared/shared-blobs.js'
 import { ownLogIn } from '../log/shared/replica.js'
 import { SharedLog } from '../log/shared/shared-log.js'
 import { forgetSharedBatch, openForWriting, type Connection } from '../log/storage/schema.js'
@@ -29,6 +32,14 @@ const follow = async ({ from, paths, vault }: DirectoryMigration): Promise<numbe
   }
 }
 
+/** Fetches a blob. One that is here already, but that the disk has spoiled, is fetched again. @throws Problem not_found, storage_failed */
+const fetchBlob = async (blobs: Pick<SharedBlobs, 'hold' | 'forget'>, hash: string): Promise<void> => {
+  const isWhole = () => holding(blobs, async (fileOf) => (await hashFile(await fileOf(hash)).catch(() => undefined)) === hash)
+  if (await isWhole()) return
+  blobs.forget(hash)
+  if (!(await isWhole())) throw blobDamaged(hash, 'the disk here does not keep its bytes')
+}
+
 const fetchBlobs = async (db: Connection, { from, paths, onProgress }: DirectoryMigration): Promise<Omit<MigrationResult, 'position'>> => {
   const needed = [...neededBlobs(db)]
   const missing: string[] = []
@@ -36,9 +47,9 @@ const fetchBlobs = async (db: Connection, { from, paths, onProgress }: Directory
   try {
     for (const [done, hash] of needed.entries()) {
       try {
-        ;(await blobs.hold(hash)).release()
+        await fetchBlob(blobs, hash)
       } catch (error) {
-        if (!isProblem(error) || error.code !== 'not_found') throw error
+        if (!isProblem(error) || (error.code !== 'not_found' && !isBlobDamaged(error))) throw error
         missing.push(hash)
       }
       onProgress(`${done + 1} of ${needed.length} blobs`)

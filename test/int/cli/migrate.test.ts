@@ -207,3 +207,18 @@ test('a damaged event, a missing blob, and another log are told', async () => {
   expect((await migrate(there, ['--to', join(place.path, 'x')])).err).toContain('migrate takes --to postgres://')
   expect(readFileSync(join(there, 'FORMAT'), 'utf8')).toBe('1\n')
 })
+
+test('a content that the disk of a node has spoiled is fetched again when its directory takes the log back', async () => {
+  const there = await copyOfGolden('there')
+  const url = await server().newUrl()
+  expect((await migrate(there, ['--to', url])).code).toBe(0)
+  const blobs = join(there, 'blobs')
+  const file = join(
+    blobs,
+    readdirSync(blobs).find((name) => /^[0-9a-f]{64}$/.test(name))!,
+  )
+  const whole = readFileSync(file)
+  writeFileSync(file, Buffer.alloc(whole.length))
+  expect(await migrate(there, ['--from', url, '--to', there])).toMatchObject({ code: 0, err: '' })
+  expect(readFileSync(file).equals(whole)).toBe(true)
+})

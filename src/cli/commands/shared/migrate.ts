@@ -19,7 +19,7 @@ export const isPostgres = (place: string): boolean => /^postgres(?:ql)?:\/\//.te
 
 const tell = (where: string, { position, blobs, missing }: MigrationResult, out: Output): number => {
   out.line(`${where} has the log up to position ${position}, and ${blobs} blobs`)
-  for (const hash of missing) out.line(`blob ${hash} is missing here already, and was not moved`)
+  for (const hash of missing) out.line(`blob ${hash} is missing or damaged already, and was not moved`)
   return missing.length === 0 ? 0 : 1
 }
 
