@@ -1,9 +1,10 @@
+import pg from 'pg'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import type { Place, Rows } from '../log/shared/postgres/rows.js'
-import { Session, UnreachableError } from '../log/shared/postgres/session.js'
+import { Session, UnreachableError, UnreplicatedError } from '../log/shared/postgres/session.js'
 import { appendBatch } from '../log/shared/postgres/statements.js'
 import type { Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
@@ -17,15 +18,18 @@ export type PostgresMigration = {
   onProgress: (text: string) => void
 }
 
-/** Works in a separate session. @throws ConfigError when PostgreSQL cannot be reached */
+/** Works in a separate session. @throws ConfigError when PostgreSQL cannot be reached, or refuses it */
 export const inSession = async <T>(url: string, work: (session: Session) => Promise<T>): Promise<T> => {
   let session: Session | undefined
   try {
     session = await Session.open(url)
     return await work(session)
   } catch (error) {
-    if (!(error instanceof UnreachableError)) throw error
-    throw new ConfigError(`PostgreSQL cannot be reached: ${error.message}. Run it again: it continues where it stopped.`)
+    if (error instanceof UnreachableError)
+      throw new ConfigError(`PostgreSQL cannot be reached: ${error.message}. Run it again: it continues where it stopped.`)
+    if (error instanceof UnreplicatedError) throw new ConfigError(`${error.message}. Run it again: it continues where it stopped.`)
+    if (error instanceof pg.DatabaseError) throw new ConfigError(`PostgreSQL refuses: ${error.message}`)
+    throw error
   } finally {
     session?.destroy()
   }

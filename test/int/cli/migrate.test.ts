@@ -222,3 +222,12 @@ test('a content that the disk of a node has spoiled is fetched again when its di
   expect(await migrate(there, ['--from', url, '--to', there])).toMatchObject({ code: 0, err: '' })
   expect(readFileSync(file).equals(whole)).toBe(true)
 })
+
+test('a refusal of PostgreSQL is told in one line', async () => {
+  const there = await copyOfGolden('there')
+  const url = new URL(await server().newUrl())
+  await server().inDatabase(url.href, `CREATE ROLE outsider LOGIN PASSWORD 'p'`)
+  ;[url.username, url.password] = ['outsider', 'p']
+  const { code, err } = await migrate(there, ['--to', url.href])
+  expect([code, err]).toEqual([2, expect.stringMatching(/^mindledger: PostgreSQL refuses: permission denied [^\n]*\n$/)])
+})
