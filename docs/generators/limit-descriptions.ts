@@ -38,6 +38,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Lines of the service’s own log that wait to be written, while its disk or reader is slow. Beyond: they are dropped and counted.',
   serverAddressWaitMs:
     'How long a command waits until the server of its data directory has written its address. Beyond: the command ends with status 2.',
+  serverAnswerWaitMs:
+    'How long a command waits for a short answer of the server, such as its state. Beyond: the command ends with status 2. Statements, reruns, erasures and downloads are not counted.',
   sessionsMax: 'Logins that are valid at the same time. Beyond: the one used longest ago ends.',
   loginMaxFailuresPerMinute:
     'Failed logins from one address, or one /64 network of IPv6. Beyond: 429 `too_many_attempts` with Retry-After.',

@@ -32,6 +32,7 @@ export const requestLimits = {
   startStopWaitMs: 5_000,
   logLinesMaxChars: 1024 * 1024,
   serverAddressWaitMs: 10_000,
+  serverAnswerWaitMs: 30_000,
   sessionsMax: 10_000,
   loginMaxFailuresPerMinute: 10,
   errorLineMaxChars: 500,

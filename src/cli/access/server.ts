@@ -20,7 +20,8 @@ export type Answer = { status: number; body: unknown }
 /** A connection to a running service, logged in if it requires a login. */
 export type Server = {
   address: string
-  get: (path: string) => Promise<Answer>
+  /** Reads what the server knows without work; `isLong` if it may have to work for it. @throws ConfigError when it does not answer in time */
+  get: (path: string, isLong?: boolean) => Promise<Answer>
   post: (path: string, body: object) => Promise<Answer>
   /** Sends a POST and returns the unread response. @throws ConfigError when the server does not answer, also while its body is read */
   send: (path: string, body: object, signal?: AbortSignal) => Promise<Response>
@@ -50,6 +51,8 @@ const request = async ({ address, headers }: RequestTarget, path: string, body?:
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
     ...(signal && { signal }),
   }).catch(() => {
+    if (signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError')
+      throw new ConfigError(`the server at ${address} does not answer within ${limits.serverAnswerWaitMs / 1_000} s`)
     throw new ConfigError(`no server answers at ${address}. Is it running? --url names another address.`)
   })
   return new Response(response.body && ReadableStream.from(toItsEnd(response.body, address)), response)
@@ -64,7 +67,11 @@ const answerOf = async (response: Response, { address }: RequestTarget): Promise
   }
 }
 
-const send = async (sent: RequestTarget, path: string, body?: object): Promise<Answer> => answerOf(await request(sent, path, body), sent)
+const send = async (sent: RequestTarget, path: string, body?: object, signal?: AbortSignal): Promise<Answer> =>
+  answerOf(await request(sent, path, body, signal), sent)
+
+/** The limit of a request that a server answers at once. A server that hangs still accepts connections. */
+const soon = (): AbortSignal => AbortSignal.timeout(limits.serverAnswerWaitMs)
 
 const download = async (sent: RequestTarget, path: string, into: string): Promise<void> => {
   const response = await request(sent, path)
@@ -74,7 +81,7 @@ const download = async (sent: RequestTarget, path: string, into: string): Promis
 
 const login = async (sent: RequestTarget, auth: Config['auth']): Promise<Record<string, string>> => {
   if (!auth) return {}
-  const { body } = await send(sent, '/api/login', auth)
+  const { body } = await send(sent, '/api/login', auth, soon())
   const answer = z.looseObject({ token: z.string() }).safeParse(body)
   if (!answer.success) throw new ConfigError(`${sent.address} refused the login: check AUTH_USERNAME and AUTH_PASSWORD`)
   return { authorization: `Bearer ${answer.data.token}` }
@@ -85,7 +92,7 @@ const healthSchema = z.looseObject({ service: z.literal('mindledger'), instance:
 /** Logs in at a URL. With `instance`, only that run of the service is accepted: another process may now use the port. */
 const connect = async (address: string, { dataDirectory, auth }: Reach, instance?: string): Promise<Server> => {
   const anonymous = { address, headers: {} }
-  const health = healthSchema.safeParse((await send(anonymous, '/api/health')).body).data
+  const health = healthSchema.safeParse((await send(anonymous, '/api/health', undefined, soon())).body).data
   if (!health) throw new ConfigError(`the server at ${address} is not this service. --url names another address.`)
   if (instance !== undefined && health.instance !== instance)
     throw new ConfigError(
@@ -94,7 +101,7 @@ const connect = async (address: string, { dataDirectory, auth }: Reach, instance
   const sent = { address, headers: await login(anonymous, auth) }
   return {
     address,
-    get: (path) => send(sent, path),
+    get: (path, isLong = false) => send(sent, path, undefined, isLong ? undefined : soon()),
     post: (path, body) => send(sent, path, body),
     send: (path, body, signal) => request(sent, path, body, signal),
     fetch: fetchFrom(address, sent.headers, patientFetch),

@@ -26,7 +26,7 @@ const statuses = { reproduced: 0, different: 1, impossible: 2 } as const
 /** Whether the query still returns the training rows; only the service can run it. */
 const checkData = async (server: Server, { project, model, version: { version } }: NamedVersion): Promise<DataReproduction> => {
   const path = `/api/projects/${encodeURIComponent(project)}/models/${encodeURIComponent(`${model}.${version}`)}/data_check`
-  const { body } = await server.get(path)
+  const { body } = await server.get(path, true)
   const checked = checkSchema.safeParse(body).data
   return checked ? { data: checked.data, data_detail: checked.detail } : { data: 'unavailable', data_detail: refusalText(body) }
 }

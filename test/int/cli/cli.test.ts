@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test, jest } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { cliFile, freePort, mindledger, runProgram, type Ended } from '../../support/cli.js'
 import { commandHere } from '../../support/command-here.js'
@@ -89,6 +89,19 @@ describe('beside a running server', () => {
     expect(fails(silent)).toMatchObject({ code: 2, lines: 1, out: '' })
     expect(silent.err).toMatch(/^mindledger: no server answers at http:\/\/127\.0\.0\.1:\d+/)
     expect(existsSync(nowhere.DATA_DIR)).toBe(false)
+  })
+
+  test('a command gives up a server that accepts connections and does not answer', async () => {
+    const hanging = createServer(() => undefined)
+    await once(hanging.listen(0, '127.0.0.1'), 'listening')
+    const url = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`
+    const timeout = AbortSignal.timeout.bind(AbortSignal)
+    const shortened = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 100))
+    const said = await commandHere(['status', '--url', url], environment)
+    shortened.mockRestore()
+    hanging.closeAllConnections()
+    hanging.close()
+    expect(fails(said)).toMatchObject({ code: 2, lines: 1, out: '', err: `mindledger: the server at ${url} does not answer within 30 s\n` })
   })
 
   test('an address that is another program’s, or another run’s of the service, is not spoken with', async () => {
