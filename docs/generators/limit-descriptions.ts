@@ -201,6 +201,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   fileBadRowsReportedMax: 'Bad rows of an uploaded file that are shown. Beyond: they are counted.',
   fileWarningsMax: 'Warnings about an uploaded file. Beyond: they are left out.',
   predictMaxRows: 'Rows of one request for predictions. Beyond: 400 `wrong_arguments`; score larger tables in SQL.',
+  predictMaxExplainedChars:
+    'Characters of all classes in the explanations (`…_explain`) of one request for predictions. Beyond: 413 `too_large`; send fewer rows at a time.',
   trainingBodyMaxRows: 'Rows to learn from that come with a CREATE MODEL statement. Beyond: 400 `wrong_arguments`; upload them as a file.',
   trainingCheckTimeoutMs:
     'Time to find the columns of a training’s query before the service accepts it. Beyond: the service accepts the query unchecked, and a fault in it appears as an error of the training.',

@@ -53,7 +53,7 @@ export const problemCatalogue = {
   too_many_attempts: { status: 429, about: 'Too many failed logins from this address; try again after Retry-After seconds.' },
   wrong_host: { status: 421, about: 'The Host header has a name that this service does not accept; ALLOWED_HOSTS adds names.' },
   wrong_media_type: { status: 415, about: 'The endpoint needs another Content-Type.' },
-  too_large: { status: 413, about: 'The body, event or file is larger than its limit.' },
+  too_large: { status: 413, about: 'The body, answer, event or file is larger than its limit.' },
   version_mismatch: { status: 412, about: 'The resource has another version than the request expects.' },
   idempotency_mismatch: { status: 422, about: 'The idempotency key was used before with another request.' },
   busy: { status: 503, about: 'The queue is full or the service is stopping; try again after Retry-After seconds.' },

@@ -1,6 +1,7 @@
 /** Trainings, predictions and imported models. */
 export const modelLimits = {
   predictMaxRows: 10_000,
+  predictMaxExplainedChars: 256 * 1024 * 1024,
   trainingBodyMaxRows: 100_000,
   trainingCheckTimeoutMs: 5_000,
   trainingMinRows: 10,

@@ -28,8 +28,8 @@ const classesOfIntegers = 10
 /** Trees store values in single precision, and losses are sums of squares. Both overflow not far beyond this value. */
 export const largestNumber = 1e30
 
-/** Events, answers and explanations have the texts of all classes, several times. */
-const refuseLong = (name: string, classes: readonly ClassLabel[]): void => {
+/** Refuses classes with long texts: events, answers and explanations have the texts of all classes, several times. @throws Problem */
+export const refuseLongClasses = (name: string, classes: readonly ClassLabel[]): void => {
   const bytes = classes.reduce<number>((sum, label) => sum + Buffer.byteLength(String(label)), 0)
   if (bytes <= limits.trainingMaxClassBytes) return
   throw new Problem(
@@ -49,7 +49,7 @@ const classification = (target: Target['target'], classes: readonly ClassLabel[]
       'Too many classes',
       `"${target.name}" has ${classes.length} different values, at most ${limits.trainingMaxClasses} can be predicted`,
     )
-  refuseLong(target.name, classes)
+  refuseLongClasses(target.name, classes)
   return { kind: classes.length === 2 ? 'binary' : 'multiclass', target, classes, labels }
 }
 

@@ -1,4 +1,4 @@
-import { wrong } from '../../basics/errors.js'
+import { Problem, wrong } from '../../basics/errors.js'
 import { fitsDouble } from '../../basics/exact-json.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
@@ -136,11 +136,28 @@ const readRow = (predictor: AnyPredictor, row: InputRow, rowIndex: number): Row 
 /** The options of a prediction request. */
 export type AnswerParams = { confidence?: unknown; explain?: unknown }
 
+/** The same, checked: the level of intervals, if another than the model's own, and whether rows are explained. */
+type AnswerOptions = { level: number | undefined; explains: boolean }
+
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
+/** The characters of a number and its marks in an explanation. */
+const numberChars = 24
+
+/** Refuses rows whose explanations would need too much memory: each has the texts of all classes. */
+const refuseLongExplanations = ({ target: { classes = [] } }: AnyPredictor, rows: number): void => {
+  const perRow = classes.reduce<number>((sum, label) => sum + `"probability_class_${label}":`.length + numberChars, 0)
+  if (rows * perRow <= limits.predictMaxExplainedChars) return
+  const detail = `the explanations of ${rows} rows would have more than ${limits.predictMaxExplainedChars} characters (predictMaxExplainedChars)`
+  throw new Problem('too_large', 'Too large', detail, {
+    hint: `Send at most ${Math.floor(limits.predictMaxExplainedChars / perRow)} rows at a time: the classes have long texts.`,
+  })
+}
+
 /** Checks the options of a request. @throws Problem for too many rows, or an unknown level or explanation */
-const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain: way }: AnswerParams) => {
+const readParams = (predictor: AnyPredictor, rows: number, { confidence, explain: way }: AnswerParams): AnswerOptions => {
   if (rows > limits.predictMaxRows) throw wrong(`${rows} rows were sent, at most ${limits.predictMaxRows} are predicted at once`)
+  refuseLongExplanations(predictor, rows)
   if (isGiven(way)) checkExplain(way, predictor, rows)
   return { level: isGiven(confidence) ? checkLevel(confidence) : undefined, explains: isGiven(way) }
 }
@@ -150,9 +167,9 @@ const firstRows = 16
 const firstExplained = 1
 
 /** Answers some rows of a request, starting at `from`. */
-const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number, to: number, params: AnswerParams): AnswerRow[] => {
+const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number, to: number, options: AnswerOptions): AnswerRow[] => {
   const { width, outputWidth } = predictor
-  const { level = predictor.confidence, explains } = readParams(predictor, all.length, params)
+  const { level = predictor.confidence, explains } = options
   const rows = all.slice(from, to)
   const features = new Float64Array(rows.length * width)
   const out = new Float64Array(rows.length * outputWidth)
@@ -171,12 +188,12 @@ const answerSome = (predictor: Predictor, all: readonly InputRow[], from: number
 
 /** Answers all rows of a request, some in each turn of the event loop. */
 const answerInTurns = async (predictor: Predictor, rows: readonly InputRow[], params: AnswerParams): Promise<AnswerRow[]> => {
-  const { explains } = readParams(predictor, rows.length, params)
+  const options = readParams(predictor, rows.length, params)
   const answers: AnswerRow[] = []
   const work = new LongWork()
-  for (let atOnce = explains ? firstExplained : firstRows; answers.length < rows.length;) {
+  for (let atOnce = options.explains ? firstExplained : firstRows; answers.length < rows.length;) {
     const began = performance.now()
-    const made = answerSome(predictor, rows, answers.length, answers.length + atOnce, params)
+    const made = answerSome(predictor, rows, answers.length, answers.length + atOnce, options)
     for (const answer of made) answers.push(answer)
     const perRow = (performance.now() - began) / made.length
     atOnce = Math.max(1, Math.min(2 * atOnce, Math.floor(limits.turnMaxMs / perRow)))

@@ -136,6 +136,18 @@ describe('the answer for a class', () => {
     })
   })
 
+  it('refuses rows whose explanations would need too much memory', async () => {
+    const predictor = loadPredictor(train(matrixOf(mixture(100, 6)), { target: 'garden', preset: 'fast' }).artefact)
+    const { target } = predictor
+    const long = { ...predictor, target: { ...target, classes: ['a', 'b'].map((letter) => letter.repeat(64 * 1024)) } }
+    const rows = Array.from({ length: 3_000 }, () => ({ size: 5 }))
+    await expect(answerRows(long, rows)).rejects.toMatchObject({
+      code: 'too_large',
+      detail: expect.stringContaining('explanations of 3000 rows'),
+    })
+    expect(await answerRows(predictor, rows)).toHaveLength(3_000)
+  })
+
   it('keeps a boolean a boolean', async () => {
     const predictor = loadPredictor(train(matrixOf(mixture(100, 6)), { target: 'garden', preset: 'fast' }).artefact)
     expect(typeof (await answerRows(predictor, [{ size: 5 }]))[0]!['garden']).toBe('boolean')

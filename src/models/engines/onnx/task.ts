@@ -1,5 +1,6 @@
 import { Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
+import { refuseLongClasses } from '../../data/target.js'
 import type { ClassLabel, TargetType } from '../../data/task.js'
 import type { OnnxHeader } from './artefact.js'
 import { plainLabel } from './decode.js'
@@ -83,6 +84,7 @@ const classification = (label: Role | undefined, shares: Role | undefined, known
       'Too many classes',
       `The model has ${classes.length} classes, at most ${limits.trainingMaxClasses} can be predicted`,
     )
+  refuseLongClasses((label ?? shares)?.name ?? 'the model', classes)
   const isProbability = shares !== undefined && valuesIn(shares.output).every(isShare)
   if (label && !labels && !isProbability) throw otherLabels(label, classes)
   const type = typeOf(classes)

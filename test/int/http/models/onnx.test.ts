@@ -128,6 +128,15 @@ describe('an imported model', () => {
     expect(evaluated.data[0]?.[0]).toBeCloseTo(errors.reduce((sum, error) => sum + error, 0) / errors.length, 9)
   })
 
+  test('has classes with texts as long as those of a training at most', async () => {
+    await upload('softmax', softmaxModel())
+    const classes = ['high', 'low'].map((name) => `'${name.padEnd(140_000, 'x')}'`).join(', ')
+    const using = `engine = 'onnx', file = 'softmax', columns = ['a', 'b'], classes = [${classes}]`
+    expect(await create(`CREATE MODEL lengthy PREDICT level USING ${using}`)).toBe('error')
+    const { data } = await sql(at.url, "SELECT error FROM models WHERE name = 'lengthy'")
+    expect(data[0]?.[0]).toMatch(/different values of .* have 280000 bytes together, at most 262144/)
+  })
+
   test('answers no class where no probability is a number, everywhere and in the record', async () => {
     await upload('softmax', softmaxModel())
     const columns = "columns = ['a', 'b'], classes = ['high', 'low']"
