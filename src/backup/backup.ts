@@ -77,7 +77,9 @@ const copyAll = async (
       const missing = await copyBlobs(needed, part, options)
       const lost = missing.find((hash) => before.includes(hash))
       if (lost !== undefined)
-        throw new ConfigError(`the blob ${lost} is missing, and was not erased. "mindledger verify" lists the events that name it.`)
+        throw new ConfigError(
+          `the blob ${lost} is missing, and this log knows no erasure of it. "mindledger verify" lists the events that name it. If another node erased it since this node stopped, start this node, and try again.`,
+        )
       before = missing
       if (missing.length > 0) continue
       const about = { log: readLogId(db), position: readTail(db).position, master_keys: masterKeyIds(db) }

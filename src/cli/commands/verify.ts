@@ -46,6 +46,8 @@ const hashIn =
     } catch (error) {
       // A store that checks its contents never returns a damaged one.
       if (isProblem(error) && isBlobDamaged(error)) return 'other bytes'
+      // An erasure may have removed it since.
+      if (!(await blobs.has(sha))) return undefined
       throw error
     }
   }

@@ -1,9 +1,14 @@
 /**
- * Room: the check of a log: hashes, the tree, the meaning of events, and the stored resources. It imports events, setup, vault,
+ * Room: the check of a log: hashes, the tree, the meaning of events, and the stored resources. It imports events, basics, setup, vault,
  * log/contract, log/storage and log/proof alone.
  */
 
+import { logStream } from '../../../events/records/log.js'
+import { erasedBlobsOf } from '../../../events/references.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
+import { limits } from '../../basics/limits.js'
 import type { Head } from '../contract/log.js'
+import { EventReads } from '../storage/events.js'
 import { lastPosition, openForReading, readLogId, type Connection } from '../storage/schema.js'
 import { TreeCheck } from '../proof/check-tree.js'
 import { Findings, firstLine, inOrder, maxFindings, type Finding } from './findings.js'
@@ -67,7 +72,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
     if (thread) checkPages(db, following)
     const meaning = await (thread?.done ?? checkMeaning(db, masterKeys, progress.meaning))
     if (!thread) checkPages(db, following)
-    if (blobHash) await checkBlobs(meaning, following, blobHash)
+    if (blobHash) await checkBlobs(meaning, following, blobHash, () => erasedSince(logFile, bytes.head.position))
     const all = [...inOrder(walked.all, meaning.events), ...meaning.following, ...following.all].slice(0, maxFindings)
     return { ok: all.length === 0, ...bytes, findings: all, payloads: meaning.payloads, recordedAt: meaning.recordedAt }
   } finally {
@@ -170,11 +175,36 @@ const checkBlobs = async (
   { blobs }: Meaning,
   findings: Findings,
   blobHash: (hash: string) => Promise<string | undefined>,
+  erasedMeanwhile: () => ReadonlySet<string>,
 ): Promise<void> => {
+  const wrong: { hash: string; position: number; isMissing: boolean }[] = []
   for (const [hash, position] of blobs) {
     const found = await blobHash(hash)
-    if (found === undefined) findings.add(position, `its blob ${hash} is missing`)
-    else if (found !== hash) findings.add(position, `its blob ${hash} has other content`)
+    if (found !== hash) wrong.push({ hash, position, isMissing: found === undefined })
+  }
+  const erased = wrong.some(({ isMissing }) => isMissing) ? erasedMeanwhile() : new Set()
+  for (const { hash, position, isMissing } of wrong)
+    if (!isMissing) findings.add(position, `its blob ${hash} has other content`)
+    else if (!erased.has(hash)) findings.add(position, `its blob ${hash} is missing`)
+}
+
+/** The blobs that the service beside this check erased after a position. An erasure is in the log before its bytes are gone. */
+const erasedSince = (logFile: string, position: number): Set<string> => {
+  const db = openForReading(logFile)
+  try {
+    const reads = new EventReads(db)
+    const hashes = new Set<string>()
+    for (let version = reads.versionAt(logStream, position); ;) {
+      const events = reads.stream(logStream, version, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)
+      for (const { text } of events) {
+        const { type, data } = parseEnvelope(text)
+        for (const hash of erasedBlobsOf(type, data)) hashes.add(hash)
+      }
+      if (events.length === 0) return hashes
+      version += events.length
+    }
+  } finally {
+    db.close()
   }
 }
 

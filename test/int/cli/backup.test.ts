@@ -73,10 +73,23 @@ test('what is erased while blobs are copied is in no part of the backup, which t
   await log.close()
 })
 
+test('a blob that is erased while the log is verified is not missing, and a lost one is', async () => {
+  const { paths, log, blobs, hashes, erase } = await filled(3)
+  const [first = '', lost = '', last] = hashes
+  rmSync(join(paths.blobs, lost))
+  const blobHash = async (hash: string) => {
+    if (hash === first) await erase(first)
+    return (await blobs.has(hash)) ? hash : undefined
+  }
+  expect((await verifyLog({ logFile: paths.log, blobHash })).findings).toEqual([{ position: 2, what: `its blob ${lost} is missing` }])
+  expect(await blobs.has(String(last))).toBe(true)
+  await log.close()
+})
+
 test('a blob that was lost, not erased, is told, and no backup is made', async () => {
   const { paths, log, hashes } = await filled(3)
   rmSync(join(paths.blobs, hashes[1] ?? ''))
-  await expect(takeBackup(options(paths))).rejects.toThrow(`the blob ${hashes[1]} is missing, and was not erased`)
+  await expect(takeBackup(options(paths))).rejects.toThrow(`the blob ${hashes[1]} is missing, and this log knows no erasure of it`)
   expect(readdirSync(place.path).sort()).toEqual(['backup.part', 'data'])
   await log.close()
 })
