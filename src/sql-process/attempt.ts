@@ -99,7 +99,7 @@ export class Attempt {
       this.child.awaited.add(this.number)
       // The part of the answer that has arrived is dropped, and the process releases the resources of the query.
       this.ticket.begins(() => {
-        if (!this.child.changed.has(this.number)) this.#answer?.stop(new PreemptedError())
+        if (!this.child.mayHaveChanged(this.number)) this.#answer?.stop(new PreemptedError())
       })
       this.child.waits.set(this.number, () => this.ticket.waits())
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs

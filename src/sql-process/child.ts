@@ -9,6 +9,7 @@ import type { AnswerQuestion, HoldBlob, ReadingEnd } from './contract/options.js
 import { HeldByQueries } from './held-by-queries.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
 import type { Rebuilds } from './contract/rebuilds.js'
+import { mayChange } from '../sql/contract/connected.js'
 import type { SelectRequest } from '../sql/contract/select.js'
 
 /**
@@ -86,8 +87,8 @@ export class Child {
   readonly running = new Set<number>()
   /** Of these, the queries with a client that waits. An answered query may still clean up, without a deadline. */
   readonly awaited = new Set<number>()
-  /** The queries that may have changed something in a connected database. They cannot begin again. */
-  readonly changed = new Set<number>()
+  /** The statements of each query that may have changed something in a connected database, or are under way. */
+  readonly #changing = new Map<number, number>()
   /** Gives the place of a query to others while the query waits for another system; see `Ticket.waits`. */
   readonly waits = new Map<number, () => () => void>()
   readonly #endings = new Map<number, (() => void)[]>()
@@ -196,6 +197,8 @@ export class Child {
       },
       onAsked: async (question, { query, request }) => {
         const goesOn = this.waits.get(query)?.()
+        const writes = mayChange(question)
+        if (writes) this.#countChange(query, 1)
         let reading: ReadingEnd | undefined
         try {
           if (!('blob' in question))
@@ -206,7 +209,7 @@ export class Child {
           if (!this.#held) throw new TypeError('the process asks for a blob that it has')
           return await this.#held.hold(query, question)
         } finally {
-          void this.#read(query, reading).then(goesOn)
+          void this.#read(query, reading, writes).then(goesOn)
         }
       },
       onIdle: (line) => this.#idle.add(line),
@@ -228,17 +231,26 @@ export class Child {
     else endings.push(leave)
   }
 
-  /** Waits for the end of a reading, and notes a query that may have changed something. */
-  async #read(query: number, reading: ReadingEnd | undefined): Promise<void> {
-    const end = await reading?.catch(() => undefined)
-    if (end?.changed === true && this.#endings.has(query)) this.changed.add(query)
+  /** Waits for the end of a reading. A statement that may write counts until it is known that it changed nothing. */
+  async #read(query: number, reading: ReadingEnd | undefined, writes: boolean): Promise<void> {
+    const end = await reading?.catch(() => ({ changed: true }))
+    if (writes && end?.changed !== true) this.#countChange(query, -1)
+  }
+
+  #countChange(query: number, by: 1 | -1): void {
+    if (this.#endings.has(query)) this.#changing.set(query, (this.#changing.get(query) ?? 0) + by)
+  }
+
+  /** Whether a query may have changed something in a connected database. It cannot begin again. */
+  mayHaveChanged(query: number): boolean {
+    return (this.#changing.get(query) ?? 0) > 0
   }
 
   #end(query: number): void {
     this.#held?.release(query)
     for (const ended of this.#endings.get(query) ?? []) ended()
     this.#endings.delete(query)
-    this.changed.delete(query)
+    this.#changing.delete(query)
   }
 
   #hear(heard: unknown): void {

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { Problem } from '../basics/errors.js'
 import { decodeFrame, encodeMessage, errorFields, FrameCutter, type QueryQuestion, type LineFrame } from './contract/frames.js'
 import type { BlobQuestion, Question, ServerAnswer } from '../sql/contract/connected.js'
 import type { SelectRequest } from '../sql/contract/select.js'
@@ -48,6 +49,11 @@ export class Answer {
     this.cancel()
   }
 
+  /** Whether nobody reads it any more. */
+  get isStopped(): boolean {
+    return this.#failure !== undefined
+  }
+
   /** Takes a frame in. */
   give(frame: LineFrame): void {
     if (this.#failure) return
@@ -70,6 +76,8 @@ export class Answer {
     this.#reader = undefined
   }
 }
+
+const stoppedMeanwhile = () => new Problem('query_failed', 'Query cancelled', 'The query was stopped before it asked.')
 
 /** A connection to the SQL process, for one query at a time. */
 export class Line {
@@ -124,11 +132,15 @@ export class Line {
     }
   }
 
-  /** Answers a question of the line's query, if the line still has this query. */
+  /**
+   * Answers a question of the line's query, if the line still has this query. A question that was on its way when the query was stopped is
+   * refused: the query may begin again, and what it writes in a database must be sent once.
+   */
   async #tell({ asks: to, question }: QueryQuestion): Promise<void> {
     const asking = this.#current
     if (!asking) return
-    const said = await this.events.onAsked(question, asking).then(
+    const answer = asking.answer.isStopped ? Promise.reject(stoppedMeanwhile()) : this.events.onAsked(question, asking)
+    const said = await answer.then(
       (told) => ({ to, told }),
       (error: unknown) => ({ to, refused: errorFields(error) }),
     )

@@ -1,4 +1,11 @@
-import type { AnswerAddress, ListedColumns, Query, TableColumn, Tables } from '../../connections/contract/requests.js'
+import {
+  isWriting,
+  type AnswerAddress,
+  type ListedColumns,
+  type Query,
+  type TableColumn,
+  type Tables,
+} from '../../connections/contract/requests.js'
 import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
 
 /**
@@ -15,6 +22,9 @@ export type ConnectedAnswer =
 
 /** A question of the SQL process to the server during a query: about a connected database or a knowledge base. */
 export type Question = ConnectedQuestion | KnowledgeQuestion
+
+/** Whether a question sends a statement that may change something in a connected database. */
+export const mayChange = (question: Question | BlobQuestion): boolean => 'open' in question && isWriting(question.open)
 
 /** Requests the file of a blob for the duration of the query. */
 export type BlobQuestion = { blob: string }

@@ -57,7 +57,7 @@ test('queries that gave way are answered in full, each once there is a place for
   expect(bench.sqlProcess.status()).toMatchObject({ restarts: 0, retries: 0, running: 0, waiting: 0 })
 })
 
-test('a query that has written to a connected database does not begin again', async () => {
+test.each(['after a write', 'after a late write'])('a query writes to a connected database once: %s', async (when) => {
   let written = 0
   const write: AnswerQuestion = (_, __, onReading) => {
     written += 1
@@ -67,7 +67,7 @@ test('a query that has written to a connected database does not begin again', as
   bench = await Bench.open({ quickMs: 50, longMaxQueries: 1, cancelGraceMs: 50_000 }, undefined, write)
   const { end } = heavy('a')
   await until(() => bench.sqlProcess.status().running >= 4)
-  const work = "SELECT count(*)::INTEGER FROM range(1000000) WHERE md5(repeat(range::VARCHAR, 20)) > '' -- after a write"
+  const work = `SELECT count(*)::INTEGER FROM range(1000000) WHERE md5(repeat(range::VARCHAR, 20)) > '' -- ${when}`
   expect(await bench.ask(work, { client: 'b' })).toEqual([[1_000_000]])
   expect(written).toBe(1)
   await end()

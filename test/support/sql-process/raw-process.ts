@@ -29,7 +29,9 @@ const run: RunSelect = async function* ({ instance }, { sql }, services) {
   try {
     const [statement = '', after] = sql.split(' -- then ')
     await misbehave[statement]?.(services)
-    if (sql.endsWith(' -- after a write')) await services.ask({ connection: '', open: { native: '', writes: true } })
+    // The question is on its way before this process hears that the query has to stop.
+    if (sql.endsWith(' -- after a late write')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+    if (/ -- after a (late )?write$/.test(sql)) await services.ask({ connection: '', open: { native: '', writes: true } })
     if (sql.endsWith(' -- slowly')) await sleep(100, undefined, { signal })
     const result = await connection.stream(statement).catch((error: unknown) => {
       throw new Problem('query_failed', 'Query failed', error instanceof Error ? error.message : String(error))
