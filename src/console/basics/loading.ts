@@ -17,8 +17,15 @@ export const asApiError = (error: unknown): ApiError => {
   return new ApiError({ status: 0, detail, hint: isMistake ? 'This is a fault of the console.' : undefined })
 }
 
+/** The pause before data is loaded again that a busy service refused. */
+const againMs = 3_000
+
+/** Whether the service refused for a moment only: it is busy, is starting, or waits for its tables. */
+const isPassing = ({ status }: ApiError): boolean => status === 503
+
 /**
- * Loads data when a component is shown, and again whenever one of `inputs` changes. Outdated requests are aborted.
+ * Loads data when a component is shown, and again whenever one of `inputs` changes, or some time after a busy service refused it. Outdated
+ * requests are aborted.
  *
  * @example const { loaded, reload } = useLoaded((signal) => json<Project[]>('projects', { signal }), [at])
  */
@@ -30,6 +37,7 @@ export const useLoaded = <T>(
   const tries = useSignal(0)
   useEffect(() => {
     const aborting = new AbortController()
+    let again: ReturnType<typeof setTimeout> | undefined
     state.value = { ...state.peek(), isLoading: true }
     load(aborting.signal).then(
       (value) => {
@@ -42,9 +50,13 @@ export const useLoaded = <T>(
         if (aborting.signal.aborted) return
         if (refused.status === 401) tries.value += 1
         else state.value = { value: undefined, error: refused, isLoading: false }
+        if (isPassing(refused)) again = setTimeout(() => (tries.value += 1), againMs)
       },
     )
-    return () => aborting.abort()
+    return () => {
+      aborting.abort()
+      clearTimeout(again)
+    }
   }, [...inputs, tries.value])
   return { loaded: useComputed(() => state.value), reload: () => (tries.value += 1) }
 }

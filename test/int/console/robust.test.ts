@@ -132,6 +132,21 @@ const openRestartable = async () => {
   return { url, page, leave: () => place.stop(), comeBack: () => place.start({ PORT: new URL(url).port }) }
 }
 
+test('a page that a busy service refuses says so, and loads by itself a moment later', async () => {
+  const { url, stop } = await startTestService()
+  undo.push(stop)
+  const { page } = await openPage(browser, url)
+  let refused = 0
+  await page.route('**/api/sql/query', (route) =>
+    refused++ < 2 ? route.fulfill({ status: 503, json: { title: 'Busy', detail: 'SQL is behind' } }) : route.continue(),
+  )
+  await page.goto(`${url}/#/resources`)
+  await page.getByRole('alert').filter({ hasText: 'SQL is behind' }).waitFor()
+  await page.locator('h1', { hasText: 'Resources' }).waitFor()
+  expect(refused).toBeGreaterThanOrEqual(3)
+  await page.context().close()
+})
+
 test('a page that is opened while the service is away opens by itself when it is back', async () => {
   const { page, leave, comeBack } = await openRestartable()
   await leave()
