@@ -305,7 +305,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionProcessIdleMs:
     'How long the process that talks to connected databases may be idle. Beyond: it ends; the next request starts it again.',
   connectionRequestsMax: 'Requests to connected databases under way. Beyond: 503 `busy`.',
-  connectionFileProcessesMax: 'Requests under way to databases that are files. Each request has a process of its own. Beyond: 503 `busy`.',
+  connectionFileProcessesMax:
+    'Requests under way to databases that are files. Each request has a process of its own. Beyond: lists of tables and columns wait, statements get 503 `busy`.',
   connectionFileProcessMaxBytes: 'Memory of the process of one request to a file. Beyond, the process ends and the request with it.',
   answerListedMaxChars: 'Characters of a question and of an answer in the list of answers; the answer itself has all of them.',
   answerCommentMaxChars: 'Characters of a comment on an answer. Beyond: 400 `wrong_arguments`.',

@@ -88,6 +88,8 @@ export class Connections {
   #network: Driver | undefined
   /** The processes that read files, one for each request, because work in them cannot be interrupted. */
   readonly #ofFiles = new Set<Driver>()
+  /** Questions to files that wait for a process to end. */
+  readonly #waiting: (() => void)[] = []
   #idle: NodeJS.Timeout | undefined
   #asked = 0
   readonly #known = new LRUCache<string, Promise<MetadataAnswer>>({ max: 1_000, ttl: limits.connectionMetadataMaxAgeMs })
@@ -196,13 +198,14 @@ export class Connections {
 
   async #ask(connection: Connection, of: Metadata): Promise<MetadataAnswer> {
     try {
-      return await this.#again(connection, async (driver) => {
+      const ask = async (driver: Driver) => {
         try {
           return await driver.ask(connection, of)
         } finally {
           this.#leave(driver)
         }
-      })
+      }
+      return await this.#again(connection, ask, () => this.#driverInTurn(connection))
     } finally {
       this.#rest()
     }
@@ -212,15 +215,19 @@ export class Connections {
    * Asks a process, and another one if the first had just ended. Until then no statement has reached the database that must not be
    * repeated.
    */
-  async #again<T>(connection: Connection, work: (driver: Driver) => Promise<T>): Promise<T> {
-    const driver = this.#driver(connection)
+  async #again<T>(
+    connection: Connection,
+    work: (driver: Driver) => Promise<T>,
+    driverOf = (): Driver | Promise<Driver> => this.#driver(connection),
+  ): Promise<T> {
+    const driver = await driverOf()
     const isNew = !driver.hasAnswered
     try {
       return await work(driver)
     } catch (error) {
       this.#leave(driver)
       if (isNew || !driver.isOver) throw error
-      return work(this.#driver(connection))
+      return work(await driverOf())
     }
   }
 
@@ -257,6 +264,20 @@ export class Connections {
     return asked
   }
 
+  /**
+   * The same for a short question; to a file it waits until another process may start, so that a list over many files is complete. A
+   * statement does not wait: the query that sent it may have the other processes.
+   */
+  async #driverInTurn(connection: Connection): Promise<Driver> {
+    const until = performance.now() + limits.connectionQueueWaitMs
+    for (;;) {
+      const left = until - performance.now()
+      if (!isOfFiles(connection.engine) || this.#ofFiles.size < limits.connectionFileProcessesMax || left <= 0)
+        return this.#driver(connection)
+      await inTime(new Promise<void>((resolve) => this.#waiting.push(resolve)), left, undefined)
+    }
+  }
+
   /** The process that talks to a connection's database. */
   #driver({ engine }: Connection): Driver {
     if (driverOf(engine) === undefined) throw new Problem('wrong_arguments', 'Wrong arguments', whyNotOpened(engine))
@@ -282,6 +303,7 @@ export class Connections {
   /** A request has ended: the process of a file ends with it. */
   #leave(driver: Driver): void {
     if (this.#ofFiles.delete(driver)) driver.end()
+    for (const wake of this.#waiting.splice(0)) wake()
     this.#rest()
   }
 

@@ -103,6 +103,13 @@ test('times of other precision in a file of Parquet are times', async () => {
   ).toEqual([['1']])
 })
 
+test('many files list their tables and columns at once, though few are read at a time', async () => {
+  const many = Array.from({ length: 9 }, (_, n) => ({ ...connection('parquet', 'times.parquet'), id: `many-${n}` }))
+  const tables = await Promise.all(many.map((each) => connections.tables(each)))
+  expect(tables.map((each) => each.tables.length)).toEqual(many.map(() => 1))
+  expect(await Promise.all(many.map((each) => connections.columns(each, 'times')))).toHaveLength(9)
+})
+
 describe('files of SQLite', () => {
   test('have no hidden columns, and tables of any name', async () => {
     const file = connection('sqlite', 'hidden.db')
