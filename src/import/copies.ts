@@ -1,5 +1,5 @@
 import { foldName, type JsonObject } from '../../events/common.js'
-import { connectionEngines } from '../catalogue/connection-engines.js'
+import { connectionEngines, driverOf, isOfFiles } from '../catalogue/connection-engines.js'
 import { engineNamed } from '../catalogue/engines.js'
 import { cutSecrets } from '../dialect/mask-secrets.js'
 import type { Copy, CreationMethod } from './items.js'
@@ -28,6 +28,14 @@ export const engineCopy: Copy<EngineRow> = {
   },
 }
 
+/** What this service can do with a connection. */
+const usesOf = (engine: string): string => {
+  if (driverOf(engine) === undefined) return 'it is kept for chatbots and for the record: nothing is read through it here'
+  return isOfFiles(engine)
+    ? 'statements, agents and jobs can read it here if its files are below the folder that the setting CONNECTION_FILES names'
+    : 'statements, agents and jobs can read it here'
+}
+
 export const connectionCopy: Copy<ConnectionRecord> = {
   kind: 'connection',
   settings: ({ engine, connection_data }) => ({ engine: engine?.toLowerCase() ?? null, parameters: connection_data }),
@@ -36,7 +44,7 @@ export const connectionCopy: Copy<ConnectionRecord> = {
     if (!connectionEngines.has(engine.toLowerCase())) return `there is no engine ${engine} for connections here`
     return created('/api/databases', { database: { name, engine, parameters: withoutMasks(connection_data) } })
   },
-  notes: () => ['it is kept for chatbots and for the record: nothing is read through it here'],
+  notes: ({ engine }) => [usesOf(engine ?? '')],
 }
 
 export const fileCopy: Copy<FileRecord> = {

@@ -74,6 +74,17 @@ describe('secrets', () => {
   })
 })
 
+describe('connections', () => {
+  test('a note says whether anything can be read through them here', () => {
+    const connections = (engine: string) => [{ name: 'c', engine, connection_data: {} }]
+    const notes = (engine: string) => only(plan({ ...nothing, connections: connections(engine) }), 'connection').notes
+    for (const engine of ['postgres', 'MariaDB', 'aurora', 'redshift'])
+      expect(notes(engine)).toEqual(['statements, agents and jobs can read it here'])
+    expect(notes('sqlite')).toEqual([expect.stringContaining('CONNECTION_FILES') as unknown])
+    expect(notes('slack')).toEqual([expect.stringContaining('nothing is read through it here') as unknown])
+  })
+})
+
 describe('agents', () => {
   test('params are the same whether the old service shows them among the others or beside them', () => {
     const lifted = { ...agent, data: { tables: ['files.t'] }, prompt_template: 'Be brief.' }
