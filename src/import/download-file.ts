@@ -12,15 +12,21 @@ export type DownloadedFile = { path: string; contentType: string; rows: number }
 /** Writes lines to a file and limits its size. */
 class Lines {
   #bytes = 0
+  #failure: Error | undefined
   private readonly stream: WriteStream
 
   constructor(path: string) {
     this.stream = createWriteStream(path, { mode: 0o600 })
+    // A write may fail while the next page is awaited.
+    this.stream.on('error', (error) => {
+      this.#failure ??= error
+    })
   }
 
   async write(line: string): Promise<void> {
     this.#bytes += Buffer.byteLength(line) + 1
     if (this.#bytes > limits.fileMaxBytes) throw new ServiceError(`its rows are more than ${limits.fileMaxBytes} bytes (fileMaxBytes)`)
+    if (this.#failure) throw this.#failure
     if (!this.stream.write(`${line}\n`)) await once(this.stream, 'drain')
   }
 
@@ -99,7 +105,7 @@ const writeRows = async (
  * JSON lines keep every value exactly as the service answered it.
  *
  * @example const { contentType, rows } = await downloadFile(client, 'homes', file, (rows) => out.progress(`${rows} rows`))
- * @throws ServiceError when the old service does not return all rows
+ * @throws ServiceError when the old service does not return all rows, or this machine cannot keep them
  */
 export const downloadFile = async (client: Client, name: string, path: string, onRows: (rows: number) => void): Promise<DownloadedFile> => {
   const lines = new Lines(path)
@@ -107,6 +113,9 @@ export const downloadFile = async (client: Client, name: string, path: string, o
     const written = await writeRows(client, name, lines, onRows)
     await lines.end()
     return { path, ...written }
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) throw new ServiceError(`its rows cannot be kept on this machine: ${error.message}`)
+    throw error
   } finally {
     lines.drop()
   }

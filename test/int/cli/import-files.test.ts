@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { fetchFrom } from '../../../src/basics/fetch-from.js'
+import { carryOut } from '../../../src/import/carry-out.js'
+import { Client } from '../../../src/import/client.js'
+import type { Item } from '../../../src/import/items.js'
+import { startPublicService } from '../../support/public-service.js'
+import { send, startTestService } from '../../support/service.js'
+
+let old: Awaited<ReturnType<typeof startPublicService>>
+let here: Awaited<ReturnType<typeof startTestService>>
+
+beforeAll(async () => {
+  const homes = { columns: ['id'], rows: ['[1]', '[2]'] }
+  old = await startPublicService({ databases: [], files: { homes }, projects: {}, tables: {} })
+  here = await startTestService()
+})
+afterAll(async () => {
+  await here.stop()
+  await old.stop()
+})
+
+test('a disk that takes no rows fails the file alone, and is told', async () => {
+  const clients = { old: new Client(old.url, fetchFrom(old.url, {})), here: new Client(here.url, fetchFrom(here.url, {})) }
+  const make = { by: 'request' as const, path: '/api/projects', body: { project: { name: 'shop' } } }
+  const items: Item[] = [
+    { kind: 'file', project: null, name: 'homes', notes: [], fate: { is: 'create', make: { by: 'upload' } } },
+    { kind: 'project', project: null, name: 'shop', notes: [], fate: { is: 'create', make } },
+  ]
+  const outcomes = await carryOut(items, { ...clients, directory: join(here.directory, 'none'), onProgress: () => undefined })
+  expect(outcomes.map(({ item, failed }) => [item.name, failed])).toEqual([
+    ['homes', expect.stringMatching(/^its rows cannot be kept on this machine: ENOENT/) as unknown],
+    ['shop', undefined],
+  ])
+  expect((await send(here.url, 'GET', '/api/projects/shop')).status).toBe(200)
+})
