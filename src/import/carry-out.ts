@@ -33,7 +33,7 @@ const command = async ({ here }: ImportContext, path: string, body: object): Pro
   }
 }
 
-/** Uploads a file unless a file with its name already exists. */
+/** Uploads a file unless a file with its name already exists. A file that did not arrive whole is deleted again. */
 const copyFile = async ({ name }: Item, { old, here, directory, onProgress }: ImportContext): Promise<string[]> => {
   const path = join(directory, 'rows')
   try {
@@ -44,9 +44,11 @@ const copyFile = async ({ name }: Item, { old, here, directory, onProgress }: Im
       duplex: 'half',
       headers: keyed({ 'content-type': contentType, 'if-none-match': '*' }),
     }
-    const told = upload.safeParse(await here.write(`/api/files/${encodeURIComponent(name)}`, init)).data
-    if (told?.rows !== rows) throw new ServiceError(`${rows} rows were sent, and ${told?.rows ?? 'nobody knows how many'} arrived`)
-    return told.warnings ?? []
+    const target = `/api/files/${encodeURIComponent(name)}`
+    const told = upload.safeParse(await here.write(target, init)).data
+    if (told?.rows === rows) return told.warnings ?? []
+    await here.write(target, { method: 'DELETE', headers: keyed() })
+    throw new ServiceError(`${rows} rows were sent, and ${told?.rows ?? 'nobody knows how many'} arrived, so it is deleted here again`)
   } finally {
     await rm(path, { force: true })
   }

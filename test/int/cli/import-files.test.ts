@@ -4,6 +4,7 @@ import { fetchFrom } from '../../../src/basics/fetch-from.js'
 import { carryOut } from '../../../src/import/carry-out.js'
 import { Client } from '../../../src/import/client.js'
 import type { Item } from '../../../src/import/items.js'
+import { commandHere } from '../../support/command-here.js'
 import { startPublicService } from '../../support/public-service.js'
 import { send, startTestService } from '../../support/service.js'
 
@@ -11,8 +12,8 @@ let old: Awaited<ReturnType<typeof startPublicService>>
 let here: Awaited<ReturnType<typeof startTestService>>
 
 beforeAll(async () => {
-  const homes = { columns: ['id'], rows: ['[1]', '[2]'] }
-  old = await startPublicService({ databases: [], files: { homes }, projects: {}, tables: {} })
+  const files = { homes: { columns: ['id'], rows: ['[1]', '[2]'] }, years: { columns: ['2019', '2020'], rows: [] } }
+  old = await startPublicService({ databases: [], files, projects: {}, tables: {} })
   here = await startTestService()
 })
 afterAll(async () => {
@@ -33,4 +34,12 @@ test('a disk that takes no rows fails the file alone, and is told', async () => 
     ['shop', undefined],
   ])
   expect((await send(here.url, 'GET', '/api/projects/shop')).status).toBe(200)
+})
+
+test('a file that arrives with other rows is not kept', async () => {
+  const { code, out } = await commandHere(['import', '--quiet', '--url', here.url, '--from', old.url, '--apply'])
+  expect(code).toBe(1)
+  expect(out).toContain('- file years: 0 rows were sent, and 1 arrived, so it is deleted here again\n')
+  expect((await send(here.url, 'GET', '/api/files/years')).status).toBe(404)
+  expect((await send(here.url, 'GET', '/api/files/homes')).body).toMatchObject({ row_count: 2 })
 })
