@@ -59,11 +59,14 @@ export class MissingBlobs {
 
   async #count(): Promise<number> {
     const { log, blobs } = this.#options
-    const holders = [...(await log.resources.list('file')), ...(await log.resources.list('model'))]
-    const missing = new Set(holders.flatMap(hashesOf))
+    const files = await log.resources.list('file')
+    const missing = new Set([...files, ...(await log.resources.list('model'))].flatMap(hashesOf))
     for (const hash of await blobs.list()) missing.delete(hash)
     if (missing.size === 0) return 0
-    for (const { type, data } of await streamEvents(log, logStream)) for (const hash of erasedBlobsOf(type, data)) missing.delete(hash)
+    // An upload after an erasure stored the content again.
+    const isNamedAfter = (hash: string, at: string) => files.some(({ state, updated_at }) => state.content === hash && updated_at > at)
+    for (const { type, data, recorded_at } of await streamEvents(log, logStream))
+      for (const hash of erasedBlobsOf(type, data)) if (missing.has(hash) && !isNamedAfter(hash, recorded_at)) missing.delete(hash)
     return missing.size
   }
 }

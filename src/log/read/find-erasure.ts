@@ -19,9 +19,12 @@ const lastErasure = async (log: Pick<Log, 'readStream'>, takes: (event: Envelope
   )
 }
 
-/** The last erasure of a blob; undefined when there was none. */
-export const erasureOfBlob = (log: Pick<Log, 'readStream'>, hash: string): Promise<Erasure | undefined> =>
-  lastErasure(log, ({ type, data }) => erasedBlobsOf(type, data).includes(hash))
+/**
+ * The last erasure of a blob since an event named it; undefined when there was none. `namedAt` is the time of that event: an event after an
+ * erasure stored the blob again.
+ */
+export const erasureOfBlob = (log: Pick<Log, 'readStream'>, hash: string, namedAt = ''): Promise<Erasure | undefined> =>
+  lastErasure(log, ({ type, data, recorded_at }) => recorded_at >= namedAt && erasedBlobsOf(type, data).includes(hash))
 
 /** The last erasure of rows from a payload; undefined when there was none. */
 export const erasureOfPayload = (log: Pick<Log, 'readStream'>, hash: string): Promise<Erasure | undefined> =>

@@ -109,9 +109,9 @@ export class TableWriter {
   }
 
   async #append(file: string, { columns: into, rows }: StatementOf<'insert'>, writing: WriteContext): Promise<TableWriteResult> {
-    const { state } = await this.#found(file)
+    const { state, updated_at } = await this.#found(file)
     if (!isTable(state)) throw new Problem('wrong_arguments', 'Not a table', `files.${file} is a model, which takes no rows`)
-    await this.#requireContent(file, state.content)
+    await this.#requireContent(file, state.content, updated_at)
     const after = { content: state.content, columns: state.columns, into }
     const { content, positions, guarded } = await this.#make({ sql: writing.query, within: rows }, writing, after)
     const added = content.row_count - state.row_count
@@ -122,10 +122,10 @@ export class TableWriter {
   }
 
   /** Rows cannot be added to erased rows. */
-  async #requireContent(file: string, content: string): Promise<void> {
+  async #requireContent(file: string, content: string, namedAt: string): Promise<void> {
     const { blobs, ledger } = this.options
     if (await blobs.has(content)) return
-    const erasure = await erasureOfBlob(ledger.log, content)
+    const erasure = await erasureOfBlob(ledger.log, content, namedAt)
     if (erasure) throw erased(`The content of files.${file}`, erasure, `CREATE OR REPLACE TABLE files.${file} (SELECT …) begins it anew.`)
   }
 

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import type { ErasureResult } from '../../../src/erasure/erasures.js'
 import { Blobs } from '../../../src/files/blobs.js'
+import { MissingBlobs } from '../../../src/files/missing-blobs.js'
 import { hashFile } from '../../../src/basics/disk.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
@@ -264,4 +266,23 @@ test('a content that is erased is gone from the disk', async () => {
   expect(createHash('sha256').update(readFileSync(path)).digest('hex')).toBe(content)
   await erase({ file: { name: 'last', content } })
   expect(() => readFileSync(path)).toThrow('ENOENT')
+})
+
+test('a content that was stored again after its erasure, and is lost, is missing and not erased', async () => {
+  const upload = () => send(at.url, 'PUT', '/api/files/again', 'id,name\n1,planted again\n', { 'content-type': 'text/csv' })
+  await upload()
+  const { content } = (await send(at.url, 'GET', '/api/files/again')).body as { content: string }
+  await erase({ file: { name: 'again' } })
+  expect((await sql(at.url, 'SELECT * FROM files.again')).error_message).toContain('was erased')
+  await upload()
+  expect(await rows('SELECT id FROM files.again')).toEqual([[1]])
+  rmSync(join(at.directory, 'blobs', content))
+  expect((await sql(at.url, 'SELECT * FROM files.again')).error_message).toContain('is missing where contents are kept')
+  expect((await sql(at.url, `INSERT INTO files.again VALUES (2, 'x')`)).error_message).not.toContain('was erased')
+  expect((await send(at.url, 'GET', '/api/files/again')).body).not.toHaveProperty('erased')
+  const blobs = new Blobs(join(at.directory, 'blobs'))
+  const missing = new MissingBlobs({ log: at.service.log, blobs, logger: pino({ level: 'silent' }) })
+  missing.start()
+  await missing.stop()
+  expect(missing.warning()).toContain('1 contents of files or models are missing')
 })

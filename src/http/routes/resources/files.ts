@@ -151,7 +151,7 @@ export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, i
         const file = await resources.one('file', ref)
         if (!file) throw notFound('file', ref)
         const { name, row_count, columns, bytes, content, original_name } = file.state
-        const erased = (await blobs.has(content)) ? undefined : await erasureOfBlob(ledger.log, content)
+        const erased = (await blobs.has(content)) ? undefined : await erasureOfBlob(ledger.log, content, file.updated_at)
         const created_at = recordTime(file.created_at)
         const record = { name, row_count, columns, bytes, content, original_name, created_at, ...(erased && { erased }) }
         return json(record, { headers: entityTag(file) })

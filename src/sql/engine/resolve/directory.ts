@@ -58,10 +58,14 @@ export class Directory {
     this.lists = listsOf(instance)
   }
 
-  /** The last erasure that erased a content; undefined when no erasure did. */
-  async erasure(content: string): Promise<{ position: number; reason: string | null } | undefined> {
-    const sql = 'SELECT position, reason FROM ledger.erasures WHERE list_contains(blobs, $content) ORDER BY position DESC LIMIT 1'
-    const [[position, reason] = []] = await this.rows(sql, { content })
+  /** The last erasure that erased a content up to a position, if no file got the content again after it. */
+  async erasure(content: string, upTo: number): Promise<{ position: number; reason: string | null } | undefined> {
+    const sql = `SELECT position, reason FROM ledger.erasures AS e WHERE list_contains(blobs, $content) AND position <= $upTo
+      AND NOT EXISTS (
+        SELECT 1 FROM ledger.files_history AS f WHERE f.content = $content AND f.valid_from > e.position AND f.valid_from <= $upTo
+      )
+      ORDER BY position DESC LIMIT 1`
+    const [[position, reason] = []] = await this.rows(sql, { content, upTo })
     return position === undefined ? undefined : { position: Number(position), reason: typeof reason === 'string' ? reason : null }
   }
 
