@@ -68,12 +68,15 @@ class Walk {
   }
 }
 
+/** The rows of a file. A folder like `day=2026-01-01` adds no column to them. */
+const rowsOf = (path: string): string => `read_parquet(${sqlString(path)}, hive_partitioning = false)`
+
 /** The columns as texts, then the text and the chain. */
 const selectTexts = (path: string): string => {
   const columns = Object.entries(fieldColumns).map(([name, type]) =>
     type === 'TIMESTAMP' ? `strftime(${name}, '%Y-%m-%dT%H:%M:%S.%fZ')` : `CAST(${name} AS VARCHAR)`,
   )
-  return `SELECT ${columns.join(', ')}, text, chain FROM read_parquet(${sqlString(path)})`
+  return `SELECT ${columns.join(', ')}, text, chain FROM ${rowsOf(path)}`
 }
 
 /** Walks the rows of a file of events. Throws when a row does not follow. */
@@ -92,8 +95,8 @@ const walkRows = async (connection: DuckDBConnection, path: string, walk: Walk):
 }
 
 const differing = (table: 'predictions' | 'outcomes' | 'answers', events: string, rows: string): string => {
-  const expected = selectOf(table, `read_parquet(${sqlString(events)})`)
-  const found = `SELECT * FROM read_parquet(${sqlString(rows)})`
+  const expected = selectOf(table, rowsOf(events))
+  const found = `SELECT * FROM ${rowsOf(rows)}`
   return `SELECT (SELECT count(*) FROM ((${expected}) EXCEPT ALL (${found}))) + (SELECT count(*) FROM ((${found}) EXCEPT ALL (${expected})))`
 }
 
@@ -121,7 +124,7 @@ const checkFiles = async (range: ArchiveRange, found: readonly (string | undefin
         throw new Error(`the events end at position ${walk.position}, not with the chain value of position ${range.to}`)
       for (const table of archiveTables) {
         const path = paths[table] ?? ''
-        const [[rows] = []] = (await connection.runAndReadAll(`SELECT count(*) FROM read_parquet(${sqlString(path)})`)).getRows()
+        const [[rows] = []] = (await connection.runAndReadAll(`SELECT count(*) FROM ${rowsOf(path)}`)).getRows()
         const { name, rows: told } = range.files.find((file) => file.table === table) ?? { name: table, rows: -1 }
         if (Number(rows) !== told) throw new Error(`${name} has ${Number(rows)} rows instead of ${told}`)
         if (table === 'events') continue

@@ -114,6 +114,20 @@ const refuseBackup = ({ root, manifest }: DataPaths): void => {
   throw new ConfigError(`${root} is a backup, which stays as it is. "mindledger restore ${root}" makes a data directory of it.`)
 }
 
+/**
+ * Refuses a path that DuckDB does not take as a name alone: it looks for files that match `*`, `?` and `[`, and adds a column to the rows
+ * below a folder like `site=berlin`.
+ *
+ * @throws ConfigError
+ */
+export const refusePatterns = (root: string): void => {
+  const [sign] = /[*?[=]/.exec(root) ?? []
+  if (sign !== undefined)
+    throw new ConfigError(
+      `${root} cannot be used as data directory: its path has a "${sign}". Rename the folder, or set DATA_DIR to another one.`,
+    )
+}
+
 /** Makes a data directory, or checks the existing one. */
 export const prepareDataDirectory = (root: string): DataPaths => {
   const paths = dataPaths(root)

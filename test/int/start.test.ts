@@ -1,5 +1,6 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { pino } from 'pino'
@@ -48,4 +49,10 @@ test('a log that is damaged where the start writes is told of in a line, and not
   closeSync(handle)
   const { code, err } = await mindledger(['serve'], { PORT: '0', DATA_DIR: place.path })
   expect({ code, err }).toEqual({ code: 2, err: 'mindledger: the data directory cannot be used: database disk image is malformed\n' })
+})
+
+test.each(['site=berlin', 'old [1]', 'all*', 'which?'])('a data directory below %s is refused: DuckDB reads more in it', async (name) => {
+  const config = readConfig({ PORT: '0', DATA_DIR: join(place.path, name, 'data') })
+  await expect(startService(config, pino({ level: 'silent' }))).rejects.toThrow('cannot be used as data directory')
+  expect(existsSync(join(place.path, name))).toBe(false)
 })

@@ -103,6 +103,10 @@ describe('an export of Parquet files', () => {
     connection.closeSync()
   })
 
+  test('holds in a folder whose name looks like a column and its value', async () => {
+    expect(await check(copy('day=2026-01-01'))).toMatchObject({ code: 0, err: '' })
+  })
+
   test('by the command ends at a position, and again writes nothing that is complete', async () => {
     const written = await cli('export', '--parquet', 'told', '--until', '40')
     expect(written).toMatchObject({ code: 0, err: '' })
