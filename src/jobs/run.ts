@@ -1,4 +1,5 @@
 import type { JobLast, JobOutcome, JobRun, JobStatementResult, LastValue } from '../../events/job.js'
+import { isProblem } from '../basics/errors.js'
 import type { Origin } from '../log/contract/log.js'
 import { errorMessage, type SqlAnswer } from '../sql/contract/answer.js'
 import { isPassing } from '../sql/contract/patience.js'
@@ -46,10 +47,16 @@ const carryOut = async (engine: Engine, sql: string, work: JobWork, known: reado
   let seen: LastValue[] = []
   const answer = await ask(engine, sql, work, { known, note: (values) => (seen = [...values]) })
   if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }
+  const { positions } = answer
   let hasRows = false
-  // Rows are read to the end, so that predictions are recorded and the query gives its place back.
-  if (answer.type === 'table') for await (const chunk of answer.rows) hasRows ||= chunk.length > 0
-  return { positions: answer.positions, error: null, hasRows, ...(seen.length > 0 && { last: seen }) }
+  try {
+    // Rows are read to the end, so that predictions are recorded and the query gives its place back.
+    if (answer.type === 'table') for await (const chunk of answer.rows) hasRows ||= chunk.length > 0
+  } catch (error) {
+    if (!isProblem(error)) throw error
+    return { positions, error: errorMessage(error), hasRows }
+  }
+  return { positions, error: null, hasRows, ...(seen.length > 0 && { last: seen }) }
 }
 
 /**

@@ -29,6 +29,15 @@ const rows = (...chunks: string[]): SqlAnswer => ({
 })
 const failed = (problem: Problem): SqlAnswer => ({ type: 'error', error_code: 0, error_message: problem.detail, context, problem })
 
+/** Rows that end with an error after the first. */
+const cutOff = (): SqlAnswer => ({
+  ...rows(),
+  rows: (async function* () {
+    yield Buffer.from('[1]')
+    throw new Problem('query_limit', 'Limit', 'too many rows')
+  })(),
+})
+
 /** A clock that stands until it is told to go on. */
 class HandClock implements JobClock {
   time = Date.parse('2026-01-01T00:00:00Z')
@@ -299,14 +308,9 @@ describe('what a run does', () => {
 
   test('a SELECT that fails after its first rows is a failure, and a fault of the service does not end the jobs', () =>
     withJobs(async (open) => {
-      engine.answers = () => ({
-        ...rows(),
-        rows: (async function* () {
-          yield Buffer.from('[1]')
-          throw new Problem('query_limit', 'Limit', 'too many rows')
-        })(),
-      })
+      engine.answers = () => ({ ...cutOff(), positions: [7] })
       await create(open, 'j')
+      expect((await ends(open))[0]).toMatchObject({ statements: [{ positions: [7], error: 'too many rows' }] })
       engine.answers = () => {
         throw new TypeError('a fault')
       }
@@ -318,6 +322,13 @@ describe('what a run does', () => {
         ['error', 'a fault of this service; its log says more'],
         ['complete', null],
       ])
+    }))
+
+  test('a condition that fails after its first rows says so', () =>
+    withJobs(async (open) => {
+      engine.answers = cutOff
+      await create(open, 'j', { ifQuery: 'SELECT 1', every: null })
+      expect(await ends(open)).toMatchObject([{ error: 'the condition failed: too many rows', statements: [] }])
     }))
 
   test('a statement waits while SQL is starting or has too much to do', () =>
