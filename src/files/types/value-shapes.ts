@@ -27,18 +27,23 @@ const commaDecimal = new RegExp(String.raw`^${number},\d+$`)
 export const shortNumber = 15
 const leastNormal = 2.3e-308
 /** A short number fits without a closer look. */
-const fits = (written: string): boolean =>
-  (written.length <= shortNumber && Math.abs(Number(written)) >= leastNormal) || fitsDouble(written)
+const fits = (written: string): boolean => {
+  const size = Math.abs(Number(written))
+  return (written.length <= shortNumber && size >= leastNormal && size < Infinity) || fitsDouble(written)
+}
 
 /** The shape of a number with a fraction, an exponent or separators; `written` is the number with a dot at most. */
 const held = (shape: number, written: string): number => (fits(written) ? shape : shapes.inexact)
 
+/** The shape of a number without commas. */
+const plainNumberShape = (text: string): number => {
+  if (integer.test(text)) return integerShape(text)
+  if (dotThree.test(text)) return shapes.dotThree
+  return exponential.test(text) ? held(shapes.decimal, text) : shapes.text
+}
+
 const numberShape = (text: string): number => {
-  if (!text.includes(',')) {
-    if (integer.test(text)) return integerShape(text)
-    if (dotThree.test(text)) return shapes.dotThree
-    return exponential.test(text) && Number.isFinite(Number(text)) ? held(shapes.decimal, text) : shapes.text
-  }
+  if (!text.includes(',')) return plainNumberShape(text)
   if (commaThree.test(text)) return shapes.commaThree
   if (commaDecimal.test(text)) return held(shapes.commaDecimal, text.replace(',', '.'))
   if (commaGroups.test(text)) return held(shapes.commaGroups, text.replaceAll(',', ''))
@@ -46,6 +51,8 @@ const numberShape = (text: string): number => {
 }
 
 export const longestTyped = 40
+/** No double has more characters in plain notation, with all its digits. */
+const longestNumber = 1_100
 const isBlank = (text: string, at: number) => text.charCodeAt(at) === 0x20 || text.charCodeAt(at) === 0x09
 
 const trimBlanks = (text: string): string => {
@@ -65,6 +72,7 @@ const wordShape = (text: string): number => {
 const mayBeDate = (text: string) => /^\d{1,4}[-/ ]|^\d{1,4}\.\d{1,2}\./.test(text)
 
 const trimmedShape = (text: string): number => {
+  if (text.length > longestTyped) return text.length > longestNumber ? shapes.text : plainNumberShape(text)
   if (startsMonthName(text)) return dateShape(text)
   if (!/^[-.\d]/.test(text)) return wordShape(text)
   const date = mayBeDate(text) ? dateShape(text) : shapes.text
@@ -80,7 +88,6 @@ export const textShape = (value: string): number => {
   if (value === '') return shapes.empty
   const text = trimBlanks(value)
   if (text === '') return shapes.blank
-  if (text.length > longestTyped) return shapes.text
   const shape = trimmedShape(text)
   return text.length === value.length || shape === shapes.text ? shape : shape | shapes.padded
 }

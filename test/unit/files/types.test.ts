@@ -143,6 +143,9 @@ describe('a column has the type of all its values', () => {
     ['a fraction of 19 digits', ['12345678901234567.89']],
     ['a number that is less than the least DOUBLE', ['1e-400', '1']],
     ['a number with an exponent', ['1.2345678901234567891e5']],
+    ['a fraction of 45 digits', ['0.123456789012345678901234567890123456789012345', '1.5']],
+    ['an integer of 45 digits', ['123456789012345678901234567890123456789012345', '1']],
+    ['a number that is more than the greatest DOUBLE', ['1e400', '1']],
     ['thousands by commas', ['9,007,199,254,740,993']],
     ['thousands by commas and a fraction', ['90,071,992,547,409.93', '1,234.5']],
     ['a decimal comma', ['90071992547409,93', '1,5']],
@@ -156,6 +159,7 @@ describe('a column has the type of all its values', () => {
   test.each([
     ['by the shortest digits', ['0.30000000000000004', '-1.7976931348623157e308', '123456789012345.69', '5e-324', '9007199254740992.0']],
     ['by more digits than needed', ['0.10000000000000001', '0.100000000000000006', '1.000000000000000056e-01', '4.9406564584124654e-324']],
+    ['with all its digits', ['0.5', '0.1000000000000000055511151231257827021181583404541015625']],
     ['with zeros at the end', ['0.50000000000000000000', '1.500000000000000000', '0.000', '1.100000000000000000']],
     ['with thousands by commas', ['9,007,199,254,740,992', '1,234,567.25']],
   ])('a DOUBLE that a program printed %s is one', async (_, given) => {
@@ -235,6 +239,8 @@ test('bytes have the shape of their text', () => {
       'True',
       '1.234',
       '0.234',
+      '0.1000000000000000055511151231257827021181583404541015625',
+      '1e400',
       '-007',
       'é',
     ),
