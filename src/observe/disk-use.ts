@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readdir, stat, statfs } from 'node:fs/promises'
+import { lstat, readdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DataPaths } from '../setup/data-directory.js'
 import { openForReading, type Connection } from '../log/storage/schema.js'
@@ -32,15 +32,20 @@ const sizeOf = async (file: string): Promise<number> => {
 
 const inParallel = 64
 
-const sizesIn = async (directory: string, add: (name: string, bytes: number) => void): Promise<void> => {
-  const names = await readdir(directory, { recursive: true }).catch(() => [])
+/** The sizes of files by their paths in a directory. Node's recursive `readdir` fails as a whole if one directory disappears meanwhile. */
+const sizesIn = async (directory: string, add: (path: string, bytes: number) => void, below = ''): Promise<void> => {
+  const names = await readdir(join(directory, below)).catch(() => [])
+  const directories: string[] = []
   for (let i = 0; i < names.length; i += inParallel)
     await Promise.all(
       names.slice(i, i + inParallel).map(async (name) => {
-        const found = await stat(join(directory, name)).catch(() => undefined)
-        if (found?.isFile() === true) add(name, found.size)
+        const path = join(below, name)
+        const found = await lstat(join(directory, path)).catch(() => undefined)
+        if (found?.isFile() === true) add(path, found.size)
+        if (found?.isDirectory() === true) directories.push(path)
       }),
     )
+  for (const path of directories) await sizesIn(directory, add, path)
 }
 
 const sampleMaxPayloads = 1_000

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from '@jest/globals'
 import { dataPaths } from '../../../src/setup/data-directory.js'
@@ -78,6 +78,32 @@ test('those who ask at the same time share one measuring', async () => {
   writeFileSync(join(paths.temporary, 'upload'), 'xyz')
   expect((await measure()).bytes.temporary).toBe(0)
   expect((await keptDiskUse(paths, 0)()).bytes.temporary).toBe(3)
+})
+
+test('directories that come and go while they are listed take nothing else from the count', async () => {
+  const place = temporaryDirectory()
+  cleanUp.push(() => place.remove())
+  const paths = dataPaths(place.path)
+  mkdirSync(paths.temporary)
+  writeFileSync(join(paths.temporary, 'spilled'), 'xyz')
+  const uploads = Array.from({ length: 400 }, (_, n) => join(paths.temporary, `upload-${n}`))
+  for (const upload of uploads) mkdirSync(upload)
+  let isOver = false
+  const churn = async () => {
+    for (let n = 0; !isOver; n++) {
+      const here = uploads.filter((_, i) => i % 20 === n % 20)
+      for (const upload of here) rmdirSync(upload)
+      await new Promise((resolve) => setImmediate(resolve))
+      for (const upload of here) mkdirSync(upload)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const churning = churn()
+  const counted: number[] = []
+  for (let n = 0; n < 10; n++) counted.push((await diskUse(paths)).bytes.temporary)
+  isOver = true
+  await churning
+  expect(counted).toEqual(Array(10).fill(3))
 })
 
 test('mindledger status tells the same beside a server and without one, and its exit status whether all is ready', async () => {
