@@ -212,64 +212,6 @@ describe('INSERT', () => {
     expect([await head(), unfinished()]).toEqual([before, []])
   })
 
-  const makeExact = () =>
-    ok(`CREATE OR REPLACE TABLE files.exact (SELECT 1 AS id, 1.5 AS price, DATE '2024-01-01' AS day, TIME '10:30' AS hour, true AS good,
-      TIMESTAMP '2024-01-01 10:30:00' AS moment, [1] AS list, {'a': 1} AS one, CAST([0.5] AS FLOAT[]) AS vector)`)
-
-  test.each([
-    ['price', '2.25', 'Column "price" is DECIMAL(2,1), which would change 2.25'],
-    ['price', 'CAST(2.25 AS DOUBLE)', 'would change 2.25'],
-    ['price', "'2.25'", 'would change 2.25'],
-    ['price', "'2.25e0'", 'would change 2.25e0'],
-    ['id', '912.50', 'Column "id" is INTEGER, which would change 912.50'],
-    ['id', "'912.50'", 'would change 912.50'],
-    ['id', "'1_000.5'", 'would change 1_000.5'],
-    ['good', '2.5', 'Column "good" is BOOLEAN, which would change 2.5'],
-    ['good', '2', 'would change 2'],
-    ['day', "TIMESTAMP '2024-05-01 10:30:00'", 'Column "day" is DATE, which would change 2024-05-01 10:30:00'],
-    ['day', "TIMESTAMPTZ '2024-05-01 10:30:00+00'", 'would change 2024-05-01 10:30:00+00'],
-    ['day', "'2024-05-01 10:30:00'", 'would change 2024-05-01 10:30:00'],
-    ['hour', "TIMESTAMP '2024-05-01 10:30:00'", 'Column "hour" is TIME, which would change 2024-05-01 10:30:00'],
-    ['hour', "'2024-05-01 10:30:00'", 'would change 2024-05-01 10:30:00'],
-    ['hour', "'10:30:00+02'", 'would change 10:30:00+02'],
-    ['moment', "'2024-05-01 10:30:00+02'", 'Column "moment" is TIMESTAMP, which would change 2024-05-01 10:30:00+02'],
-    ['moment', "'2024-05-01 10:30:00.1234567'", 'would change 2024-05-01 10:30:00.1234567'],
-    ['list', '[1.7]', 'Column "list" is INTEGER[], which would change [1.7]'],
-    ['list', "'[1.7]'", 'would change [1.7]'],
-    ['one', "{'a': 1, 'b': 2}", "would change {'a': 1, 'b': 2}"],
-  ])('changes no value: a %s of %s is refused', async (column, value, reason) => {
-    await makeExact()
-    expect(await refusal(`INSERT INTO files.exact (${column}) VALUES (${value})`)).toContain(reason)
-    expect(await rows('SELECT count(*) FROM files.exact')).toEqual([[1]])
-  })
-
-  test('takes values of other types that are the same in the column, and those that were CAST', async () => {
-    await makeExact()
-    await ok("INSERT INTO files.exact (id, price, day) VALUES (2.00, 2.50, TIMESTAMP '2024-01-02 00:00:00'), (NULL, NULL, NULL)")
-    await ok('INSERT INTO files.exact (price, id) SELECT CAST(2.25 AS DECIMAL(2,1)), round(3.4)')
-    await ok('INSERT INTO files.exact (price) SELECT CAST(0.1 AS DOUBLE)')
-    await ok("INSERT INTO files.exact (id, price, day) VALUES ('4.0', ' 2.50', '2024-01-04 00:00:00'), ('5e0', '1e-1', '2024-01-05')")
-    expect(await rows('SELECT id, price, CAST(day AS VARCHAR) FROM files.exact')).toEqual([
-      [1, 1.5, '2024-01-01'],
-      [2, 2.5, '2024-01-02'],
-      [null, null, null],
-      [3, 2.3, null],
-      [null, 0.1, null],
-      [4, 2.5, '2024-01-04'],
-      [5, 0.1, '2024-01-05'],
-    ])
-    await makeExact()
-    const into = 'INSERT INTO files.exact (hour, good, moment, list, one, vector) VALUES'
-    await ok(`${into} ('11:30', 0, DATE '2024-01-02', [2.0, NULL], {'a': 2.0}, [0.123456789012])`)
-    await ok(`${into} ('12:30:00.5', 'true', '2024-01-03T10:30:00Z', '[3, 4]', NULL, NULL)`)
-    expect(
-      await rows('SELECT CAST(hour AS VARCHAR), good, CAST(moment AS VARCHAR), list, one.a, len(vector) FROM files.exact OFFSET 1'),
-    ).toEqual([
-      ['11:30:00', false, '2024-01-02 00:00:00', [2, null], 2, 1],
-      ['12:30:00.5', true, '2024-01-03 10:30:00', [3, 4], null, null],
-    ])
-  })
-
   test('of many at once loses no row', async () => {
     await ok('CREATE TABLE files.many (n INT)')
     await Promise.all(Array.from({ length: 12 }, (_, n) => ok(`INSERT INTO files.many VALUES (${n})`)))

@@ -18,8 +18,9 @@ const cutNumber = (value: string, cast: string, digits: number): string =>
 /** Whether a text has a finer time, a time of day, or an offset that a column of times would leave out. */
 const cutMoment = (value: string, cast: string, type: string): string => {
   if (type === 'TIME') return `NOT regexp_full_match(${value}, '\\s*[0-9:]+(\\.[0-9]{1,6}0*)?\\s*')`
-  const zoned = (of: string): string => `TRY_CAST(${of} AS TIMESTAMP WITH TIME ZONE)`
-  return `regexp_matches(${value}, ':[0-9]+\\.[0-9]{${secondDigits(type)}}[0-9]*[1-9]') OR ${zoned(value)} <> ${zoned(cast)}`
+  // A text of JSON has quotes.
+  const zoned = (of: string): string => `TRY_CAST(trim(CAST(${of} AS VARCHAR), '"') AS TIMESTAMP WITH TIME ZONE)`
+  return `regexp_matches(${value}, ':[0-9]+\\.[0-9]{${secondDigits(type)}}[0-9]*[1-9]') OR ${zoned(value)} IS DISTINCT FROM ${zoned(cast)}`
 }
 
 /** Whether the cast of a text loses something. Texts in columns of DOUBLE, texts, booleans and others lose nothing, or cannot be cast. */
@@ -30,14 +31,13 @@ const cutText = (value: string, cast: string, type: string): string | undefined 
   return nested.test(type) ? `${bare(value)} <> ${bare(`CAST(${cast} AS VARCHAR)`)}` : undefined
 }
 
-/** A type in which all numbers are one type, for columns of FLOAT and DOUBLE, which hold rounded numbers anyway. */
+/** A type in which FLOAT and DOUBLE are one type. Their columns hold rounded numbers anyway, also of DECIMAL. */
 const withoutFloats = (type: string): string => type.replace(/\b(?:FLOAT|DOUBLE)\b/g, 'number').replace(/\[\d+\]/g, '[]')
-const withoutNumbers = (type: string): string =>
-  withoutFloats(type).replace(/\b(?:DECIMAL\(\d+,\d+\)|U?(?:TINY|SMALL|BIG|HUGE)INT|U?INTEGER)/g, 'number')
+const withoutFractions = (type: string): string => withoutFloats(type).replace(/\bDECIMAL\(\d+,\d+\)/g, 'number')
 
 /** Whether a cast to the type of a column would change a value without an error, as SQL. Undefined if it never does. */
 const changed = (value: string, cast: string, given: string, type: string): string | undefined => {
-  if (type === 'VARCHAR' || given === type || withoutNumbers(given) === withoutFloats(type)) return undefined
+  if (type === 'VARCHAR' || given === type || withoutFractions(given) === withoutFloats(type)) return undefined
   if (given === 'VARCHAR') return cutText(value, cast, type)
   // A time of day does not tell its day.
   if (type === 'TIME') return `${value} IS NOT NULL`
