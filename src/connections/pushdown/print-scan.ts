@@ -69,22 +69,24 @@ const tryFilter = (filter: Filter, columns: Columns, dialect: Dialect, values: s
 export const canPush = (filter: Filter, columns: readonly TableColumn[], dialect: Dialect): boolean =>
   tryFilter(filter, columns, dialect, []) !== undefined
 
-/** The names of the columns that a filter compares. @example columnsOf({ not: { isNull: 'id' } }) // ['id'] */
-export const columnsOf = (filter: Filter): string[] => {
-  if ('and' in filter) return filter.and.flatMap(columnsOf)
-  if ('or' in filter) return filter.or.flatMap(columnsOf)
-  if ('not' in filter) return columnsOf(filter.not)
-  if ('isNull' in filter) return [filter.isNull]
-  return 'isNotNull' in filter ? [filter.isNotNull] : [filter.column]
+type Condition = Exclude<Filter, { and: readonly Filter[] } | { or: readonly Filter[] } | { not: Filter }>
+
+const conditionsIn = (filter: Filter): Condition[] => {
+  if ('and' in filter) return filter.and.flatMap(conditionsIn)
+  if ('or' in filter) return filter.or.flatMap(conditionsIn)
+  return 'not' in filter ? conditionsIn(filter.not) : [filter]
 }
 
+/** The columns whose values a filter compares with constants. @example comparedIn({ like: 'a%', column: 'word' }) // ['word'] */
+export const comparedIn = (filter: Filter): string[] =>
+  conditionsIn(filter).flatMap((condition) => ('column' in condition ? [condition.column] : []))
+
 /** The number of constants in a filter. @example constantsIn({ in: [one, two], column: 'id' }) // 2 */
-export const constantsIn = (filter: Filter): number => {
-  if ('and' in filter) return filter.and.reduce((sum, each) => sum + constantsIn(each), 0)
-  if ('or' in filter) return filter.or.reduce((sum, each) => sum + constantsIn(each), 0)
-  if ('not' in filter) return constantsIn(filter.not)
-  return 'in' in filter ? filter.in.length : 1
-}
+export const constantsIn = (filter: Filter): number =>
+  conditionsIn(filter).reduce((sum, condition) => sum + ('in' in condition ? condition.in.length : 1), 0)
+
+const nameIn = (condition: Condition): string =>
+  'isNull' in condition ? condition.isNull : 'isNotNull' in condition ? condition.isNotNull : condition.column
 
 /**
  * Whether a filter that is sent keeps the same rows in the database as in DuckDB, and none besides.
@@ -92,8 +94,8 @@ export const constantsIn = (filter: Filter): number => {
  * @example keepsSame({ compare: '<', column: 'day', with: { type: 'DATE', value: '2026-01-01' } }, columns, mysqlDialect) // false
  */
 export const keepsSame = (filter: Filter, columns: readonly TableColumn[], { keepsMore }: Dialect): boolean =>
-  columnsOf(filter).every((name) => {
-    const column = columnOf(columns, name)
+  conditionsIn(filter).every((condition) => {
+    const column = columnOf(columns, nameIn(condition))
     return column !== undefined && keepsMore?.(column) !== true
   })
 

@@ -158,7 +158,8 @@ describe('types of PostgreSQL', () => {
 
   test('numbers of many digits are compared as numbers, or refused', async () => {
     await postgres.run(`CREATE TABLE shares AS SELECT i AS id, CASE WHEN i < 3 THEN 0.3 ELSE 1::numeric / 30000000000 END AS ratio,
-      (0.3 + CASE WHEN i < 3 THEN 0 ELSE 1e30 + 1e-20 END)::numeric AS wide FROM generate_series(1, 4) i`)
+      (0.3 + CASE WHEN i < 3 THEN 0 ELSE 1e30 + 1e-20 END)::numeric AS wide FROM generate_series(1, 4) i;
+      CREATE TABLE many AS SELECT 1e30 + i * 1e-20 AS wide FROM generate_series(1, 3000) i`)
     const service = await startTestService()
     try {
       const parameters = connection.parameters
@@ -167,6 +168,9 @@ describe('types of PostgreSQL', () => {
       expect((await sql(service.url, 'SELECT id, ratio FROM pg.shares WHERE ratio <> 0 ORDER BY id')).data).toHaveLength(4)
       const wide = await sql(service.url, 'SELECT id, wide FROM pg.shares WHERE wide <> 0 ORDER BY id')
       expect(wide.error_message).toMatch(/"wide" numbers have more digits than can be compared/)
+      const many = await sql(service.url, 'SELECT wide FROM pg.many WHERE wide <> 0')
+      expect(many.error_message).toMatch(/"wide" numbers have more digits than can be compared/)
+      expect((await sql(service.url, 'SELECT wide FROM pg.shares WHERE wide IS NOT NULL')).data).toHaveLength(4)
     } finally {
       await service.stop()
     }

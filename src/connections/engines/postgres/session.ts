@@ -2,11 +2,12 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { mayWrite } from '../../pushdown/native.js'
-import { columnsOf, needsColumns, printScan, tableName } from '../../pushdown/print-scan.js'
+import { needsColumns, printScan, tableName } from '../../pushdown/print-scan.js'
 import { postgresDialect } from '../../pushdown/postgres.js'
 import type { ListedColumns, Query, Scan, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
+import { refuseComparedTexts } from '../contract/compared-texts.js'
 import type { ErrorExplainer } from '../contract/explain.js'
 import { missingTable } from '../contract/missing-table.js'
 import { SocketSession } from '../contract/socket-session.js'
@@ -38,12 +39,6 @@ const asked = (type: AnswerColumn['type'], reading: TextReading | UnsettledText)
   if (type.type === 'HUGEINT') return { type, put: putHugeint }
   return type.type === 'DECIMAL' ? { type, put: putDecimal(type.width, type.scale) } : reading
 }
-
-/** The refusal of numbers that were compared there as numbers, and would be compared here as texts. */
-const comparedAsText = (column: string): Problem =>
-  new Problem('query_failed', 'A value cannot be read', `In the column "${column}" numbers have more digits than can be compared`, {
-    hint: 'Convert it there: SELECT * FROM db (SELECT …, CAST(… AS double precision) FROM … WHERE …).',
-  })
 
 /** A session of PostgreSQL. Each statement is a separate transaction, which is read-only unless the connection may write. */
 export class PostgresSession extends SocketSession implements Session {
@@ -150,14 +145,19 @@ export class PostgresSession extends SocketSession implements Session {
       return type ? asked(type, reading) : reading
     })
     const names = uniqueNames(fields.map(({ name }) => name))
-    const readings = settle(open, names, rows)
-    const filtered = new Set('scan' in query ? (query.scan.filters ?? []).flatMap(columnsOf) : [])
-    readings.forEach(({ type }, index) => {
-      const { name = '', oid } = fields[index] ?? {}
-      if (oid === numericOid && type.type === 'VARCHAR' && filtered.has(name)) throw comparedAsText(name)
-    })
-    const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
-    return this.#cursor(statement, reader, rows, before, readings, columns)
+    try {
+      const readings = settle(open, names, rows)
+      refuseComparedTexts(
+        query,
+        fields.filter((field, index) => field.oid === numericOid && readings[index]?.type.type === 'VARCHAR'),
+      )
+      const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
+      return this.#cursor(statement, reader, rows, before, readings, columns)
+    } catch (error) {
+      // The next statement would wait for rows that nobody reads.
+      await reader.close()
+      throw error
+    }
   }
 
   /** Begins a statement and reads its first rows. Types that it meets for the first time are looked up, and it begins again. */

@@ -1,0 +1,19 @@
+import { Problem } from '../../../basics/errors.js'
+import type { Query } from '../../contract/requests.js'
+import { comparedIn } from '../../pushdown/print-scan.js'
+
+/**
+ * Refuses numbers that come as text below a filter: they were compared there as numbers, and would be compared here as texts.
+ *
+ * @param texts the columns that are numbers there, and texts here
+ * @throws Problem query_failed that names the column
+ */
+export const refuseComparedTexts = (query: Query, texts: readonly { name: string }[]): void => {
+  const compared = new Set('scan' in query ? (query.scan.filters ?? []).flatMap(comparedIn) : [])
+  const column = texts.find(({ name }) => compared.has(name))
+  if (!column) return
+  const detail = `In the column "${column.name}" numbers have more digits than can be compared`
+  throw new Problem('query_failed', 'A value cannot be read', detail, {
+    hint: 'Convert it there: SELECT * FROM db (SELECT …, CAST(… AS decimal(38, 10)) FROM … WHERE …).',
+  })
+}
