@@ -9,6 +9,10 @@ const hexText = (value: string): string => (value === '' ? "''" : `CONVERT(0x${B
 /** MySQL reads a number of two digits beside a YEAR as a year of this century or the last one. */
 const isYear = ({ remote }: TableColumn): boolean => /^year\b/i.test(remote)
 
+/** A number with more declared digits than an exact type has gets its type here by the digits that its values use. */
+const isOpen = ({ type, remote }: TableColumn): boolean =>
+  type.type === 'DECIMAL' && !(Number(/^decimal\((\d+)/i.exec(remote)?.[1]) <= decimalMaxDigits)
+
 const isText = ({ type, remote, exactText }: TableColumn): boolean =>
   exactText && type.type === 'VARCHAR' && /^(?:(?:var)?char|enum)\(|text$/.test(remote)
 
@@ -62,11 +66,12 @@ export const mysqlDialect: Dialect = {
   // MySQL writes six digits of a FLOAT, and all of a DOUBLE.
   read: ({ type }, quoted) => (type.type === 'FLOAT' ? { sql: `${quoted} + 0e0`, type } : undefined),
   canAskNull: (column) => !holdsTimes(column),
-  canGroup: isNumber,
+  canGroup: (column) => isNumber(column) && !isOpen(column),
   aggregate: (name, column, quoted) => {
     if (name === 'count' && !column) return { sql: 'count(*)', type: plain('BIGINT') }
     if (!column || !isNumber(column)) return undefined
     if (name === 'count') return { sql: `count(${quoted})`, type: plain('BIGINT') }
+    if (isOpen(column)) return undefined
     if (name !== 'sum') return { sql: `${name}(${quoted})`, type: column.type }
     if (isInteger(column.type)) return { sql: `sum(${quoted})`, type: plain('HUGEINT') }
     if (column.type.type !== 'DECIMAL') return undefined

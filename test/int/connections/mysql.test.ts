@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import mysql from 'mysql2'
 import { Connections } from '../../../src/connections/connections.js'
-import type { Connection } from '../../../src/connections/contract/requests.js'
+import type { Connection, Filter } from '../../../src/connections/contract/requests.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
-import { duck, problemOf, readAll } from '../../support/connections/answers.js'
+import { compare, duck, problemOf, readAll } from '../../support/connections/answers.js'
 import { until } from '../../support/until.js'
 import { password } from '../../support/connections/postgres.js'
 
@@ -39,6 +39,30 @@ const column = (name: string, columnType: number, more: object = {}) => ({
   ...{ flags: 0, decimals: 0, ...more },
 })
 
+/** Numbers as a DECIMAL(65,30) sends them, by the tables that have them. */
+const amounts: Readonly<Record<string, readonly string[]>> = {
+  amounts: ['123456789.500000000000000000000000000000', '0.300000000000000000000000000000'],
+  wide: Array.from({ length: 3_000 }, () => '12345678901234567890.123456789012345678900000000000'),
+}
+
+/** Answers the statements of a scan of a table of amounts. */
+const answerAmounts = (side: ServerSide, sql: string, table: string): void => {
+  if (sql.includes('information_schema.columns')) {
+    const names = ['name', 'remote', 'nullable', 'charset', 'collation']
+    const row = { name: 'amount', remote: 'decimal(65,30)', nullable: 'YES', charset: '', collation: null }
+    side.writeTextResult(
+      [row],
+      names.map((name) => column(name, 253)),
+    )
+    return
+  }
+  const rows = sql.endsWith('LIMIT 0') ? [] : (amounts[table] ?? [])
+  side.writeTextResult(
+    rows.map((amount) => ({ amount })),
+    [column('amount', 246, { characterSet: 63, columnLength: 67, decimals: 30 })],
+  )
+}
+
 const answer = (side: ServerSide, sql: string): void => {
   asked.push(sql)
   if (/^(?:SET|START|ROLLBACK|COMMIT)/.test(sql)) {
@@ -67,6 +91,11 @@ const answer = (side: ServerSide, sql: string): void => {
   }
   if (sql.includes('refuse')) {
     side.writeError({ code: 1064, message: "You have an error near 'refuse' in mysql://me:secret@db/shop" })
+    return
+  }
+  const table = Object.keys(amounts).find((name) => sql.includes(`\`${name}\``) || sql.includes(Buffer.from(name).toString('hex')))
+  if (table !== undefined) {
+    answerAmounts(side, sql, table)
     return
   }
   if (sql.includes('table_comment')) {
@@ -159,6 +188,20 @@ describe('a server that speaks as MySQL', () => {
       ['-5', null, null, null],
     ])
     expect(asked.slice(-2)).toEqual(['START TRANSACTION READ ONLY', 'SELECT * FROM t'])
+  })
+
+  test('has numbers of many declared digits by those in use, or refuses to compare them', async () => {
+    const scan = (table: string, filters: readonly Filter[] = []) =>
+      readAll(db, connections, connection(), { scan: { table, columns: ['amount'], filters } })
+    const { types, rows, sent } = await scan('amounts', [compare('amount', '>', '0')])
+    expect(sent).toBe('SELECT `amount` FROM `amounts` WHERE `amount` > 0')
+    expect(types).toEqual({ amount: 'DECIMAL(38,16)' })
+    expect(rows).toEqual([['123456789.5000000000000000'], ['0.3000000000000000']])
+    expect(await problemOf(scan('wide', [compare('amount', '>', '0')]))).toMatchObject({
+      code: 'query_failed',
+      detail: 'In the column "amount" numbers have more digits than can be compared',
+    })
+    expect((await scan('wide', [{ isNotNull: 'amount' }])).types).toEqual({ amount: 'VARCHAR' })
   })
 
   test('gets no file of this machine', async () => {

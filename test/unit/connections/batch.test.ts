@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { digitsOf, putDecimal, putHugeint, putUuid } from '../../../src/connections/batch/numbers.js'
+import { openScale } from '../../../src/connections/batch/open-scale.js'
 import { daysOf, putInterval, putTimestamp } from '../../../src/connections/batch/times.js'
 import { ValueError } from '../../../src/connections/batch/value-error.js'
 import { encodeVectors, Vector } from '../../../src/connections/batch/vector.js'
@@ -186,6 +187,20 @@ test.each<[text: string, digits: ReturnType<typeof digitsOf>]>([
   [`${'0'.repeat(2_000_000)}x`, undefined],
 ])('the digits of a number are counted', (text, digits) => {
   expect(digitsOf(text)).toEqual(digits)
+})
+
+test.each<[texts: (string | null)[], most: number, scale: number | undefined]>([
+  [[], 30, 16],
+  [[], 0, 0],
+  [['123456789.5', null, '0.3'], 30, 16],
+  [['0.333333333333333333333333333333'], 30, 30],
+  [['0.333333333333333333333333333333'], Infinity, 34],
+  [['1234567890123456789012345678.5'], 10, 10],
+  [['12345678901234567890123456789'], 10, 0],
+  [['12345678901234567890123456789.5'], 30, 5],
+  [['12345678901234567890.1234567890123456789'], 30, undefined],
+])('numbers %j with at most %d digits behind the point have the scale %s', (texts, most, scale) => {
+  expect(openScale(texts, most)).toBe(scale)
 })
 
 test('a secret is taken out of a text of any length', () => {

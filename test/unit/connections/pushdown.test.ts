@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Constant, Filter, TableColumn } from '../../../src/connections/contract/requests.js'
 import type { ColumnType } from '../../../src/connections/contract/types.js'
 import { dialectOf } from '../../../src/connections/pushdown/dialects.js'
-import { canPush, printScan } from '../../../src/connections/pushdown/print-scan.js'
+import { canAggregate, canPush, printScan } from '../../../src/connections/pushdown/print-scan.js'
 
 const column = (type: ColumnType['type'], remote: string): TableColumn =>
   ({ name: 'c', type: { type }, remote, nullable: true, exactText: true }) as TableColumn
@@ -36,6 +36,19 @@ test.each([
   expect(printScan({ table: 't', columns: ['c'], filters }, columns, dialectOf('mysql')).sql).toBe(
     `SELECT \`c\` FROM \`t\` WHERE (${first}CAST(CONVERT(\`c\` USING utf8mb4) AS BINARY) = CAST(${text} AS BINARY))`,
   )
+})
+
+test.each([
+  ['decimal(38,10)', true],
+  ['decimal(65,30)', false],
+  ['decimal(41,0) unsigned', false],
+])('MySQL is asked for the sum and the groups of a %s: %s', (remote, isAsked) => {
+  const amount = { ...column('DECIMAL', remote), type: { type: 'DECIMAL', width: 38, scale: 10 } } as const
+  const sum = { table: 't', columns: [], aggregates: [{ function: 'sum', column: 'c', as: 's' }] } as const
+  expect(canAggregate(sum, [amount], dialectOf('mysql'))).toBe(isAsked)
+  const count = { table: 't', columns: ['c'], aggregates: [{ function: 'count', as: 'n' }] } as const
+  expect(canAggregate(count, [amount], dialectOf('mysql'))).toBe(isAsked)
+  expect(canPush(above({ type: 'INTEGER', value: '0' }), [amount], dialectOf('mysql'))).toBe(true)
 })
 
 test.each<[Constant, string]>([

@@ -7,6 +7,7 @@ import { mysqlDialect } from '../../pushdown/mysql.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { printScan, tableName } from '../../pushdown/print-scan.js'
 import type { Cursor, Session, Surroundings } from '../contract/engine.js'
+import { refuseComparedTexts } from '../contract/compared-texts.js'
 import type { ErrorExplainer } from '../contract/explain.js'
 import { inTime } from '../../../basics/concurrency/bounded-waits.js'
 import { missingTable } from '../contract/missing-table.js'
@@ -16,7 +17,7 @@ import { openClient, type MysqlClient } from './connect.js'
 import { Reader, run } from './cursor.js'
 import { listColumns } from './every-column.js'
 import type { MysqlParameters } from './parameters.js'
-import { floatReading, readingOf, type BytesReading, type UnsettledBytes } from './types.js'
+import { floatReading, isDecimal, readingOf, type BytesReading, type UnsettledBytes } from './types.js'
 
 const firstRows = 1_024
 const settleMs = 50
@@ -197,6 +198,16 @@ export class MysqlSession extends SocketSession implements Session {
     })
     const names = uniqueNames(fields.map(({ name }) => name))
     const readings = settle(open, names, first.rows)
+    try {
+      refuseComparedTexts(
+        query,
+        fields.filter((field, index) => isDecimal(field) && readings[index]?.type.type === 'VARCHAR'),
+      )
+    } catch (error) {
+      // The next statement would wait for rows that nobody reads.
+      await this.#end(reader, true)
+      throw error
+    }
     const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
     let next: typeof first | undefined = first
     let committed = false

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import {
-  digitsOf,
   putBigint,
   putDecimal,
   putDouble,
@@ -14,6 +13,7 @@ import {
   putUtinyint,
   putUuid,
 } from '../../batch/numbers.js'
+import { openScale } from '../../batch/open-scale.js'
 import { daysOf, putDate, putSpan, putTimestamp, putTimestampTz, spanMicros } from '../../batch/times.js'
 import type { ColumnReading, UnsettledReading } from '../../batch/column-reading.js'
 import type { Vector } from '../../batch/vector.js'
@@ -83,18 +83,20 @@ const binaryCharset = 63
 
 const decimalOf = ({ columnLength, decimals, flags }: Field): BytesReading | UnsettledBytes => {
   const width = columnLength - (decimals > 0 ? 1 : 0) - ((flags & unsignedFlag) === 0 ? 1 : 0)
-  const exact = (digits: number): BytesReading => {
-    const put = putDecimal(digits, decimals)
-    return { type: decimal(digits, decimals), put: (vector, row, value) => put(vector, row, value.toString('latin1')) }
+  const exact = (digits: number, scale: number): BytesReading => {
+    const put = putDecimal(digits, scale)
+    return { type: decimal(digits, scale), put: (vector, row, value) => put(vector, row, value.toString('latin1')) }
   }
-  if (width <= decimalMaxDigits) return exact(Math.max(width, decimals, 1))
+  if (width <= decimalMaxDigits) return exact(Math.max(width, decimals, 1), decimals)
   // A sum of BIGINT is declared with 41 digits.
   return {
-    settle: (values) =>
-      decimals <= decimalMaxDigits &&
-      values.every((value) => value === null || (digitsOf(value.toString('latin1'))?.before ?? Infinity) <= decimalMaxDigits - decimals)
-        ? exact(decimalMaxDigits)
-        : text,
+    settle: (values) => {
+      const scale = openScale(
+        values.map((value) => value?.toString('latin1') ?? null),
+        decimals,
+      )
+      return scale === undefined ? text : exact(decimalMaxDigits, scale)
+    },
   }
 }
 
@@ -123,12 +125,15 @@ const others: Readonly<Record<number, BytesReading>> = {
 /** The reading of a FLOAT that was selected as a DOUBLE. As a FLOAT, MySQL writes only six of its digits. */
 export const floatReading: BytesReading = others[4] ?? text
 
+/** Whether a column has decimal numbers, whose declaration may allow more digits than an exact type has. */
+export const isDecimal = ({ columnType }: Field): boolean => columnType === 0 || columnType === 246
+
 /** How to read the values of a column: in the type that holds each value exactly. */
 export const readingOf = (field: Field): BytesReading | UnsettledBytes => {
   const { columnType, flags, characterSet, extendedFormat, extendedTypeName } = field
   if (extendedFormat === 'json') return json
   if (extendedTypeName === 'uuid') return ofText('UUID', putUuid)
-  if (columnType === 0 || columnType === 246) return decimalOf(field)
+  if (isDecimal(field)) return decimalOf(field)
   const integer = integers[columnType]
   if (integer) return integer[(flags & unsignedFlag) === 0 ? 0 : 1]
   return others[columnType] ?? (characterSet === binaryCharset && columnType !== 6 ? bytes : text)

@@ -9,7 +9,7 @@ import {
   putUinteger,
   putUuid,
 } from '../../batch/numbers.js'
-import { digitsOf } from '../../batch/numbers.js'
+import { openScale } from '../../batch/open-scale.js'
 import { putDate, putInterval, putTime, putTimestamp, putTimestampTz, putTimeTz } from '../../batch/times.js'
 import type { ColumnReading, UnsettledReading } from '../../batch/column-reading.js'
 import { ValueError } from '../../batch/value-error.js'
@@ -86,27 +86,10 @@ const declaredNumeric = (typmod: number): TextReading => {
 const numeric = (width: number, scale: number): TextReading =>
   width > decimalMaxDigits ? text : { type: decimal(width, scale), put: putDecimal(width, scale) }
 
-/**
- * The scales for numbers without a declared scale, in the order in which they are tried: computed numbers of PostgreSQL have 16 to 24
- * digits behind the point. If none fits, the digits that are left are shared by both sides of the point.
- */
-const scales = [16, 24, 0] as const
-const usual = numeric(decimalMaxDigits, scales[0])
-
 const openNumeric: UnsettledText = {
   settle: (texts) => {
-    let [before, behind] = [0, 0]
-    for (const each of texts) {
-      if (each === null) continue
-      const digits = digitsOf(each)
-      before = Math.max(before, digits?.before ?? 0)
-      behind = Math.max(behind, digits?.behind ?? 0)
-    }
-    if (before + behind > decimalMaxDigits) return text
-    const scale =
-      scales.find((one) => behind <= one && before <= decimalMaxDigits - one) ??
-      behind + Math.floor((decimalMaxDigits - before - behind) / 2)
-    return scale === scales[0] ? usual : numeric(decimalMaxDigits, scale)
+    const scale = openScale(texts)
+    return scale === undefined ? text : numeric(decimalMaxDigits, scale)
   },
 }
 
