@@ -18,7 +18,8 @@ const isText = ({ remote, exactText }: TableColumn): boolean =>
   exactText && (remote === 'text' || /^character varying(?:\(\d+\))?$/.test(remote))
 
 /** Types without fields. A row of fields is NULL in PostgreSQL as soon as all its fields are, and here only as a whole. */
-const typesWithoutFields = /^(?:text|character|"char"|name|citext|json|xml|inet|cidr|macaddr|bit|money|numeric|tsvector|oid)/
+const typesWithoutFields =
+  /^(?:text|character(?: varying)?|"char"|name|citext|json|xml|inet|cidr|macaddr8?|bit(?: varying)?|money|numeric|tsvector|oid)(?:\(.*\))?$/
 
 const isDeclared = ({ remote, type }: TableColumn): boolean => type.type === 'DECIMAL' && /^numeric\(/.test(remote)
 

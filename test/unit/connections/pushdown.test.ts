@@ -39,6 +39,20 @@ test.each([
 })
 
 test.each([
+  ['text', true],
+  ['character varying(20)', true],
+  ['bit varying(3)', true],
+  ['numeric(39,1)', true],
+  ['money', true],
+  // The name of a row of fields may begin like a type without fields.
+  ['money_amount', false],
+  ['text_pair', false],
+  ['public.place', false],
+])('PostgreSQL is asked whether a %s is NULL: %s', (remote, isAsked) => {
+  expect(canPush({ isNotNull: 'c' }, [column('VARCHAR', remote)], dialectOf('postgres'))).toBe(isAsked)
+})
+
+test.each([
   ['decimal(38,10)', true],
   ['decimal(65,30)', false],
   ['decimal(41,0) unsigned', false],
