@@ -184,6 +184,21 @@ describe('a database that fails', () => {
     await flood.stop()
   })
 
+  test('a server that does not know the most digits of floats is asked for one fewer', async () => {
+    const kept: string[] = []
+    const server = await floodsWith(
+      () => undefined,
+      (statement) => {
+        const isRefused = statement.includes('extra_float_digits = 3')
+        if (!isRefused) kept.push(statement)
+        return isRefused
+      },
+    )
+    expect(await connections.check(postgres.connection({ port: server.port, sslmode: 'disable' }))).toEqual({ status: 'success' })
+    expect(kept.filter((statement) => statement.includes('extra_float_digits'))).toEqual(['SET extra_float_digits = 2'])
+    await server.stop()
+  })
+
   test('floods: a server that sends rows that nobody asked for is not listened to', async () => {
     const flood = await floodsWith(repeatedly(Buffer.concat(Array.from({ length: 1_000 }, () => row('x')))))
     const connection = postgres.connection({ port: flood.port, sslmode: 'disable' })

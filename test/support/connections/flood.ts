@@ -32,8 +32,16 @@ const lengthOf = (bytes: Buffer, isFirst: boolean): number | undefined => {
   return bytes.length < head + 4 ? undefined : head + bytes.readInt32BE(head)
 }
 
-/** A server with PostgreSQL's protocol that accepts every login, and answers each statement with parameters by `answer` only. */
-export const floodsWith = (answer: (socket: Socket) => void): Promise<Listening> =>
+const refused = message('E', 'SERROR\0VERROR\0C22023\0Minvalid value\0\0')
+
+/**
+ * A server with PostgreSQL's protocol that accepts every login, and answers each statement with parameters by `answer` only. Others succeed,
+ * except for those that `refuses` names.
+ */
+export const floodsWith = (
+  answer: (socket: Socket) => void,
+  refuses: (statement: string) => boolean = () => false,
+): Promise<Listening> =>
   listen((socket) => {
     let [held, isFirst] = [Buffer.alloc(0), true]
     socket.on('data', (bytes) => {
@@ -42,10 +50,11 @@ export const floodsWith = (answer: (socket: Socket) => void): Promise<Listening>
         const length = lengthOf(held, isFirst)
         if (length === undefined || held.length < length) return
         const type = isFirst ? '' : String.fromCharCode(held[0] ?? 0)
+        const statement = held.subarray(5, length - 1).toString()
         held = held.subarray(length)
         if (isFirst) socket.write(loggedIn)
         isFirst = false
-        if (type === 'Q') socket.write(Buffer.concat([message('C', 'SET\0'), ready]))
+        if (type === 'Q') socket.write(Buffer.concat([refuses(statement) ? refused : message('C', 'SET\0'), ready]))
         if (type === 'P') {
           socket.write(described)
           answer(socket)

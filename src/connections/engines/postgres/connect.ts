@@ -84,6 +84,8 @@ const settings = ({ schema }: PostgresParameters): string[] => [
   "SET timezone = 'UTC'",
   "SET intervalstyle = 'postgres'",
   "SET bytea_output = 'hex'",
+  // Redshift and old servers know no 3; with 2, a double has all its digits as well.
+  'SET extra_float_digits = 2',
   'SET extra_float_digits = 3',
   `SET statement_timeout = ${limits.connectionStatementTimeoutMs}`,
   ...(schema === undefined ? [] : [`SET search_path = ${pg.escapeIdentifier(schema)}`]),
