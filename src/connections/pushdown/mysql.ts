@@ -32,6 +32,9 @@ const isSafe = ({ type, value }: Constant): boolean => type === 'VARCHAR' && val
 
 const holdsTimes = ({ type }: TableColumn): boolean => isTime(type)
 
+/** Points in time that the server writes in a zone of its own, where an hour may come twice. */
+const isOfZone = ({ type, remote }: TableColumn): boolean => type.type === 'TIMESTAMP' && /^timestamp/i.test(remote)
+
 /** A session has no zone but UTC. */
 const isOfUtc = ({ type, value }: Constant): boolean => type !== 'TIMESTAMP WITH TIME ZONE' || /\+00(?::00)?$/.test(value)
 
@@ -50,7 +53,7 @@ export const mysqlDialect: Dialect = {
   },
   compare: (column, operator, constant) => {
     if (isNumber(column) && !isYear(column) && isExactNumber(constant)) return (quoted, value) => `${quoted} ${operator} ${value}`
-    if (holdsTimes(column) && constant.type === column.type.type && isExactTime(constant) && isOfUtc(constant))
+    if (holdsTimes(column) && !isOfZone(column) && constant.type === column.type.type && isExactTime(constant) && isOfUtc(constant))
       return (quoted, value) => `${quoted} ${operator} ${value}`
     if (!isText(column) || !isSafe(constant)) return undefined
     if (operator === '=') return (quoted, value) => `(${byIndex(column, quoted, value)}${bytesOf(quoted)} = CAST(${value} AS BINARY))`

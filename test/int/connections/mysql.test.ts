@@ -33,6 +33,8 @@ let stop: () => void
 const asked: string[] = []
 let killed = 0
 let received: Uint8Array = new Uint8Array()
+/** Whether its sessions obey the zone that is set. */
+let isUtc = true
 
 const column = (name: string, columnType: number, more: object = {}) => ({
   ...{ catalog: 'def', schema: 'shop', table: 't', orgTable: 't', name, orgName: name, characterSet: 45, columnLength: 255, columnType },
@@ -67,6 +69,14 @@ const answer = (side: ServerSide, sql: string): void => {
   asked.push(sql)
   if (/^(?:SET|START|ROLLBACK|COMMIT)/.test(sql)) {
     side.writeOk({ affectedRows: 0 })
+    return
+  }
+  if (sql.includes('unix_timestamp')) {
+    side.writeTextResult([{ zone: isUtc ? '1' : '0' }], [column('zone', 8)])
+    return
+  }
+  if (sql.includes('moments')) {
+    side.writeTextResult([{ at: '2026-01-01 08:00:00' }], [column('at', 7, { characterSet: 63 })])
     return
   }
   if (sql.startsWith('KILL QUERY')) {
@@ -202,6 +212,19 @@ describe('a server that speaks as MySQL', () => {
       detail: 'In the column "amount" numbers have more digits than can be compared',
     })
     expect((await scan('wide', [{ isNotNull: 'amount' }])).types).toEqual({ amount: 'VARCHAR' })
+  })
+
+  test('has times of its own zone without a zone, if it does not obey the setting', async () => {
+    const read = () => readAll(db, connections, connection(), 'SELECT at FROM moments')
+    expect((await read()).types).toEqual({ at: 'TIMESTAMP WITH TIME ZONE' })
+    isUtc = false
+    try {
+      const { types, rows } = await read()
+      expect(types).toEqual({ at: 'TIMESTAMP' })
+      expect(rows).toEqual([['2026-01-01 08:00:00']])
+    } finally {
+      isUtc = true
+    }
   })
 
   test('gets no file of this machine', async () => {

@@ -61,7 +61,23 @@ export const securedMysql = ({ key, cert }: Certificate): Promise<Listening> =>
     })
   })
 
+/** A text column with the name x. */
+export const column = (number: number): Buffer =>
+  packet(number, '\x03def\0\0\0\x01x\x01x\x0c', short(45), Buffer.from([0xff, 0xff, 0, 0, 253]), short(0), '\0', short(0))
+
+/** The end of the columns, or of the rows. */
+export const endOfAnswer = (number: number): Buffer => packet(number, '\xfe', short(0), short(2))
+
+/** An answer without rows, before another answer. */
+export const moreAnswers = (number: number): Buffer => packet(number, '\0\0\0', short(2 | 8), short(0))
+
+/** The beginning of an answer with one text column. */
+export const oneColumn = Buffer.concat([packet(1, '\x01'), column(2), endOfAnswer(3)])
+
 const acceptStatement = (socket: Socket): void => void socket.write(ok(1))
+
+/** Says that the session has the zone UTC. */
+const inUtc = (socket: Socket): void => void socket.write(Buffer.concat([oneColumn, packet(4, '\x011'), endOfAnswer(5)]))
 
 /**
  * A server with MySQL's protocol that accepts every login. It answers each SELECT by `answer` only, and other statements with success or as
@@ -75,20 +91,11 @@ export const mysqlThat = (answer: (socket: Socket) => void, otherwise: (socket: 
       if (!isIn) {
         isIn = true
         socket.write(ok(number + 1))
-      } else if (/^\s*SELECT/.test(body.subarray(1).toString())) answer(socket)
+        return
+      }
+      const statement = body.subarray(1).toString()
+      if (statement.includes('unix_timestamp')) inUtc(socket)
+      else if (/^\s*SELECT/.test(statement)) answer(socket)
       else if (body[0] === 3) otherwise(socket)
     })
   })
-
-/** A text column with the name x. */
-export const column = (number: number): Buffer =>
-  packet(number, '\x03def\0\0\0\x01x\x01x\x0c', short(45), Buffer.from([0xff, 0xff, 0, 0, 253]), short(0), '\0', short(0))
-
-/** The end of the columns, or of the rows. */
-export const endOfAnswer = (number: number): Buffer => packet(number, '\xfe', short(0), short(2))
-
-/** An answer without rows, before another answer. */
-export const moreAnswers = (number: number): Buffer => packet(number, '\0\0\0', short(2 | 8), short(0))
-
-/** The beginning of an answer with one text column. */
-export const oneColumn = Buffer.concat([packet(1, '\x01'), column(2), endOfAnswer(3)])

@@ -14,6 +14,9 @@ test.each<[engine: string, column: TableColumn, constant: Constant, isSent: bool
   ['mysql', column('SMALLINT', 'year(4)'), { type: 'INTEGER', value: '50' }, false],
   ['mysql', column('SMALLINT', 'year'), { type: 'INTEGER', value: '50' }, false],
   ['mysql', column('SMALLINT', 'smallint(6)'), { type: 'INTEGER', value: '50' }, true],
+  ['mysql', column('TIMESTAMP', 'datetime(6)'), { type: 'TIMESTAMP', value: '2026-01-01 08:00:00' }, true],
+  // The server has another zone, in which an hour may come twice.
+  ['singlestore', column('TIMESTAMP', 'timestamp(6)'), { type: 'TIMESTAMP', value: '2026-01-01 08:00:00' }, false],
   // NaN is the least number there, and the greatest one here.
   ['cockroachdb', column('DOUBLE', 'double precision'), { type: 'DOUBLE', value: '3' }, false],
   ['cockroachdb', column('BIGINT', 'bigint'), { type: 'INTEGER', value: '3' }, true],

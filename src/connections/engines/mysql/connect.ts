@@ -9,8 +9,8 @@ import { connectionFailed, type ErrorExplainer } from '../contract/explain.js'
 import { run } from './cursor.js'
 import type { MysqlParameters } from './parameters.js'
 
-/** A logged in client, and the socket below it. */
-export type MysqlClient = { client: Client; socket: Socket; at: ConnectedSocket['to']; threadId: number }
+/** A logged in client, and the socket below it. `isUtc`: its times are of UTC, not of another zone of the server. */
+export type MysqlClient = { client: Client; socket: Socket; at: ConnectedSocket['to']; threadId: number; isUtc: boolean }
 
 /** More packets out of order than this are no accident. */
 const disorderMax = 100
@@ -79,8 +79,22 @@ const settings = [
   `SET SESSION max_execution_time = ${limits.connectionStatementTimeoutMs}`,
 ]
 
+/** Whether a point in winter and one in summer are those of UTC. */
+const utcSql = "SELECT unix_timestamp('2024-01-01 00:00:00') = 1704067200 AND unix_timestamp('2024-07-01 00:00:00') = 1719792000"
+
 const noTls = (error: unknown): boolean => error instanceof Error && Reflect.get(error, 'code') === 'HANDSHAKE_NO_SSL_SUPPORT'
 const isRefusal = (error: unknown): boolean => error instanceof Error && typeof Reflect.get(error, 'sqlMessage') === 'string'
+
+/** Whether the session has the zone UTC: some servers accept the setting without obeying it. */
+const hasUtc = async (client: Client): Promise<boolean> => {
+  try {
+    const [answer] = await run(client, utcSql)
+    return answer?.[0]?.toString() !== '0'
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return true
+  }
+}
 
 const tooSlow = () =>
   connectionFailed(
@@ -129,9 +143,10 @@ export const openClient = async (
       } catch (error) {
         if (!isRefusal(error)) throw error
       }
+    const isUtc = await hasUtc(client)
     deadline.removeEventListener('abort', stop)
     unbound()
-    return { ...opened, threadId: client.threadId }
+    return { ...opened, threadId: client.threadId, isUtc }
   } catch (error) {
     opened?.socket.destroy()
     throw deadline.aborted ? tooSlow() : explain(error)

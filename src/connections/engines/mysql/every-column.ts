@@ -2,7 +2,7 @@ import type { Connection as Client } from 'mysql2'
 import { limits } from '../../../basics/limits.js'
 import type { ListedColumn, ListedColumns } from '../../contract/requests.js'
 import { run } from './cursor.js'
-import { readingOf, type Field } from './types.js'
+import type { BytesReading, Field, UnsettledBytes } from './types.js'
 
 /** The types of an answer by their names in a declaration; all others come as text or bytes. */
 const codes: Readonly<Record<string, number>> = {
@@ -47,7 +47,12 @@ const jsonColumns = async (client: Client, where: string): Promise<ReadonlySet<s
 }
 
 /** The columns of all tables and views that a condition on `table_schema` names, in one query; names of those in `usual` need no schema. */
-export const listColumns = async (client: Client, where: string, usual: string | undefined): Promise<ListedColumns> => {
+export const listColumns = async (
+  client: Client,
+  where: string,
+  usual: string | undefined,
+  readingOf: (field: Field) => BytesReading | UnsettledBytes,
+): Promise<ListedColumns> => {
   const found = texts(
     await run(
       client,

@@ -17,7 +17,7 @@ import { openClient, type MysqlClient } from './connect.js'
 import { Reader, run } from './cursor.js'
 import { listColumns } from './every-column.js'
 import type { MysqlParameters } from './parameters.js'
-import { floatReading, isDecimal, readingOf, type BytesReading, type UnsettledBytes } from './types.js'
+import { floatReading, isDecimal, readingOf, type BytesReading, type Field, type UnsettledBytes } from './types.js'
 
 const firstRows = 1_024
 const settleMs = 50
@@ -74,7 +74,7 @@ export class MysqlSession extends SocketSession implements Session {
   }
 
   everyColumn(): Promise<ListedColumns> {
-    return this.explained(() => listColumns(this.#client, this.#ofUsers, this.parameters.database))
+    return this.explained(() => listColumns(this.#client, this.#ofUsers, this.parameters.database, (field) => this.#readingOf(field)))
   }
 
   async open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
@@ -100,6 +100,10 @@ export class MysqlSession extends SocketSession implements Session {
 
   get #client() {
     return this.opened.client
+  }
+
+  #readingOf(field: Field): BytesReading | UnsettledBytes {
+    return readingOf(field, this.opened.isUtc)
   }
 
   /** The condition for the connection's database, or for all databases except those of the server itself. */
@@ -142,7 +146,7 @@ export class MysqlSession extends SocketSession implements Session {
         declared.map(([name = '', remote, nullable, charset, collation = '']) => [name, { remote, nullable, charset, collation }]),
       )
       return reader.fields.map((field) => {
-        const reading = readingOf(field)
+        const reading = this.#readingOf(field)
         const { type } = 'settle' in reading ? reading.settle([]) : reading
         const own = known.get(field.name)
         return {
@@ -194,7 +198,8 @@ export class MysqlSession extends SocketSession implements Session {
     const { fields } = reader
     const open = fields.map((field) => {
       const type = statement.types.get(field.name)
-      return type ? asked(type, readingOf(field)) : readingOf(field)
+      const reading = this.#readingOf(field)
+      return type ? asked(type, reading) : reading
     })
     const names = uniqueNames(fields.map(({ name }) => name))
     const readings = settle(open, names, first.rows)

@@ -108,13 +108,15 @@ const integers: Readonly<Record<number, readonly [signed: BytesReading, unsigned
   9: [ofText('INTEGER', putInteger), ofText('UINTEGER', putUinteger)],
 }
 
+const withoutZone = ofDay('TIMESTAMP', putTimestamp)
+
 const others: Readonly<Record<number, BytesReading>> = {
   4: ofText('FLOAT', putFloat),
   5: ofText('DOUBLE', putDouble),
   7: ofDay('TIMESTAMP WITH TIME ZONE', (vector, row, value) => putTimestampTz(vector, row, `${value}+00`)),
   10: ofDay('DATE', putDate),
   11: span,
-  12: ofDay('TIMESTAMP', putTimestamp),
+  12: withoutZone,
   13: ofText('SMALLINT', putSmallint),
   14: ofDay('DATE', putDate),
   16: bits,
@@ -128,12 +130,13 @@ export const floatReading: BytesReading = others[4] ?? text
 /** Whether a column has decimal numbers, whose declaration may allow more digits than an exact type has. */
 export const isDecimal = ({ columnType }: Field): boolean => columnType === 0 || columnType === 246
 
-/** How to read the values of a column: in the type that holds each value exactly. */
-export const readingOf = (field: Field): BytesReading | UnsettledBytes => {
+/** How to read the values of a column: in the type that holds each value exactly. `isUtc`: the server writes times of UTC. */
+export const readingOf = (field: Field, isUtc: boolean): BytesReading | UnsettledBytes => {
   const { columnType, flags, characterSet, extendedFormat, extendedTypeName } = field
   if (extendedFormat === 'json') return json
   if (extendedTypeName === 'uuid') return ofText('UUID', putUuid)
   if (isDecimal(field)) return decimalOf(field)
+  if (columnType === 7 && !isUtc) return withoutZone
   const integer = integers[columnType]
   if (integer) return integer[(flags & unsignedFlag) === 0 ? 0 : 1]
   return others[columnType] ?? (characterSet === binaryCharset && columnType !== 6 ? bytes : text)
