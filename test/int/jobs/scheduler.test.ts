@@ -17,7 +17,7 @@ const logger = pino({ level: 'silent' })
 const minute = 60_000
 const context = { db: 'shop', show_secrets: false } as const
 const ok = (...positions: number[]): SqlAnswer => ({ type: 'ok', affected_rows: null, context, positions })
-const rows = (...chunks: string[]): SqlAnswer => ({
+const rows = (...chunks: string[]): Extract<SqlAnswer, { type: 'table' }> => ({
   type: 'table',
   columns: [{ name: 'a', type: 'INTEGER' }],
   format: 'json',
