@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs'
-import { parseEnvelope } from '../../events/stored/envelope.js'
+import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { logSchemas, type DataErased, type ErasedPayload } from '../../events/records/log.js'
 import type { Ledger } from '../commands/ledger.js'
 import { ConfigError } from '../setup/config.js'
+import { payloadsOf } from '../../events/references.js'
+import { cutHistories } from '../erasure/histories.js'
 import { withoutRows, type RowPlace } from '../erasure/recorded-rows.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Log, Origin } from '../log/contract/log.js'
@@ -49,6 +51,7 @@ type Target = { ledger: Ledger; blobs: Blobs }
 /** Repeats an erasure of a newer log in an older one. */
 class ErasureReplay {
   readonly #replacements = new Map<string, SealedPayload | null | undefined>()
+  #histories: Map<string, string> | undefined
 
   constructor(
     private readonly target: Target,
@@ -93,9 +96,30 @@ class ErasureReplay {
     const bytes = await this.target.ledger.log.payload(hash)
     if (!bytes)
       throw new ConfigError(`rows of ${this.later.what} ${this.later.subject} cannot be erased: the payload ${hash} cannot be read`)
-    const without = withoutRows(bytes.toString(), await this.#leaving())
+    const text = bytes.toString()
+    const without = text.startsWith('{') ? await this.#withoutTurns(hash) : withoutRows(text, await this.#leaving())
     if (!without) return undefined
     return without.stays === null ? null : this.target.ledger.vault.seal(Buffer.from(without.stays))
+  }
+
+  /** The record of an answer, which lost turns of its conversation. */
+  async #withoutTurns(hash: string): Promise<{ stays: string } | undefined> {
+    this.#histories ??= await this.#cutHistories()
+    const stays = this.#histories.get(hash)
+    return stays === undefined ? undefined : { stays }
+  }
+
+  async #cutHistories(): Promise<Map<string, string>> {
+    const { payloads } = this.later
+    const gone = new Set(payloads.flatMap(({ hash, replacement }) => (replacement === null ? [hash] : [])))
+    const cut = new Set(payloads.flatMap(({ hash, replacement }) => (replacement === null ? [] : [hash])))
+    const histories = new Map<string, string>()
+    const erasing = {
+      goes: ({ type, data }: Envelope) => payloadsOf(type, data).some((hash) => gone.has(hash)),
+      touches: (_: string, payload: string) => cut.has(payload),
+    }
+    for await (const { hash, stays } of cutHistories(this.target.ledger.log, 0, erasing)) histories.set(hash, stays)
+    return histories
   }
 
   /** Which rows an erasure removes from a payload that also holds rows of others. */

@@ -5,7 +5,7 @@ import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
 import { causingPosition } from '../log/contract/origins.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
-import { takeTurns } from './histories.js'
+import { cutHistories } from './histories.js'
 import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type MessageIds } from './messages.js'
 import { emptyPlan, type Plan, type PlanPart } from './plan.js'
 import { whole } from './whole-payload.js'
@@ -145,7 +145,12 @@ export const takeAnswers = async (log: ReadableLog, events: readonly Envelope[],
   const { taken } = sweep
   let first = Infinity
   for (const position of taken) first = Math.min(first, position)
-  await takeTurns(log, sweep.saidIn.keys(), { after: first, goes: ({ position }) => taken.has(position) }, into)
+  if (sweep.saidIn.size === 0) return
+  const erasing = {
+    goes: ({ position }: Envelope) => taken.has(position),
+    touches: (conversation: string) => sweep.saidIn.has(conversation),
+  }
+  for await (const planned of cutHistories(log, first, erasing)) into.payloads.push(planned)
 }
 
 const notFound = (detail: string) =>
@@ -204,7 +209,12 @@ export const planOlderAnswers = async (log: ReadableLog, time: string, after: nu
     }
     if (isOlder || (await isAboutOlder(log, event, found.to))) await take(log, event, found)
   }
-  await takeTurns(log, conversations, { after, goes: ({ recorded_at }) => recorded_at < time }, found)
+  if (conversations.size === 0) return found
+  const erasing = {
+    goes: ({ recorded_at }: Envelope) => recorded_at < time,
+    touches: (conversation: string) => conversations.has(conversation),
+  }
+  for await (const planned of cutHistories(log, after, erasing)) found.payloads.push(planned)
   return found
 }
 

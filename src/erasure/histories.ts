@@ -5,7 +5,7 @@ import type { Log } from '../log/contract/log.js'
 import { causingPosition } from '../log/contract/origins.js'
 import { eventsWith } from '../log/read/slices.js'
 import { messagesIn } from './messages.js'
-import type { PlanPart } from './plan.js'
+import type { PlannedPayload } from './plan.js'
 import { whole } from './whole-payload.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
@@ -41,8 +41,19 @@ export const withoutTurns = (bytes: Buffer | undefined, staying: ReadonlySet<str
   return JSON.stringify({ ...record, history, exchanges, history_erased: true })
 }
 
+const dataOf = z.looseObject({ conversation: z.string().nullish(), payload: z.string() })
+
+const answered = '"type":"AgentAnswered"'
+
+type Erasing = {
+  /** Whether the data of an event is erased. */
+  goes: (event: Envelope) => boolean
+  /** Whether the records of an answer in this conversation, with this payload, may have to lose turns. */
+  touches: (conversation: string, payload: string) => boolean
+}
+
 /** The texts of a conversation that stay: of its messages, and of the answers that were sent. */
-const stayingTexts = async (log: ReadableLog, conversation: string, goes: (event: Envelope) => boolean): Promise<Set<string>> => {
+const stayingTexts = async (log: ReadableLog, conversation: string, goes: Erasing['goes']): Promise<Set<string>> => {
   const texts = new Set<string>()
   for await (const event of messagesIn(log, conversation)) {
     if (goes(event)) continue
@@ -54,30 +65,31 @@ const stayingTexts = async (log: ReadableLog, conversation: string, goes: (event
   return texts
 }
 
-const dataOf = z.looseObject({ conversation: z.string().nullish(), payload: z.string() })
-
 /**
- * Plans to take erased turns of conversations out of the records of later answers, and of reruns of these: each record has the turns before
- * its question. A turn is erased if none of the texts that stay is equal to it, so a repeated plan finds what an earlier one left.
+ * Records of answers after a position without the erased turns of their conversations: each record has the turns before its question. This
+ * includes reruns of these answers. A turn is erased if none of the texts that stay is equal to it, so that a repeated erasure finds what
+ * an earlier one left.
+ *
+ * @example for await (const planned of cutHistories(log, 0, { goes, touches })) plan.payloads.push(planned)
  */
-export const takeTurns = async (
+export async function* cutHistories(
   log: ReadableLog,
-  conversations: Iterable<string>,
-  { after, goes }: { after: number; goes: (event: Envelope) => boolean },
-  into: Pick<PlanPart, 'payloads'>,
-): Promise<void> => {
+  after: number,
+  { goes, touches }: Erasing,
+): AsyncGenerator<PlannedPayload & { stays: string }, void, void> {
   const staying = new Map<string, Set<string>>()
-  for (const conversation of conversations) staying.set(conversation, await stayingTexts(log, conversation, goes))
-  if (staying.size === 0) return
-  const answersOf = new Map<number, Set<string>>()
-  for await (const event of eventsWith(log, after, (text) => text.includes('"type":"AgentAnswered"'))) {
-    if (event.type !== 'AgentAnswered' || goes(event)) continue
-    const { conversation, payload } = dataOf.parse(event.data)
-    const texts = staying.get(conversation ?? '') ?? answersOf.get(causingPosition(event))
-    if (!texts) continue
-    answersOf.set(event.position, texts)
+  const conversations = new Map<number, string>()
+  for await (const event of eventsWith(log, after, (text) => text.includes(answered))) {
+    if (event.type !== 'AgentAnswered') continue
+    const { conversation: own, payload } = dataOf.parse(event.data)
+    const conversation = own ?? conversations.get(causingPosition(event))
+    if (conversation === undefined) continue
+    conversations.set(event.position, conversation)
+    if (goes(event) || !touches(conversation, payload)) continue
+    const texts = staying.get(conversation) ?? (await stayingTexts(log, conversation, goes))
+    staying.set(conversation, texts)
     const planned = await whole(log, payload, 0)
     const stays = planned && withoutTurns(await log.payload(payload), texts)
-    if (planned && stays !== undefined) into.payloads.push({ ...planned, stays })
+    if (planned && stays !== undefined) yield { ...planned, stays }
   }
 }

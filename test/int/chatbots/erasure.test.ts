@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { replay } from '../../../projections/replay.js'
+import { copyLog } from '../../../src/backup/log-copy.js'
+import { applyErasures, readErasures } from '../../../src/backup/later-erasures.js'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { Blobs } from '../../../src/files/blobs.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { origin, temporaryDirectory } from '../../support/log/log.js'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { masterKeys } from '../../../src/vault/key-files.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
@@ -12,13 +19,17 @@ import { until } from '../../support/until.js'
 import { differences } from '../../support/log/states.js'
 import { send, sql } from '../../support/service.js'
 
+const older = temporaryDirectory()
 let at: Awaited<ReturnType<typeof startChatting>>
 const path = '/api/projects/mindsdb/chatbots/desk'
 beforeAll(async () => {
   at = await startChatting((question) => `You said: ${question}`)
   await at.chatbot('desk', 'webhook', { secret: 'a secret that nobody guesses' })
 })
-afterAll(() => at.stop())
+afterAll(async () => {
+  await at.stop()
+  older.remove()
+})
 
 type Answer = { conversation: string; message: string; answer: { id: string } }
 const say = async (text: string, conversation?: string, headers = {}) =>
@@ -122,13 +133,33 @@ test('the answers after an erased one lose its turns, and keep the others', asyn
     [...turn('planted-turn-one'), ...turn('turn-two')],
     [...turn('planted-turn-one'), ...turn('turn-two'), 'turn-three'],
   ])
-  expect(await erase({ answer: first.answer.id })).toMatchObject({ status: 200, body: { rows: 2 } })
+  const copy = join(older.path, 'copy.sqlite')
+  copyLog(dataPaths(at.directory).log, copy)
+  const { status, body } = await erase({ answer: first.answer.id })
+  expect({ status, body }).toMatchObject({ status: 200, body: { rows: 2 } })
   expect(isAnywhere('planted-turn-one')).toBe(false)
   expect(await readAnswer(second)).toEqual([[], ['turn-two']])
   expect(await readAnswer(third)).toEqual([turn('turn-two'), [...turn('turn-two'), 'turn-three']])
   const steps = await sql(at.url, `SELECT count(*) FROM log.answer_steps WHERE input LIKE '%turn-two%' AND NOT readable`)
   expect(steps.data).toEqual([[0]])
   expect(await erase({ answer: first.answer.id })).toMatchObject({ status: 200, body: { positions: [] } })
+
+  // A backup from before loses the same when it is restored.
+  const [position = 0] = (body as { positions: number[] }).positions
+  const list = join(older.path, 'erasures.jsonl')
+  writeFileSync(list, `${(await at.service.log.readAll(position - 1, 1))[0]?.text ?? ''}\n`)
+  const vault = new Vault(...masterKeys(dataPaths(at.directory), []))
+  const log = new SqliteLog({ file: copy, vault })
+  await applyErasures({ ledger: new Ledger(log, vault), blobs: new Blobs(join(older.path, 'blobs')) }, await readErasures(list), origin)
+  const records = async (id: string) => {
+    const [[payload] = []] = (
+      await sql(at.url, `SELECT data->>'payload' FROM log.events WHERE data->>'answer' = '${id}' AND type = 'AgentAnswered'`)
+    ).data
+    return String(await log.payload(String(payload)))
+  }
+  expect(JSON.parse(await records(third.answer.id))).toMatchObject({ history: [{ content: 'turn-two' }, {}], history_erased: true })
+  expect(await records(second.answer.id)).not.toContain('planted-turn-one')
+  await log.close()
 })
 
 test('a message that is erased while it waits is marked as failed', async () => {
