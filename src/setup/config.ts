@@ -74,7 +74,7 @@ const settings = z.object({
     .default(47_334)
     .describe('TCP port; 0 lets the system choose'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
-  DATA_DIR: z.string().min(1).default('./data').describe('where everything is kept; a path with a pattern or an equals sign is refused'),
+  DATA_DIR: z.string().min(1).default('./data').describe('where everything is kept; no * ? [ = in it'),
   LOG_URL: z
     .string()
     .refine(isPostgresUrl, logUrlRule)
