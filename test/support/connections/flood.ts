@@ -38,10 +38,7 @@ const refused = message('E', 'SERROR\0VERROR\0C22023\0Minvalid value\0\0')
  * A server with PostgreSQL's protocol that accepts every login, and answers each statement with parameters by `answer` only. Others succeed,
  * except for those that `refuses` names.
  */
-export const floodsWith = (
-  answer: (socket: Socket) => void,
-  refuses: (statement: string) => boolean = () => false,
-): Promise<Listening> =>
+export const floodsWith = (answer: (socket: Socket) => void, refuses: (statement: string) => boolean = () => false): Promise<Listening> =>
   listen((socket) => {
     let [held, isFirst] = [Buffer.alloc(0), true]
     socket.on('data', (bytes) => {
