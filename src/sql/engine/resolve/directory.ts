@@ -58,14 +58,15 @@ export class Directory {
     this.lists = listsOf(instance)
   }
 
-  /** The last erasure that erased a content up to a position, if no file got the content again after it. */
-  async erasure(content: string, upTo: number): Promise<{ position: number; reason: string | null } | undefined> {
-    const sql = `SELECT position, reason FROM ledger.erasures AS e WHERE list_contains(blobs, $content) AND position <= $upTo
-      AND NOT EXISTS (
-        SELECT 1 FROM ledger.files_history AS f WHERE f.content = $content AND f.valid_from > e.position AND f.valid_from <= $upTo
-      )
+  /**
+   * The last erasure that erased a content, if no file got the content again after it. A reader of the past meets it, too: so it is looked for
+   * in the newest rows, and is not kept.
+   */
+  async erasure(content: string): Promise<{ position: number; reason: string | null } | undefined> {
+    const sql = `SELECT position, reason FROM ledger.erasures AS e WHERE list_contains(blobs, $content)
+      AND NOT EXISTS (SELECT 1 FROM ledger.files_history AS f WHERE f.content = $content AND f.valid_from > e.position)
       ORDER BY position DESC LIMIT 1`
-    const [[position, reason] = []] = await this.rows(sql, { content, upTo })
+    const [[position, reason] = []] = (await this.connection.runAndReadAll(sql, { content })).getRows()
     return position === undefined ? undefined : { position: Number(position), reason: typeof reason === 'string' ? reason : null }
   }
 

@@ -56,14 +56,14 @@ const now = (session: Session): AstNode => {
   return textConstant(projectionRows(session.tables))
 }
 
-const expandFile = async ({ name, content, isTable }: FileEntry, { blobFile, directory, head }: Session): Promise<AstNode> => {
+const expandFile = async ({ name, content, isTable }: FileEntry, { blobFile, directory }: Session): Promise<AstNode> => {
   if (!isTable)
     throw new Problem('bad_statement', 'Not a table', `files.${name} is a model, not a table`, {
       hint: `Import it: CREATE MODEL ${name} PREDICT what USING engine = 'onnx', file = '${name}'.`,
     })
   const path = await blobFile(content)
   if (!existsSync(path)) {
-    const erasure = await directory.erasure(content, head)
+    const erasure = await directory.erasure(content)
     if (erasure)
       throw erased(`The content of files.${name}`, erasure, 'Upload it again, or read another content: files.name AT (VERSION => …).')
   }
