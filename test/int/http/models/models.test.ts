@@ -291,25 +291,6 @@ test('a training that fails says why, predict then answers 409, and the same sta
   expect(await sql(at.url, create.replace('MODEL', 'MODEL IF NOT EXISTS'))).toMatchObject({ type: 'ok' })
 })
 
-test('while no version is the active one, the last one answers, and every reading says so', async () => {
-  await sql(at.url, 'CREATE OR REPLACE TABLE files.few (SELECT * FROM rentals LIMIT 3)', 'files')
-  const create = 'CREATE MODEL mindsdb.aside FROM files (SELECT * FROM few) PREDICT rental_price USING active = false'
-  expect(await send(at.url, 'POST', models, { query: create })).toMatchObject({ status: 201, body: { version: 1, active: true } })
-  const actives = async () => {
-    expect(await settled(at.url, 'aside')).toBe('error')
-    const { version, active } = (await send(at.url, 'GET', `${models}/aside`)).body as { version: number; active: boolean }
-    const now = await sql(at.url, "SELECT version FROM models WHERE name = 'aside' AND active")
-    const past = await sql(at.url, "SELECT version FROM models_history WHERE name = 'aside' AND active AND valid_to IS NULL")
-    return [version, active, now.data, past.data, (await sql(at.url, 'DESCRIBE aside')).data[0]?.slice(4, 6)]
-  }
-  expect(await actives()).toEqual([1, true, [[1]], [[1]], [true, 1]])
-  const again = await sql(at.url, 'RETRAIN aside USING active = false')
-  expect(again).toMatchObject({ type: 'table', data: [expect.arrayContaining(['aside', true, 2])] })
-  expect(await actives()).toEqual([2, true, [[2]], [[2]], [true, 2]])
-  expect(await sql(at.url, 'DROP MODEL aside.2')).toMatchObject({ type: 'ok' })
-  expect(await actives()).toEqual([1, true, [[1]], [[1]], [true, 1]])
-})
-
 test.each([
   ['text', 'location', ['good', 'great', 'poor']],
   ['boolean', 'is_big', [true, false]],
