@@ -38,10 +38,13 @@ const withoutFractions = (type: string): string => withoutFloats(type).replace(/
 /** Whether a cast to the type of a column would change a value without an error, as SQL. Undefined if it never does. */
 const changed = (value: string, cast: string, given: string, type: string): string | undefined => {
   if (type === 'VARCHAR' || given === type || withoutFractions(given) === withoutFloats(type)) return undefined
-  if (given === 'VARCHAR') return cutText(value, cast, type)
+  // Nothing but a text is cast to an enumeration.
+  if (given === 'VARCHAR' || given.startsWith('ENUM(')) return cutText(`CAST(${value} AS VARCHAR)`, cast, type)
   // A time of day does not tell its day.
   if (type === 'TIME') return `${value} IS NOT NULL`
-  return `TRY_CAST(${cast} AS ${given}) IS DISTINCT FROM ${value}`
+  // A type with fields without names cannot be written.
+  const back = given.includes('""') ? `TRY(cast_to_type(${cast}, ${value}))` : `TRY_CAST(${cast} AS ${given})`
+  return `${back} IS DISTINCT FROM ${value}`
 }
 
 /**
