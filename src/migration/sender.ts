@@ -1,10 +1,9 @@
-import pg from 'pg'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import type { Place, Rows } from '../log/shared/postgres/rows.js'
-import { Session, UnreachableError, UnreplicatedError } from '../log/shared/postgres/session.js'
+import { isRefusal, Session, UnreachableError, UnreplicatedError } from '../log/shared/postgres/session.js'
 import { appendBatch } from '../log/shared/postgres/statements.js'
 import type { Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
@@ -28,7 +27,7 @@ export const inSession = async <T>(url: string, work: (session: Session) => Prom
     if (error instanceof UnreachableError)
       throw new ConfigError(`PostgreSQL cannot be reached: ${error.message}. Run it again: it continues where it stopped.`)
     if (error instanceof UnreplicatedError) throw new ConfigError(`${error.message}. Run it again: it continues where it stopped.`)
-    if (error instanceof pg.DatabaseError) throw new ConfigError(`PostgreSQL refuses: ${error.message}`)
+    if (isRefusal(error)) throw new ConfigError(`PostgreSQL refuses: ${error.message}`)
     throw error
   } finally {
     session?.destroy()
