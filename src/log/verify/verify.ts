@@ -1,14 +1,12 @@
 /**
- * Room: the check of a log: hashes, the tree, the meaning of events, and the stored resources. It imports events, basics, setup, vault,
+ * Room: the check of a log: hashes, the tree, the meaning of events, and the stored resources. It imports events, setup, vault,
  * log/contract, log/storage and log/proof alone.
  */
 
 import { logStream } from '../../../events/records/log.js'
 import { erasedBlobsOf } from '../../../events/references.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { limits } from '../../basics/limits.js'
 import type { Head } from '../contract/log.js'
-import { EventReads } from '../storage/events.js'
 import { lastPosition, openForReading, readLogId, type Connection } from '../storage/schema.js'
 import { TreeCheck } from '../proof/check-tree.js'
 import { Findings, firstLine, inOrder, maxFindings, type Finding } from './findings.js'
@@ -192,17 +190,9 @@ const checkBlobs = async (
 const erasedSince = (logFile: string, position: number): Set<string> => {
   const db = openForReading(logFile)
   try {
-    const reads = new EventReads(db)
-    const hashes = new Set<string>()
-    for (let version = reads.versionAt(logStream, position); ;) {
-      const events = reads.stream(logStream, version, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)
-      for (const { text } of events) {
-        const { type, data } = parseEnvelope(text)
-        for (const hash of erasedBlobsOf(type, data)) hashes.add(hash)
-      }
-      if (events.length === 0) return hashes
-      version += events.length
-    }
+    const texts = db.prepare<[string, number], string>('SELECT text FROM events WHERE stream = ? AND position > ?').pluck()
+    const events = Array.from(texts.iterate(logStream, position), parseEnvelope)
+    return new Set(events.flatMap(({ type, data }) => erasedBlobsOf(type, data)))
   } finally {
     db.close()
   }
