@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs'
+import { payloadsOf } from '../../events/references.js'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { logSchemas, type DataErased, type ErasedPayload } from '../../events/records/log.js'
+import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import { ConfigError } from '../setup/config.js'
-import { payloadsOf } from '../../events/references.js'
 import { cutHistories } from '../erasure/histories.js'
 import { withoutRows, type RowPlace } from '../erasure/recorded-rows.js'
 import type { Blobs } from '../files/blobs.js'
@@ -12,11 +13,15 @@ import type { SealedPayload } from '../vault/vault.js'
 
 export type LaterErasure = { position: number; text: string; data: DataErased }
 
+/** No event is as long. Spaces around it are let pass. */
+const lineMaxChars = 16 * limits.eventMaxBytes
+
 async function* linesOf(file: string): AsyncGenerator<string, void, void> {
   let rest = ''
   for await (const part of createReadStream(file, 'utf8')) {
     const text = String(part)
     rest += text
+    if (rest.length > lineMaxChars) throw new ConfigError(`${file} has a line that is longer than an event`)
     if (!text.includes('\n')) continue
     const lines = rest.split('\n')
     rest = lines.pop() ?? ''
@@ -110,14 +115,12 @@ class ErasureReplay {
   }
 
   async #cutHistories(): Promise<Map<string, string>> {
-    const { payloads } = this.later
-    const gone = new Set(payloads.flatMap(({ hash, replacement }) => (replacement === null ? [hash] : [])))
-    const cut = new Set(payloads.flatMap(({ hash, replacement }) => (replacement === null ? [] : [hash])))
-    const histories = new Map<string, string>()
+    const replacements = new Map(this.later.payloads.map(({ hash, replacement }) => [hash, replacement]))
     const erasing = {
-      goes: ({ type, data }: Envelope) => payloadsOf(type, data).some((hash) => gone.has(hash)),
-      touches: (_: string, payload: string) => cut.has(payload),
+      goes: ({ type, data }: Envelope) => payloadsOf(type, data).some((hash) => replacements.get(hash) === null),
+      touches: (_: string, payload: string) => typeof replacements.get(payload) === 'string',
     }
+    const histories = new Map<string, string>()
     for await (const { hash, stays } of cutHistories(this.target.ledger.log, 0, erasing)) histories.set(hash, stays)
     return histories
   }

@@ -5,21 +5,20 @@ import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
 import { causingPosition } from '../log/contract/origins.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
-import { cutHistories } from './histories.js'
+import { cutHistories, recordsAnswer } from './histories.js'
 import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type MessageIds } from './messages.js'
 import { emptyPlan, type Plan, type PlanPart } from './plan.js'
 import { whole } from './whole-payload.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 
-const answered = '"type":"AgentAnswered"'
 const judged = '"type":"AnswerJudged"'
 const evaluated = '"type":"AgentEvaluated"'
 const ofRerun = '"purpose":"rerun"'
 
 /** Whether the stored text of an event may describe an answer, a comment, an evaluation, or a message to a chatbot. */
 export const recordsAnswers = (text: string): boolean =>
-  text.includes(answered) || text.includes(judged) || text.includes(evaluated) || recordsMessages(text)
+  recordsAnswer(text) || text.includes(judged) || text.includes(evaluated) || recordsMessages(text)
 
 const types: ReadonlySet<string> = new Set(['AgentAnswered', 'AnswerJudged', 'AgentEvaluated'])
 
@@ -55,13 +54,13 @@ const take = async (log: ReadableLog, event: Envelope, into: PlanPart): Promise<
 }
 
 /**
- * The state of an unfinished plan. `taken` has the positions of the planned events, `firstOf` the first version with an answer in each
+ * The state of an unfinished plan. `taken` has the positions of the planned events, `firstIn` the first version with an answer in each
  * stream, `saidIn` the messages of each conversation, and `received` the positions of messages, which are the causes of answers.
  */
 type Sweep = {
   log: ReadableLog
   taken: Set<number>
-  firstOf: Map<string, number>
+  firstIn: Map<string, number>
   saidIn: Map<string, MessageIds>
   received: Set<number>
   into: PlanPart
@@ -74,12 +73,12 @@ const saidIn = (sweep: Sweep, conversation: string): MessageIds => {
 }
 
 const takeOnce = async (sweep: Sweep, event: Envelope): Promise<void> => {
-  const { log, taken, firstOf, received, into } = sweep
+  const { log, taken, firstIn, received, into } = sweep
   const { position, type, stream, version } = event
   if (taken.has(position)) return
   taken.add(position)
   if (type === 'AgentAnswered') {
-    firstOf.set(stream, Math.min(firstOf.get(stream) ?? version, version))
+    firstIn.set(stream, Math.min(firstIn.get(stream) ?? version, version))
     const { answer, conversation } = dataOf.parse(event.data)
     if (answer !== undefined && typeof conversation === 'string') saidIn(sweep, conversation).answers.add(answer)
   } else if (isOfMessages(event)) {
@@ -117,12 +116,31 @@ const takeLater = async (sweep: Sweep, stream: string, after: number): Promise<v
   }
 }
 
+/** The first of some positions, which may be too many for the arguments of a call. */
+const firstOf = (positions: Iterable<number>): number => {
+  let first = Infinity
+  for (const position of positions) first = Math.min(first, position)
+  return first
+}
+
+type TouchedConversations = { conversations: Pick<ReadonlySet<string>, 'has' | 'size'>; goes: (event: Envelope) => boolean }
+
+/** Adds the records of later answers of conversations that lose turns. */
+const takeTurns = async (
+  log: ReadableLog,
+  after: number,
+  { conversations, goes }: TouchedConversations,
+  { payloads }: PlanPart,
+): Promise<void> => {
+  if (conversations.size === 0) return
+  const touches = (conversation: string) => conversations.has(conversation)
+  for await (const planned of cutHistories(log, after, { goes, touches })) payloads.push(planned)
+}
+
 /** Adds the answers of an agent to planned messages, also the failed ones. */
 const takeCaused = async (sweep: Sweep): Promise<void> => {
   const { log, received } = sweep
-  let first = Infinity
-  for (const position of received) first = Math.min(first, position)
-  for await (const event of eventsWith(log, first, (text) => text.includes(answered)))
+  for await (const event of eventsWith(log, firstOf(received), recordsAnswer))
     if (event.type === 'AgentAnswered' && received.has(causingPosition(event))) await takeOnce(sweep, event)
 }
 
@@ -132,25 +150,18 @@ const takeCaused = async (sweep: Sweep): Promise<void> => {
  * conversation lose the erased turns in their records.
  */
 export const takeAnswers = async (log: ReadableLog, events: readonly Envelope[], into: PlanPart): Promise<void> => {
-  const sweep: Sweep = { log, taken: new Set(), firstOf: new Map(), saidIn: new Map(), received: new Set(), into }
+  const sweep: Sweep = { log, taken: new Set(), firstIn: new Map(), saidIn: new Map(), received: new Set(), into }
   for (const event of events) await takeOnce(sweep, event)
   // A rerun answer may have its own comments.
   for (let before = 0; before < sweep.taken.size;) {
     before = sweep.taken.size
-    for (const [stream, version] of [...sweep.firstOf]) await takeLater(sweep, stream, version)
+    for (const [stream, version] of [...sweep.firstIn]) await takeLater(sweep, stream, version)
     for (const [conversation, said] of [...sweep.saidIn])
       for await (const message of messagesSaid(log, conversation, said)) await takeOnce(sweep, message)
     if (sweep.received.size > 0) await takeCaused(sweep)
   }
-  const { taken } = sweep
-  let first = Infinity
-  for (const position of taken) first = Math.min(first, position)
-  if (sweep.saidIn.size === 0) return
-  const erasing = {
-    goes: ({ position }: Envelope) => taken.has(position),
-    touches: (conversation: string) => sweep.saidIn.has(conversation),
-  }
-  for await (const planned of cutHistories(log, first, erasing)) into.payloads.push(planned)
+  const { taken, saidIn: conversations } = sweep
+  await takeTurns(log, firstOf(taken), { conversations, goes: ({ position }) => taken.has(position) }, into)
 }
 
 const notFound = (detail: string) =>
@@ -168,7 +179,7 @@ export const planAnswer = async (log: ReadableLog, answer: string | number): Pro
     if (event && isOfAnswers(event)) events.push(event)
   } else {
     const quoted = `"answer":${JSON.stringify(answer.toLowerCase())},`
-    for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && text.includes(answered)))
+    for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && recordsAnswer(text)))
       if (event.type === 'AgentAnswered' && dataOf.parse(event.data).answer === answer.toLowerCase()) events.push(event)
   }
   if (events.length === 0)
@@ -182,7 +193,7 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
   const plan = emptyPlan('conversation', conversation)
   const quoted = `"conversation":${JSON.stringify(conversation)},`
   const events: Envelope[] = []
-  for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && text.includes(answered)))
+  for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && recordsAnswer(text)))
     if (event.type === 'AgentAnswered' && dataOf.parse(event.data).conversation === conversation) events.push(event)
   for await (const message of messagesIn(log, conversation)) events.push(message)
   if (events.length === 0) throw notFound(`there are no messages in a conversation ${conversation}`)
@@ -209,12 +220,7 @@ export const planOlderAnswers = async (log: ReadableLog, time: string, after: nu
     }
     if (isOlder || (await isAboutOlder(log, event, found.to))) await take(log, event, found)
   }
-  if (conversations.size === 0) return found
-  const erasing = {
-    goes: ({ recorded_at }: Envelope) => recorded_at < time,
-    touches: (conversation: string) => conversations.has(conversation),
-  }
-  for await (const planned of cutHistories(log, after, erasing)) found.payloads.push(planned)
+  await takeTurns(log, after, { conversations, goes: ({ recorded_at }) => recorded_at < time }, found)
   return found
 }
 

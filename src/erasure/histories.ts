@@ -43,7 +43,8 @@ export const withoutTurns = (bytes: Buffer | undefined, staying: ReadonlySet<str
 
 const dataOf = z.looseObject({ conversation: z.string().nullish(), payload: z.string() })
 
-const answered = '"type":"AgentAnswered"'
+/** Whether the stored text of an event may describe an answer of an agent. */
+export const recordsAnswer = (text: string): boolean => text.includes('"type":"AgentAnswered"')
 
 type Erasing = {
   /** Whether the data of an event is erased. */
@@ -79,7 +80,7 @@ export async function* cutHistories(
 ): AsyncGenerator<PlannedPayload & { stays: string }, void, void> {
   const staying = new Map<string, Set<string>>()
   const conversations = new Map<number, string>()
-  for await (const event of eventsWith(log, after, (text) => text.includes(answered))) {
+  for await (const event of eventsWith(log, after, recordsAnswer)) {
     if (event.type !== 'AgentAnswered') continue
     const { conversation: own, payload } = dataOf.parse(event.data)
     const conversation = own ?? conversations.get(causingPosition(event))

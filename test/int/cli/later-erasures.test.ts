@@ -128,6 +128,13 @@ test('an erasure of rows beside others’ in a payload that cannot be read is no
   await log.close()
 })
 
+test('a line that is longer than any event is refused before it fills the memory', async () => {
+  const list = join(place.path, 'log.jsonl')
+  const part = 'x'.repeat(2 ** 24)
+  for (let parts = 0; parts < 6; parts++) appendFileSync(list, part)
+  await expect(readErasures(list)).rejects.toThrow('has a line that is longer than an event')
+})
+
 test('erasures are found in a list that is longer than a text can be', async () => {
   const [file, list] = [join(place.path, 'log.sqlite'), join(place.path, 'log.jsonl')]
   const log = new SqliteLog({ file, vault })
