@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { foldName } from '../../../../events/common.js'
+import { foldName, unreachable } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { conjuncts, equality, isOfQueries, partsOfRow, readsOf } from '../ast/conditions.js'
 import { expressionTemplate } from '../ast/templates.js'
@@ -191,6 +191,17 @@ export const timeSql = {
   timestamp: 'floor(epoch_us(CAST($x AS TIMESTAMP)) / 1000.0)',
 }
 
+/** How an input is read from values of a kind: as a time, a text, a FLOAT or another number. */
+export const formOf = ({ type }: ScoringInput, kind: LeafColumn['kind']): 'date' | 'timestamp' | 'text' | 'float' | 'number' => {
+  if (kind === 'time' && (type === 'date' || type === 'timestamp')) return type
+  if (type === 'text' || kind === 'text' || kind === 'time') return 'text'
+  return kind === 'float' ? 'float' : 'number'
+}
+
+/** The decimals that answers and trainings have: a FLOAT of 0.1 is the number 0.1, and not 0.10000000149011612. */
+export const doubleOf = (expression: AstNode, form: 'float' | 'number'): AstNode =>
+  cast(form === 'float' ? cast(expression, 'VARCHAR') : expression, 'DOUBLE')
+
 /**
  * An input's expression in the form that its model takes: numbers, booleans and times as doubles (days or milliseconds since 1970),
  * everything else as text. The engine reads this text like the text of a request.
@@ -205,9 +216,17 @@ export const argumentOf = async (
     return input.type === 'text'
       ? { kind: 'text', expression: cast(nullConstant(), 'VARCHAR') }
       : { kind: 'number', expression: cast(nullConstant(), 'DOUBLE') }
-  if (kind === 'time' && (input.type === 'date' || input.type === 'timestamp'))
-    return { kind: 'number', expression: await expressionTemplate(connection, timeSql[input.type], { x: expression }) }
-  if (input.type === 'text' || kind === 'text' || kind === 'time') return { kind: 'text', expression: cast(expression, 'VARCHAR') }
-  // The decimals that answers and trainings have: a FLOAT of 0.1 is the number 0.1, and not 0.10000000149011612.
-  return { kind: 'number', expression: cast(kind === 'float' ? cast(expression, 'VARCHAR') : expression, 'DOUBLE') }
+  const form = formOf(input, kind)
+  switch (form) {
+    case 'date':
+    case 'timestamp':
+      return { kind: 'number', expression: await expressionTemplate(connection, timeSql[form], { x: expression }) }
+    case 'text':
+      return { kind: 'text', expression: cast(expression, 'VARCHAR') }
+    case 'float':
+    case 'number':
+      return { kind: 'number', expression: doubleOf(expression, form) }
+    default:
+      return unreachable(form)
+  }
 }

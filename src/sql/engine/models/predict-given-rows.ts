@@ -3,12 +3,12 @@ import { prepareChecked, printSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { cast, columnRef } from '../ast/nodes.js'
 import { expressionTemplate } from '../ast/templates.js'
-import type { Scope } from '../session/scope.js'
+import type { Leaf, LeafColumn, Scope } from '../session/scope.js'
 import type { PredictedRows } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
 import { running } from '../session/sources.js'
-import type { LeafColumn } from '../session/scope.js'
-import { describe, standalone } from '../session/describe.js'
+import { standalone } from '../session/describe.js'
+import { doubleOf, formOf } from './mapping.js'
 import { isRemote } from '../../../models/engines/contract/remote.js'
 import type { BoundModel, ScoringInput } from '../scoring/scoring-model.js'
 
@@ -24,16 +24,12 @@ const timeTexts = {
 }
 
 /** A value that WHERE gives, in the form of a request: the model reads in it what it reads in `argumentOf` of the same value. */
-const sentValue = async (
-  connection: DuckDBConnection,
-  { type }: ScoringInput,
-  value: AstNode,
-  kind: LeafColumn['kind'],
-): Promise<AstNode> => {
-  if (kind === 'time' && (type === 'date' || type === 'timestamp')) return expressionTemplate(connection, timeTexts[type], { x: value })
-  if (type === 'text' || kind === 'text' || kind === 'time') return cast(value, 'VARCHAR')
-  if (kind === 'float') return cast(cast(value, 'VARCHAR'), 'DOUBLE')
-  return kind === 'boolean' && type !== 'boolean' ? cast(value, 'DOUBLE') : value
+const sentValue = async (connection: DuckDBConnection, input: ScoringInput, value: AstNode, kind: LeafColumn['kind']): Promise<AstNode> => {
+  const form = formOf(input, kind)
+  if (form === 'date' || form === 'timestamp') return expressionTemplate(connection, timeTexts[form], { x: value })
+  if (form === 'text') return cast(value, 'VARCHAR')
+  // Whole numbers keep all their digits, and booleans are read by inputs of booleans.
+  return form === 'float' || (kind === 'boolean' && input.type !== 'boolean') ? doubleOf(value, form) : value
 }
 
 /** The numbers of rows of plain values, row by row. */
@@ -49,29 +45,21 @@ const numbersOf = async ({ model, level }: BoundModel, inputs: readonly Readonly
 }
 
 /**
- * Predicts the rows that WHERE gives, like a request over REST. The result is recorded before it is answered. `ref` is the table that was
- * made from the WHERE.
+ * Predicts the rows that WHERE gives, like a request over REST. The result is recorded before it is answered. The leaf is the table
+ * that was made from the WHERE; its columns are the inputs.
  */
 export const predictGivenRows = async (
   session: Session,
   bound: BoundModel,
-  ref: AstNode,
-  inputs: string[],
-  alias: string,
+  { ref, alias, columns }: Leaf,
   scope: Scope,
 ): Promise<PredictedRows> => {
   const { connection } = session
-  const given = bound.model.inputs.filter(({ name }) => inputs.includes(name))
-  const columns = await describe(
-    connection,
-    ref,
-    scope,
-    given.map(({ name }) => columnRef(alias, name)),
-  )
   const items: AstNode[] = []
-  for (const input of given) {
-    const kind = columns.find(({ name }) => name === input.name)?.kind ?? 'text'
-    items.push(await sentValue(connection, input, columnRef(alias, input.name), kind))
+  for (const { name, kind } of columns) {
+    const input = bound.model.inputs.find((each) => each.name === name)
+    if (!input) throw new TypeError(`the model has no input ${name}`)
+    items.push(await sentValue(connection, input, columnRef(alias, name), kind))
   }
   const tree = standalone(items, ref, null, scope)
   const text = await printSelect(connection, tree)
@@ -79,7 +67,7 @@ export const predictGivenRows = async (
   const result = await running(text, tree, () => prepared.run()).finally(() => prepared.destroySync())
   const { target, outputWidth } = bound.model
   const sent = (await result.getRowsJS()).map((values): Record<string, unknown> =>
-    Object.fromEntries(given.flatMap(({ name }, i) => (values[i] === null ? [] : [[name, plain(values[i])]]))),
+    Object.fromEntries(columns.flatMap(({ name }, i) => (values[i] === null ? [] : [[name, plain(values[i])]]))),
   )
   const numbers = await numbersOf(bound, sent)
   const rows = sent.map((input, index) => {

@@ -28,8 +28,8 @@ import { parameterNames } from './staging.js'
 
 const givenAlias = 'ledger_given'
 
-/** The rows that WHERE gives. If their values come from an outer query, their types are unknown. */
-type GivenTable = { ref: AstNode; correlated: Leaf | undefined }
+/** The rows that WHERE gives, with their columns if these are described. If values come from an outer query, their types are unknown. */
+type GivenTable = { ref: AstNode; leaf?: Leaf; correlated: Leaf | undefined }
 
 const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Leaf> => {
   const alias = aliasOf(ref) || 'unnamed_subquery'
@@ -44,10 +44,11 @@ const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, s
   await answerQueries(session, rows, scope)
   const { ref, inputs } = tableOfRows(rows, givenAlias)
   select['where_clause'] = allOf(rest)
-  const leaf = { ref, alias: givenAlias, columns: inputs.map((name) => ({ name, kind: 'text' as const })) }
-  if (readsOuter(rows)) return { ref, correlated: leaf }
-  session.served.push(await predictGivenRows(session, use.bound, ref, inputs, givenAlias, scope))
-  return { ref, correlated: undefined }
+  if (readsOuter(rows))
+    return { ref, correlated: { ref, alias: givenAlias, columns: inputs.map((name) => ({ name, kind: 'text' as const })) } }
+  const leaf = await asLeaf(session, ref, scope)
+  session.served.push(await predictGivenRows(session, use.bound, leaf, scope))
+  return { ref, leaf, correlated: undefined }
 }
 
 /** The rows of a model without a table beside it: the rows that WHERE gives, or the rows after the last date of its series. */
@@ -167,11 +168,16 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
     throw new Problem('bad_statement', 'A model needs inputs', 'Several models are read together without a table that gives their inputs', {
       hint: `Name one: FROM files.your_table AS t JOIN ${uses.map(({ bound }) => bound.label).join(' JOIN ')}. A subquery is a table, too.`,
     })
-  const { ref: table, correlated } = rest ? { ref: rest, correlated: undefined } : await fromWhere(session, select, first, scope)
+  const {
+    ref: table,
+    leaf,
+    correlated,
+  }: GivenTable = rest ? { ref: rest, correlated: undefined } : await fromWhere(session, select, first, scope)
   const refs = leavesOf(table)
   checkAliases(uses, refs)
-  const leaves: Leaf[] = correlated ? [correlated] : []
-  if (!correlated) for (const ref of refs) leaves.push(await asLeaf(session, ref, scope))
+  const known = correlated ?? leaf
+  const leaves: Leaf[] = known ? [known] : []
+  if (!known) for (const ref of refs) leaves.push(await asLeaf(session, ref, scope))
   checkUsing(using, uses, leaves)
   const latest = takeLatest(select, uses, leaves)
   const mappings = uses.map((use) => ({ use, mapping: mapInputs(select, table, conditions, use, uses, leaves) }))
