@@ -80,7 +80,7 @@ export type ModelEvent =
   | Event<'ModelRecordingChanged', { recording: Recording }>
   | Event<'ModelDeleted', Record<string, never>>
 
-/** The number of the version that answers when a request names none: the active one, or the last one while none was ever complete. */
+/** The number of the version that answers when a request names none: the active one, or the last one while none is active. */
 export const answeringVersion = ({ active, versions }: Pick<Model, 'active' | 'versions'>): number | null =>
   active ?? versions.at(-1)?.version ?? null
 

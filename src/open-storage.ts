@@ -18,7 +18,7 @@ import type { Metrics } from './observe/metrics.js'
 import { ObservedLedger } from './observe/observed.js'
 import { openBlobs, sharedStoreOf } from './open-blobs.js'
 import type { Config } from './setup/config.js'
-import { lockDataDirectory, nodeIdOf, prepareDataDirectory, refusePatterns, type DataPaths } from './setup/data-directory.js'
+import { lockDataDirectory, nodeIdOf, prepareDataDirectory, type DataPaths } from './setup/data-directory.js'
 import { readVersion } from './setup/version.js'
 import { masterKeys } from './vault/key-files.js'
 import { Vault } from './vault/vault.js'
@@ -47,7 +47,6 @@ const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): 
 /** Locks the data directory and opens what is in it. @throws ConfigError that says what to change */
 export const openStorage = ({ config, logger, metrics }: Options) =>
   opened(async (undo) => {
-    refusePatterns(config.dataDirectory)
     const paths = prepareDataDirectory(config.dataDirectory)
     undo(lockDataDirectory(paths))
     const vault = new Vault(...masterKeys(paths, config.masterKeys))

@@ -264,20 +264,6 @@ export class Connections {
     return asked
   }
 
-  /**
-   * The same for a short question; to a file it waits until another process may start, so that a list over many files is complete. A
-   * statement does not wait: the query that sent it may have the other processes.
-   */
-  async #driverInTurn(connection: Connection): Promise<Driver> {
-    const until = performance.now() + limits.connectionQueueWaitMs
-    for (;;) {
-      const left = until - performance.now()
-      if (!isOfFiles(connection.engine) || this.#ofFiles.size < limits.connectionFileProcessesMax || left <= 0)
-        return this.#driver(connection)
-      await inTime(new Promise<void>((resolve) => this.#waiting.push(resolve)), left, undefined)
-    }
-  }
-
   /** The process that talks to a connection's database. */
   #driver({ engine }: Connection): Driver {
     if (driverOf(engine) === undefined) throw new Problem('wrong_arguments', 'Wrong arguments', whyNotOpened(engine))
@@ -294,6 +280,20 @@ export class Connections {
       endBeyondMemory(driver)
     } else this.#network = driver
     return driver
+  }
+
+  /**
+   * The same for a short question. To a file it waits until another process may start, so that a list over many files is complete. A
+   * statement does not wait, because the query that sent it may have the other processes.
+   */
+  async #driverInTurn(connection: Connection): Promise<Driver> {
+    const until = performance.now() + limits.connectionQueueWaitMs
+    for (;;) {
+      const left = until - performance.now()
+      if (!isOfFiles(connection.engine) || this.#ofFiles.size < limits.connectionFileProcessesMax || left <= 0)
+        return this.#driver(connection)
+      await inTime(new Promise<void>((resolve) => this.#waiting.push(resolve)), left, undefined)
+    }
   }
 
   get #running(): Driver[] {

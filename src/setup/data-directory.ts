@@ -120,7 +120,7 @@ const refuseBackup = ({ root, manifest }: DataPaths): void => {
  *
  * @throws ConfigError
  */
-export const refusePatterns = (root: string): void => {
+const refusePatterns = (root: string): void => {
   const [sign] = /[*?[=]/.exec(root) ?? []
   if (sign !== undefined)
     throw new ConfigError(
@@ -130,6 +130,7 @@ export const refusePatterns = (root: string): void => {
 
 /** Makes a data directory, or checks the existing one. */
 export const prepareDataDirectory = (root: string): DataPaths => {
+  refusePatterns(root)
   const paths = dataPaths(root)
   try {
     makeDirectory(root)

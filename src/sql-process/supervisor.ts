@@ -171,8 +171,8 @@ export class SqlProcess implements SelectService {
   }
 
   /**
-   * A copy of the tables without erased data: the earlier copy, if it has none. Data that is erased during the copying may be in the copy, and no
-   * process would open it, so then it is made again.
+   * A copy of the tables without erased data: the earlier copy, if it has none. Data that is erased during the copying may be in the copy,
+   * and no process would open it, so then it is made again.
    */
   async #copied(erasedAt: () => Promise<number>, earlier?: TablesCopy): Promise<TablesCopy | undefined> {
     let copy = earlier
