@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../setup/config.js'
-import { hashFile, sync } from '../basics/disk.js'
+import { hasHash, hashFile, sync } from '../basics/disk.js'
 import { holding, type BlobStore } from '../files/blob-store.js'
 import { dataFormat, dataPaths, makeDirectory, type DataPaths } from '../setup/data-directory.js'
 import { openForReading, readLogId, type Connection } from '../log/storage/schema.js'
@@ -33,7 +33,7 @@ const sizeOf = async (file: string): Promise<number> => (await stat(file)).size
 const copyBlob = async (hash: string, to: string, { store, like }: Pick<BackupOptions, 'store' | 'like'>): Promise<boolean> => {
   if (like !== undefined && (await linked(join(dataPaths(like).blobs, hash), to))) {
     // The disk may have spoiled it in the earlier backup, or another user may have made that.
-    if ((await hashFile(to).catch(() => undefined)) === hash) return true
+    if (await hasHash(to, hash)) return true
     rmSync(to)
   }
   if (!(await store.has(hash))) return false

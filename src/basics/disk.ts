@@ -12,6 +12,13 @@ export const hashFile = async (path: string): Promise<string> => {
   return hash.digest('hex')
 }
 
+/** Whether a file exists, can be read, and has the bytes of this hash. */
+export const hasHash = (path: string, sha: string): Promise<boolean> =>
+  hashFile(path).then(
+    (hash) => hash === sha,
+    () => false,
+  )
+
 /** Syncs a file's bytes, or a directory's names, to the disk. */
 export const sync = async (path: string): Promise<void> => {
   const file = await open(path, 'r')

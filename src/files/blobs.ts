@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { access, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode, hashFile, moveFile, partialFileIn, sync } from '../basics/disk.js'
+import { hasCode, hasHash, hashFile, moveFile, partialFileIn, sync } from '../basics/disk.js'
 import { Problem, wrong } from '../basics/errors.js'
 import type { BlobStore, HeldBlob } from './blob-store.js'
 
@@ -88,10 +88,7 @@ export class Blobs implements BlobStore {
 
   /** Whether a blob exists and has its bytes. One that the disk has spoiled is replaced by the next put. */
   #isWhole(sha: string): Promise<boolean> {
-    return hashFile(this.path(sha)).then(
-      (hash) => hash === sha,
-      () => false,
-    )
+    return hasHash(this.path(sha), sha)
   }
 
   async hold(sha: string): Promise<HeldBlob> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasHash } from '../basics/disk.js'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import type { Place, Rows } from '../log/shared/postgres/rows.js'
 import { isRefusal, Session, UnreachableError, UnreplicatedError } from '../log/shared/postgres/session.js'
@@ -76,7 +76,7 @@ export const sendPayloads = async (session: Session, db: Connection, sender: Sen
   }
 }
 
-/** Stores the blobs that the shared store does not have, from the folder of the data directory. Returns the blobs that neither has. */
+/** Stores the blobs that the shared store does not have, from the data directory. Returns the blobs that neither has whole. */
 export const sendBlobs = async (hashes: readonly string[], { paths, to, onProgress }: PostgresMigration): Promise<string[]> => {
   if (hashes.length === 0) return []
   const missing: string[] = []
@@ -85,7 +85,7 @@ export const sendBlobs = async (hashes: readonly string[], { paths, to, onProgre
   try {
     for (const [done, hash] of hashes.entries()) {
       const file = join(paths.blobs, hash)
-      if (existsSync(file)) await blobs.keep(file, hash)
+      if (await hasHash(file, hash)) await blobs.keep(file, hash)
       else if (!(await blobs.has(hash))) missing.push(hash)
       onProgress(`${done + 1} of ${hashes.length} blobs`)
     }

@@ -1,4 +1,4 @@
-import { hashFile, sync } from '../basics/disk.js'
+import { hasHash, sync } from '../basics/disk.js'
 import { neededBlobs } from '../backup/log-copy.js'
 import { isProblem } from '../basics/errors.js'
 import { holding } from '../files/blob-store.js'
@@ -34,7 +34,7 @@ const follow = async ({ from, paths, vault }: DirectoryMigration): Promise<numbe
 
 /** Fetches a blob. One that is here already, but that the disk has spoiled, is fetched again. @throws Problem not_found, storage_failed */
 const fetchBlob = async (blobs: Pick<SharedBlobs, 'hold' | 'forget'>, hash: string): Promise<void> => {
-  const isWhole = () => holding(blobs, async (fileOf) => (await hashFile(await fileOf(hash)).catch(() => undefined)) === hash)
+  const isWhole = () => holding(blobs, async (fileOf) => hasHash(await fileOf(hash), hash))
   if (await isWhole()) return
   blobs.forget(hash)
   if (!(await isWhole())) throw blobDamaged(hash, 'the disk here does not keep its bytes')

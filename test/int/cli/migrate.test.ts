@@ -223,6 +223,20 @@ test('a content that the disk of a node has spoiled is fetched again when its di
   expect(readFileSync(file).equals(whole)).toBe(true)
 })
 
+test('a content that the disk has spoiled is named like a missing one, and the others are moved', async () => {
+  const there = await copyOfGolden('there')
+  const [spoiled = '', ...others] = (await contentsOf(there)).blobs
+  writeFileSync(join(there, 'blobs', spoiled), 'rotten')
+  const url = await server().newUrl()
+  const { code, out, err } = await migrate(there, ['--to', url])
+  expect([code, err]).toEqual([1, ''])
+  expect(out).toContain(`blob ${spoiled} is missing or damaged already, and was not moved`)
+  const back = join(place.path, 'back')
+  bringKeys(there, back)
+  expect((await migrate(there, ['--from', url, '--to', back])).code).toBe(1)
+  expect((await contentsOf(back)).blobs).toEqual(others)
+})
+
 test('a refusal of PostgreSQL is told in one line', async () => {
   const there = await copyOfGolden('there')
   const url = new URL(await server().newUrl())

@@ -20,7 +20,7 @@ export const reappendLost = async (config: Config, out: Output): Promise<number>
       out.line(`PostgreSQL has all events of this node, which ends at position ${last}; kept answers given back: ${answers}. Start it`)
     else if (first > last) out.line(`PostgreSQL has all events of this node, which ends at position ${last}: start it`)
     else out.line(`appended again: positions ${first} to ${last}. Start this node, and then the others anew`)
-    for (const hash of missing) out.line(`blob ${hash} was lost: neither PostgreSQL nor this node has it`)
+    for (const hash of missing) out.line(`blob ${hash} was lost: neither PostgreSQL nor this node has it whole`)
     return missing.length === 0 ? 0 : 1
   } finally {
     unlock()
