@@ -27,13 +27,19 @@ export type RestoreOptions = {
   erasures: string | undefined
 }
 
-const erase = async (staged: DataPaths, keys: readonly Buffer[], erasures: readonly LaterErasure[], out: Output): Promise<void> => {
-  const [key, ...others] = keys
-  if (!key)
-    throw new ConfigError(
-      'later erasures need the master key, to keep the rows of others in the same payloads: set VAULT_KEY, or put vault.key where the log is restored to.',
-    )
-  const vault = new Vault(key, ...others)
+/** The erasures to repeat, and the keys for it. */
+type Repeat = { erasures: readonly LaterErasure[]; vault: Vault }
+
+/** @throws ConfigError when the file cannot be used, or there is no master key */
+const repeatOf = async (file: string, [key, ...others]: readonly Buffer[]): Promise<Repeat> => {
+  const erasures = await readErasures(file)
+  if (key) return { erasures, vault: new Vault(key, ...others) }
+  throw new ConfigError(
+    'later erasures need the master key, to keep the rows of others in the same payloads: set VAULT_KEY, or put vault.key where the log is restored to.',
+  )
+}
+
+const erase = async (staged: DataPaths, { erasures, vault }: Repeat, out: Output): Promise<void> => {
   const log = new SqliteLog({ file: staged.log, vault })
   try {
     const target = { ledger: new Ledger(log, vault), blobs: new Blobs(staged.blobs) }
@@ -72,9 +78,9 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
   const paths = dataPaths(into === undefined ? config.dataDirectory : resolve(into))
   const keys = findMasterKeys(paths, config.masterKeys)
   const { position: upTo } = readManifest(resolve(backup))
-  // What is wrong with the given files is said before everything is copied.
+  // What is wrong with the given files, or missing, is said before everything is copied.
   for (const file of heads) readHeads(file)
-  const later = erasures === undefined ? undefined : await readErasures(erasures)
+  const repeat = erasures === undefined ? undefined : await repeatOf(erasures, keys)
   const restored = await restoreBackup({
     backup: resolve(backup),
     into: paths.root,
@@ -82,7 +88,7 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
       // A backup is complete in itself, also the backup of a shared log.
       const options = { heads: [head, ...heads], vkey, upTo, keysIn: paths }
       if ((await verify({ ...config, dataDirectory: staged.root, logUrl: undefined }, options, out)) !== 0) return false
-      if (later) await erase(staged, keys, later, out)
+      if (repeat) await erase(staged, repeat, out)
       return true
     },
     onProgress: (text) => out.progress(text),

@@ -10,7 +10,7 @@ import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directo
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { Vault } from '../../../src/vault/vault.js'
-import { mindledgerWithoutRights } from '../../support/cli.js'
+import { mindledger } from '../../support/cli.js'
 import { origin, temporaryDirectory, testKey } from '../../support/log/log.js'
 
 let place: ReturnType<typeof temporaryDirectory>
@@ -114,16 +114,21 @@ test('a blob that the disk has spoiled in an earlier backup is not linked into t
   await log.close()
 })
 
-test('a restore refuses a missing file of heads or of erasures before it copies anything', async () => {
+test('a restore refuses a missing file of heads or of erasures, or a missing key, before it copies anything', async () => {
   const { paths, log } = await filled(1)
   await takeBackup(options(paths))
   await log.close()
   const blobs = dataPaths(into()).blobs
   rmSync(join(blobs, readdirSync(blobs)[0] ?? ''))
-  const restored = join(place.path, 'restored')
-  for (const option of ['--head', '--erasures']) {
-    const { code, err } = await mindledgerWithoutRights(['restore', into(), '--into', restored, option, join(place.path, 'no such file')])
-    expect([code, err]).toEqual([2, expect.stringContaining('no such file')])
+  const [restored, list] = [join(place.path, 'restored'), join(place.path, 'list')]
+  writeFileSync(list, '')
+  for (const [option, file, said] of [
+    ['--head', join(place.path, 'no such file'), 'no such file'],
+    ['--erasures', join(place.path, 'no such file'), 'no such file'],
+    ['--erasures', list, 'later erasures need the master key'],
+  ] as const) {
+    const { code, err } = await mindledger(['restore', into(), '--into', restored, option, file])
+    expect([code, err]).toEqual([2, expect.stringContaining(said)])
   }
   expect(existsSync(restored)).toBe(false)
 })
