@@ -59,7 +59,7 @@ const sharedLine = ({ state, lag }: { state: string; lag: { events: number } }):
 /** The status of a running server. */
 const ask = async (server: Server): Promise<StatusReport> => {
   const { rest, sql, log, warnings } = parsed(readySchema, (await server.get('/api/ready')).body)
-  const { bytes, free } = parsed(storageSchema, (await server.get('/api/log/storage')).body)
+  const { bytes, free } = parsed(storageSchema, (await server.get('/api/log/storage', true)).body)
   const lines: Lines = [
     ['server', `running at ${server.address}`],
     ['log', `position ${log.position ?? 'unknown'}, ${unless(log.writable, log.reason, 'writable')}`],
