@@ -3,11 +3,14 @@
 import { existsSync, rmSync } from 'node:fs'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../setup/config.js'
 import { hasHash, hashFile, sync } from '../basics/disk.js'
+import { limits } from '../basics/limits.js'
 import { holding, type BlobStore } from '../files/blob-store.js'
 import { dataFormat, dataPaths, makeDirectory, type DataPaths } from '../setup/data-directory.js'
 import { openForReading, readLogId, type Connection } from '../log/storage/schema.js'
+import { erasedInFile, type ErasedSince } from '../log/storage/erased-blobs.js'
 import { readTail } from '../log/storage/events.js'
 import { copyDurably, linked, syncAll, writeDurably } from './durable-files.js'
 import { masterKeyIds } from '../log/storage/keys.js'
@@ -19,6 +22,8 @@ export type BackupOptions = {
   from: Pick<DataPaths, 'log'>
   /** The blobs that its log names. */
   store: Pick<BlobStore, 'has' | 'hold'>
+  /** Given if the file of the log may not know all erasures: that of a node may be behind. */
+  erasedSince?: ErasedSince | undefined
   into: string
   /** An earlier backup: blobs that it has are linked instead of copied. */
   like: string | undefined
@@ -26,6 +31,8 @@ export type BackupOptions = {
   headOf: (db: Connection) => string
   onProgress: (text: string) => void
 }
+
+const followLookMs = 100
 
 const sizeOf = async (file: string): Promise<number> => (await stat(file)).size
 
@@ -62,12 +69,26 @@ const copyBlobs = async (needed: ReadonlySet<string>, part: DataPaths, { store, 
   return missing
 }
 
+/** Waits until the file of the log knows the erasures of missing blobs. @throws ConfigError if they were not erased, or the file stays behind */
+const untilKnown = async (missing: readonly string[], position: number, { from, erasedSince }: BackupOptions): Promise<void> => {
+  const erasedHere = () => erasedInFile(from.log, position)
+  const erased = (await erasedSince?.(position)) ?? erasedHere()
+  const lost = missing.find((hash) => !erased.has(hash))
+  if (lost !== undefined)
+    throw new ConfigError(`the blob ${lost} is missing, and was not erased. "mindledger verify" lists the events that name it.`)
+  const until = Date.now() + limits.backupFollowWaitMs
+  for (let known = erasedHere(); missing.some((hash) => !known.has(hash)); known = erasedHere()) {
+    if (Date.now() > until)
+      throw new ConfigError('another node erased contents that this node still has in its log: start this node, and try again.')
+    await sleep(followLookMs)
+  }
+}
+
 /** Copies the log and its blobs of one moment. If an erasure removes blobs meanwhile, the log is copied again. */
 const copyAll = async (
   part: DataPaths,
   options: BackupOptions,
 ): Promise<{ needed: Set<string>; about: Pick<Manifest, 'log' | 'position' | 'master_keys'>; head: string }> => {
-  let before: string[] = []
   for (;;) {
     options.onProgress('copying the log')
     copyLog(options.from.log, part.log)
@@ -75,14 +96,12 @@ const copyAll = async (
     try {
       const needed = neededBlobs(db)
       const missing = await copyBlobs(needed, part, options)
-      const lost = missing.find((hash) => before.includes(hash))
-      if (lost !== undefined)
-        throw new ConfigError(
-          `the blob ${lost} is missing, and this log knows no erasure of it. "mindledger verify" lists the events that name it. If another node erased it since this node stopped, start this node, and try again.`,
-        )
-      before = missing
-      if (missing.length > 0) continue
-      const about = { log: readLogId(db), position: readTail(db).position, master_keys: masterKeyIds(db) }
+      const { position } = readTail(db)
+      if (missing.length > 0) {
+        await untilKnown(missing, position, options)
+        continue
+      }
+      const about = { log: readLogId(db), position, master_keys: masterKeyIds(db) }
       return { needed, about, head: options.headOf(db) }
     } finally {
       db.close()

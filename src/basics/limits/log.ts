@@ -42,6 +42,7 @@ export const logLimits = {
   sharedGoodbyeMs: 500,
   sharedLockIdleTimeoutMs: 2_000,
   sharedPollIntervalMs: 500,
+  backupFollowWaitMs: 10_000,
   sharedHaltMs: 3_000,
   sharedReconnectMaxMs: 250,
   sharedWritePatienceMs: 3_000,

@@ -26,9 +26,9 @@ const headOf =
 export const backup = async (config: Config, { into, like }: BackupOptions, out: Output): Promise<number> => {
   if (like !== undefined) readManifest(like)
   const from = checkDataDirectory(config.dataDirectory)
-  const { position, blobs, master_keys } = await withBlobs(config, from, (store) =>
+  const { position, blobs, master_keys } = await withBlobs(config, from, (store, erasedSince) =>
     takeBackup({
-      ...{ from, store, into: resolve(into), headOf: headOf(config) },
+      ...{ from, store, erasedSince, into: resolve(into), headOf: headOf(config) },
       like: like === undefined ? undefined : resolve(like),
       onProgress: (text) => out.progress(text),
     }),

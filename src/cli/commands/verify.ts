@@ -66,11 +66,12 @@ export const verify = async (
     return fault === undefined ? [] : [`the head of position ${read.head.position} proves nothing: ${fault}`]
   })
   const newer = heads.filter(({ head }) => head.position > upTo)
-  const result = await withBlobs(config, paths, (blobs) =>
+  const result = await withBlobs(config, paths, (blobs, erasedSince) =>
     verifyLog({
       logFile: paths.log,
       masterKeys: ownMasterKeys(config, keysIn ?? paths, paths.log),
       blobHash: hashIn(blobs),
+      erasedSince,
       onProgress: (position) => out.progress(`${position} events`),
       kept: heads.filter((read) => !newer.includes(read) && headFault(read, keys) === undefined).map(({ head }) => head),
     }),

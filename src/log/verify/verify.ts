@@ -3,10 +3,8 @@
  * log/contract, log/storage and log/proof alone.
  */
 
-import { logStream } from '../../../events/records/log.js'
-import { erasedBlobsOf } from '../../../events/references.js'
-import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { Head } from '../contract/log.js'
+import { erasedInFile, type ErasedSince } from '../storage/erased-blobs.js'
 import { lastPosition, openForReading, readLogId, type Connection } from '../storage/schema.js'
 import { TreeCheck } from '../proof/check-tree.js'
 import { Findings, firstLine, inOrder, maxFindings, type Finding } from './findings.js'
@@ -35,6 +33,8 @@ export type VerifyOptions = {
   logFile: string
   /** SHA-256 of a blob's bytes, or undefined when the blob does not exist. Called once for each blob that an event names. */
   blobHash?: (hash: string) => Promise<string | undefined>
+  /** Given if the file may not know all erasures: that of a node may be behind. */
+  erasedSince?: ErasedSince | undefined
   /** Master keys that wrap the payloads' keys. Without any, the check does not open payloads. */
   masterKeys?: readonly Uint8Array[]
   /** Heads that are stored elsewhere. */
@@ -56,6 +56,7 @@ const worthAThread = 20_000
  */
 export const verifyLog = async (options: VerifyOptions): Promise<Verification> => {
   const { logFile, masterKeys = [], blobHash, onProgress, threadFrom = worthAThread } = options
+  const { erasedSince = async (position) => erasedMeanwhile(logFile, position) } = options
   const progress = progressOf(onProgress)
   const db = openForReading(logFile)
   let thread: Awaited<ReturnType<typeof startMeaningThread>> | undefined
@@ -70,7 +71,7 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
     if (thread) checkPages(db, following)
     const meaning = await (thread?.done ?? checkMeaning(db, masterKeys, progress.meaning))
     if (!thread) checkPages(db, following)
-    if (blobHash) await checkBlobs(meaning, following, blobHash, () => erasedSince(logFile, bytes.head.position))
+    if (blobHash) await checkBlobs(meaning, following, blobHash, () => erasedSince(bytes.head.position))
     const all = [...inOrder(walked.all, meaning.events), ...meaning.following, ...following.all].slice(0, maxFindings)
     return { ok: all.length === 0, ...bytes, findings: all, payloads: meaning.payloads, recordedAt: meaning.recordedAt }
   } finally {
@@ -173,28 +174,25 @@ const checkBlobs = async (
   { blobs }: Meaning,
   findings: Findings,
   blobHash: (hash: string) => Promise<string | undefined>,
-  erasedMeanwhile: () => ReadonlySet<string>,
+  erasedSince: () => Promise<ReadonlySet<string>>,
 ): Promise<void> => {
   const wrong: { hash: string; position: number; isMissing: boolean }[] = []
   for (const [hash, position] of blobs) {
     const found = await blobHash(hash)
     if (found !== hash) wrong.push({ hash, position, isMissing: found === undefined })
   }
-  const erased = wrong.some(({ isMissing }) => isMissing) ? erasedMeanwhile() : new Set()
+  const erased = wrong.some(({ isMissing }) => isMissing) ? await erasedSince() : new Set<string>()
   for (const { hash, position, isMissing } of wrong)
     if (!isMissing) findings.add(position, `its blob ${hash} has other content`)
     else if (!erased.has(hash)) findings.add(position, `its blob ${hash} is missing`)
 }
 
-/** The blobs that the service beside this check erased after a position. An erasure is in the log before its bytes are gone. */
-const erasedSince = (logFile: string, position: number): Set<string> => {
-  const db = openForReading(logFile)
+/** The blobs that the service beside this check erased after a position; none if a damaged file cannot be read that far. */
+const erasedMeanwhile = (logFile: string, position: number): ReadonlySet<string> => {
   try {
-    const texts = db.prepare<[string, number], string>('SELECT text FROM events WHERE stream = ? AND position > ?').pluck()
-    const events = Array.from(texts.iterate(logStream, position), parseEnvelope)
-    return new Set(events.flatMap(({ type, data }) => erasedBlobsOf(type, data)))
-  } finally {
-    db.close()
+    return erasedInFile(logFile, position)
+  } catch {
+    return new Set()
   }
 }
 

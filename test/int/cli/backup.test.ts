@@ -89,7 +89,7 @@ test('a blob that is erased while the log is verified is not missing, and a lost
 test('a blob that was lost, not erased, is told, and no backup is made', async () => {
   const { paths, log, hashes } = await filled(3)
   rmSync(join(paths.blobs, hashes[1] ?? ''))
-  await expect(takeBackup(options(paths))).rejects.toThrow(`the blob ${hashes[1]} is missing, and this log knows no erasure of it`)
+  await expect(takeBackup(options(paths))).rejects.toThrow(`the blob ${hashes[1]} is missing, and was not erased`)
   expect(readdirSync(place.path).sort()).toEqual(['backup.part', 'data'])
   await log.close()
 })

@@ -193,6 +193,30 @@ test.each([...ofEvents, ...ofStatements, ['a text that cannot be read', unreadab
   expect(out).toMatch(/THE LOG DOES NOT HOLD|proves nothing/)
 })
 
+test('a content that another node erased since a node stopped is not missing; a backup waits for that node', async () => {
+  const { address, run } = await copied()
+  const [behind, other] = [prepareDataDirectory(join(place.path, 'behind')), prepareDataDirectory(join(place.path, 'other'))]
+  const vault = new Vault(Buffer.from(environment['VAULT_KEY'] ?? '', 'hex'))
+  const follow = async ({ log: file }: typeof behind) => SharedLog.open({ url: address, file, vault })
+  await (await follow(behind)).close()
+  const { rows } = await run('SELECT sha FROM mindledger.blobs ORDER BY sha LIMIT 2')
+  const [erased, lost] = (rows as { sha: string }[]).map(({ sha }) => sha)
+  const log = await follow(other)
+  const data = { what: 'file' as const, subject: 'files.f', reason: null, payloads: [], blobs: [String(erased)] }
+  await log.submit(writes({ stream: logStream, event: { type: 'DataErased', data } }))
+  await log.close()
+  await run('DELETE FROM mindledger.blobs WHERE sha = $1', [erased])
+  const env = { ...environment, LOG_URL: address, DATA_DIR: behind.root }
+  const backup = (name: string) => mindledger(['backup', '--into', join(place.path, name), '--quiet'], env)
+  expect(await mindledger(['verify', '--quiet'], env)).toMatchObject({ code: 0, err: '' })
+  expect(await backup('too early')).toMatchObject({ code: 2, err: expect.stringContaining('start this node, and try again') })
+  await (await follow(behind)).close()
+  expect(await backup('in time')).toMatchObject({ code: 0, err: '' })
+  await run('DELETE FROM mindledger.blobs WHERE sha = $1', [lost])
+  expect((await mindledger(['verify', '--quiet'], env)).out).toContain(`its blob ${lost} is missing`)
+  expect((await backup('without')).err).toContain(`the blob ${lost} is missing, and was not erased`)
+})
+
 test('a node without the contents in its folder verifies, backs up and trains again from the store that nodes share', async () => {
   const node = join(place.path, 'node')
   mkdirSync(node)

@@ -1,0 +1,28 @@
+import { erasedIn, type ErasedSince } from '../../log/storage/erased-blobs.js'
+import type { Links } from './links.js'
+
+/** A statement looks through so many events: it has little time. */
+const eventsAtOnce = 10_000
+
+const erasures = `
+  SELECT text FROM mindledger.events
+  WHERE position > $1 AND position <= $2 AND text LIKE '%"type":"DataErased"%'`
+
+/**
+ * Asks the log that nodes share, because the file of a node may be behind it.
+ *
+ * @example await erasedSince(links)(17) // new Set(['9f86d0…'])
+ * @throws Problem storage_failed
+ */
+export const erasedSince =
+  (links: Pick<Links, 'query'>): ErasedSince =>
+  async (position) => {
+    const [head] = await links.query<{ position: number }>('SELECT position::float8 AS position FROM mindledger.head')
+    const end = head?.position ?? 0
+    const erased = new Set<string>()
+    for (let from = position; from < end; from += eventsAtOnce) {
+      const rows = await links.query<{ text: string }>(erasures, [from, Math.min(from + eventsAtOnce, end)])
+      for (const hash of erasedIn(rows.map(({ text }) => text))) erased.add(hash)
+    }
+    return erased
+  }

@@ -1,0 +1,22 @@
+import { logStream } from '../../../events/records/log.js'
+import { erasedBlobsOf } from '../../../events/references.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
+import { openForReading } from './schema.js'
+
+/** Finds the blobs that were erased after a position. */
+export type ErasedSince = (position: number) => Promise<ReadonlySet<string>>
+
+/** The blobs that these events erased. */
+export const erasedIn = (texts: Iterable<string>): string[] =>
+  Array.from(texts, parseEnvelope).flatMap(({ type, data }) => erasedBlobsOf(type, data))
+
+/** The blobs that a log's file knows as erased after a position. An erasure is in the log before its bytes are gone. */
+export const erasedInFile = (logFile: string, position: number): ReadonlySet<string> => {
+  const db = openForReading(logFile)
+  try {
+    const texts = db.prepare<[string, number], string>('SELECT text FROM events WHERE stream = ? AND position > ?').pluck()
+    return new Set(erasedIn(texts.iterate(logStream, position)))
+  } finally {
+    db.close()
+  }
+}
