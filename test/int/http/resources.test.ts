@@ -353,6 +353,12 @@ test('db_engine with db_params makes a connection of the chatbot, and a refused 
   })
   expect((await call('PUT', `${project}/chatbots/own`, { chatbot: { db_engine: 'slack', db_params: { k: 2 } } })).status).toBe(200)
   expect(await call('GET', '/api/databases/own_db')).toMatchObject({ body: { connection_data: { token: '******', k: 2 } } })
+  const byId = `${project}/chatbots/${String(own.body['id'])}`
+  expect(await call('PUT', byId, { chatbot: { db_engine: 'slack', db_params: { k: 3 } } })).toMatchObject({
+    status: 200,
+    body: { database_id: own.body['database_id'] },
+  })
+  expect(await call('GET', '/api/databases/own_db')).toMatchObject({ body: { connection_data: { k: 3 } } })
   // A deleted chatbot leaves its connection, which a new one of that name makes anew. That of another chatbot or system is not taken.
   const left = { agent_name: 'ca', db_engine: 'slack', db_params: { token: 't-2', signing_secret: 'left behind' } }
   expect((await call('POST', `${project}/chatbots`, { chatbot: { name: 'left', ...left } })).status).toBe(201)

@@ -97,6 +97,13 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
     return isNew ? { ...record, webhook_token: webhookToken(ledger.vault, chatbot) } : record
   }
 
+  /** The name of the chatbot that a path means, which may have its id. One that does not exist gets the name in the path. */
+  const nameOf = async (project: string, ref: string): Promise<string> => {
+    const { resources } = ledger.log
+    const found = await resources.one('project', project)
+    return (found && (await resources.one('chatbot', ref, found)))?.state.name ?? ref
+  }
+
   return [
     reading({
       path,
@@ -143,7 +150,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       body: wrapped('chatbot', fields),
       answers: { 200: written, 201: written },
       async handle({ segments: { project, chatbot: name }, body, call }) {
-        const data = { project, chatbot: name, ...settings(body), ...ownConnection(name, body) }
+        const data = { project, chatbot: name, ...settings(body), ...ownConnection(await nameOf(project, name), body) }
         const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, call)
         const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
         const status = outcome.positions.includes(chatbot.id) ? 201 : 200
