@@ -28,7 +28,8 @@ export const databaseOf = async (
 
 /**
  * The query of a view with its meaning: the text alone if its names are looked up in the view's own project, or within `FROM database (…)`.
- * `information_schema.views` shows the same.
+ * Earlier releases recorded SQL of this service for a connection. Within `FROM connection (…)` it would be SQL of the connected database,
+ * so it is shown alone. `information_schema.views` shows the same.
  *
  * @example await shownQuery(log.resources, view, project) // 'SELECT * FROM files (SELECT sqft FROM rentals)'
  */
@@ -37,6 +38,8 @@ export const shownQuery = async (
   { state }: Resource<'view'>,
   project: Resource<'project'>,
 ): Promise<string> => {
-  const database = await databaseOf(resources, state, project)
-  return recordedDatabase(database, project) === '' ? state.query : queryOf(database, state.query)
+  const { query, database } = state
+  if (recordedDatabase(database, project) === '') return query
+  const isHere = systemDatabaseOf(database) !== undefined || (await resources.one('project', database)) !== undefined
+  return isHere ? queryOf(database, query) : query
 }

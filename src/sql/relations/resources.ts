@@ -109,15 +109,13 @@ const views: ResourceRelation = {
   columns: [nameOf('view'), projectColumn, column('QUERY', 'VARCHAR', 'The stored query.')],
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT",
-      CASE WHEN lower(r.database) <> lower(p.name) AND (coalesce(o.name, d.name) IS NOT NULL OR lower(r.database) IN (${systemDatabases.map(quoteText).join(', ')}))
+      CASE WHEN lower(r.database) <> lower(p.name) AND (o.name IS NOT NULL OR lower(r.database) IN (${systemDatabases.map(quoteText).join(', ')}))
         THEN 'SELECT * FROM ' || ${nameText('r.database')} || ' (' || r.query || ')' ELSE r.query END AS "QUERY"${more}
     FROM ${rows} AS r${joins}
     LEFT JOIN ledger.projects_history AS p
       ON p.stream = r.project AND ${heldAt('p', moment)}
     LEFT JOIN ledger.projects_history AS o
       ON lower(o.name) = lower(r.database) AND ${heldAt('o', moment)}
-    LEFT JOIN ledger.databases_history AS d
-      ON lower(d.name) = lower(r.database) AND ${heldAt('d', moment)}
     WHERE $project IS NULL OR r.project = $project
     ORDER BY r.id, r.valid_from`,
 }

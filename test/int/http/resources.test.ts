@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Ledger } from '../../../src/commands/ledger.js'
+import { Vault } from '../../../src/vault/vault.js'
+import { origin, testKey } from '../../support/log/log.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -455,6 +458,15 @@ test('a view is shown with the database of its names, so that its own record cha
     expect(await sql(at.url, 'SELECT * FROM shop.placed')).toEqual(before)
   }
   await call('DELETE', `${project}/views/placed`)
+})
+
+test('a view that an earlier release recorded for a connection is not shown in the SQL of the connection', async () => {
+  const query = 'SELECT id / 2 AS half FROM orders'
+  const data = { project: 'shop', view: 'older', query, database: 'slack_db' }
+  await new Ledger(at.service.log, new Vault(testKey)).execute({ type: 'CreateView', data }, origin)
+  expect(await call('GET', `${project}/views/older`)).toMatchObject({ status: 200, body: { query } })
+  expect(await sql(at.url, "SELECT query FROM information_schema.views WHERE name = 'older'")).toMatchObject({ data: [[query]] })
+  await call('DELETE', `${project}/views/older`)
 })
 
 test('many views can be made: the check of each gives its place back', async () => {
