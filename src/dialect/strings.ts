@@ -1,3 +1,5 @@
+import { keywords } from './keywords.js'
+
 /** The meaning of a backslash with the next character, as in clients of MySQL. */
 const mysqlEscapes: Record<string, string> = { '0': '\0', b: '\b', n: '\n', r: '\r', t: '\t', Z: '\x1a', '\\': '\\', "'": "'", '"': '"' }
 
@@ -49,8 +51,9 @@ const escapeAt = (text: string, at: number, escapes: Readonly<Record<string, str
 /** `quoteName('we"ird')` → `"we""ird"` */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** A name as a statement shows it: in double quotes if it needs them. `nameText('shop_db')` → `shop_db`, `nameText('a b')` → `"a b"` */
-export const nameText = (name: string): string => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : quoteName(name))
+/** A name as a statement shows it: in double quotes if it needs them. `nameText('shop_db')` → `shop_db`, `nameText('order')` → `"order"` */
+export const nameText = (name: string): string =>
+  /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !keywords.has(name.toLowerCase()) ? name : quoteName(name)
 
 /**
  * The query that reads another one in a database.

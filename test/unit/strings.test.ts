@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { unescapeText } from '../../src/dialect/strings.js'
+import { keywords } from '../../src/dialect/keywords.js'
+import { nameText, unescapeText } from '../../src/dialect/strings.js'
+import { duck } from '../support/connections/answers.js'
 import { seeded } from '../support/random.js'
 
 /** The same by an expression: what each text means, said in another way. */
@@ -21,4 +23,14 @@ test.each(["'", '"'] as const)('texts in %s mean the same, whatever stands in th
     const text = Array.from({ length: below(12) }, () => pieces[below(pieces.length)]).join('')
     expect([text, unescapeText(text, quote)]).toEqual([text, meant(text, quote)])
   }
+})
+
+test('every word that DuckDB takes as a name only in quotes gets them', async () => {
+  const db = await duck()
+  const found = await db.runAndReadAll("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved'")
+  const words = found.getRows().map(([word]) => String(word))
+  expect([...words, 'predict', 'set'].sort()).toEqual([...keywords].sort())
+  expect(words.filter((word) => nameText(word) === word)).toEqual([])
+  expect(['shop_db', 'Order', 'a b', 'we"ird'].map(nameText)).toEqual(['shop_db', '"Order"', '"a b"', '"we""ird"'])
+  db.disconnectSync()
 })

@@ -1,5 +1,6 @@
 import type { ProjectKind } from '../../../events/catalogue.js'
 import { systemDatabases } from '../../catalogue/system-databases.js'
+import { keywords } from '../../dialect/keywords.js'
 import { quoteText } from '../../dialect/strings.js'
 import {
   addedColumns,
@@ -97,9 +98,10 @@ const chatbots: ResourceRelation = {
     ORDER BY r.id, r.valid_from`,
 }
 
-/** A name in the form of a statement: in quotes if it needs them. */
+/** A name in the form of a statement: in quotes if it needs them, as `nameText` of `src/dialect/strings.ts` writes it. */
 const nameText = (name: string): string =>
-  `CASE WHEN regexp_full_match(${name}, '[A-Za-z_][A-Za-z_0-9]*') THEN ${name} ELSE '"' || replace(${name}, '"', '""') || '"' END`
+  `CASE WHEN regexp_full_match(${name}, '[A-Za-z_][A-Za-z_0-9]*') AND lower(${name}) NOT IN (${[...keywords].map(quoteText).join(', ')})
+          THEN ${name} ELSE '"' || replace(${name}, '"', '""') || '"' END`
 
 /** `shownQuery` in `src/commands/rules/data-source.ts` gives REST the same text, by `queryOf`. */
 const views: ResourceRelation = {

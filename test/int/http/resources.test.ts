@@ -439,11 +439,12 @@ test('views have id, name and query; names are unique in their project', async (
 })
 
 test('a view is shown with the database of its names, so that its own record changes nothing', async () => {
-  await call('POST', '/api/projects', { project: { name: 'Other Shop' } })
+  for (const name of ['Other Shop', 'Order']) await call('POST', '/api/projects', { project: { name } })
   const views = [
     ['FROM files (SELECT 1 AS one)', 'SELECT * FROM files (SELECT 1 AS one)'],
     ['FROM files (SELECT 1 AS one -- of one\n)', 'SELECT * FROM files (SELECT 1 AS one)'],
     ['FROM `Other Shop` (SELECT name FROM models)', 'SELECT * FROM "Other Shop" (SELECT name FROM models)'],
+    ['FROM `Order` (SELECT name FROM models)', 'SELECT * FROM "Order" (SELECT name FROM models)'],
     ['FROM shop (SELECT name FROM models)', 'SELECT name FROM models'],
   ] as const
   for (const [source, query] of views) {

@@ -56,21 +56,12 @@ declare const checked: unique symbol
 /** The SQL text of a tree, with exactly the meaning of the tree for DuckDB. */
 export type CheckedText = string & { readonly [checked]: true }
 
-let reserved: ReadonlySet<string> | undefined
-
-/**
- * The words that are names only in quotes. They are the same for every instance of DuckDB, and are read once. The result is kept, not the
- * promise: the reading may fail together with the query whose connection it uses, and such a failure must not reach other queries.
- */
-const keywordsOf = async (connection: DuckDBConnection): Promise<ReadonlySet<string>> => {
-  if (reserved) return reserved
-  const reader = await connection.runAndReadAll("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved'")
-  return (reserved = new Set(reader.getRows().map(([name]) => String(name))))
-}
-
 let aggregates: ReadonlySet<string> | undefined
 
-/** The names of aggregates, kept in the same way. */
+/**
+ * The names of aggregates. They are the same for every instance of DuckDB, and are read once. The result is kept, not the promise: the
+ * reading may fail together with the query whose connection it uses, and such a failure must not reach other queries.
+ */
 export const aggregatesOf = async (connection: DuckDBConnection): Promise<ReadonlySet<string>> => {
   if (aggregates) return aggregates
   const reader = await connection.runAndReadAll("SELECT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'")
@@ -106,7 +97,7 @@ const sameAs = async (connection: DuckDBConnection, text: string, node: AstNode)
 export const printSelect = async (connection: DuckDBConnection, node: AstNode): Promise<CheckedText> => {
   const names = new HiddenNames()
   const printed = await oneText(connection, 'SELECT json_deserialize_sql($1::JSON)', statementOf(node, names.hide))
-  const text = names.restore(printed, await keywordsOf(connection))
+  const text = names.restore(printed)
   if (text === undefined || !(await sameAs(connection, text, node))) throw unfaithful()
   return text as CheckedText
 }

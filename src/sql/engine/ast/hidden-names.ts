@@ -1,4 +1,4 @@
-import { quoteName, quoteText } from '../../../dialect/strings.js'
+import { nameText, quoteText } from '../../../dialect/strings.js'
 import type { AstNode } from './json.js'
 import { isNode } from './nodes.js'
 
@@ -34,7 +34,7 @@ const tokens = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[a-z_][a-z0-9_]*/gi
  * @example
  * const names = new HiddenNames()
  * names.hide('x y', 'relation_name', star) // 'ledger_name_0'
- * names.restore('SELECT ledger_name_0.*', new Set()) // 'SELECT "x y".*'
+ * names.restore('SELECT ledger_name_0.*') // 'SELECT "x y".*'
  */
 export class HiddenNames {
   readonly #texts: string[] = []
@@ -49,7 +49,7 @@ export class HiddenNames {
   }
 
   /** The printed text with the names put back; undefined if a name was printed as a part of something else. */
-  restore(printed: string, keywords: ReadonlySet<string>): string | undefined {
+  restore(printed: string): string | undefined {
     const unknown: string[] = []
     const text = printed.replace(tokens, (token) => {
       if (!token.includes(prefix)) return token
@@ -57,7 +57,7 @@ export class HiddenNames {
       const name = this.#named(token.slice(quote, token.length - quote))
       if (name === undefined) unknown.push(token)
       else if (token.startsWith("'")) return quoteText(name)
-      else return word.test(name) && !keywords.has(name.toLowerCase()) ? name : quoteName(name)
+      else return nameText(name)
       return token
     })
     return unknown.length === 0 ? text : undefined
