@@ -126,6 +126,21 @@ where('MariaDB', () => {
     })
   })
 
+  test('numbers of many declared digits are compared by those in use, or refused before the rest of them comes', async () => {
+    const make = (name: string, value: string) =>
+      write(`CREATE OR REPLACE TABLE ${name} AS SELECT CAST(${value} AS decimal(65,30)) AS amount FROM seq_1_to_300000`)
+    await make('amounts', 'IF(seq % 2 = 0, 0.3, 123456789.5)')
+    await make('wide', '12345678901234567890.1234567890123456789')
+    const filters = [compare('amount', '<', '1')]
+    const { types, rows } = await readAll(db, connections, connection, { scan: { table: 'amounts', columns: ['amount'], filters } })
+    expect([types, rows.length, rows[0]]).toEqual([{ amount: 'DECIMAL(38,16)' }, 150_000, ['0.3000000000000000']])
+    const from = performance.now()
+    const more = { table: 'wide', columns: ['amount'], filters: [compare('amount', '>', '1')] }
+    expect((await problemOf(readAll(db, connections, connection, { scan: more }))).detail).toMatch(/more digits than can be compared/)
+    expect(performance.now() - from).toBeLessThan(20_000)
+    expect((await readAll(db, connections, connection, 'SELECT 1 AS one')).rows).toEqual([[1]])
+  })
+
   test.each<[Filter, boolean]>([
     [compare('id', '<=', '17'), true],
     [compare('word', '=', 'a', 'VARCHAR'), true],
