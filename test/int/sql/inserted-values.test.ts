@@ -45,6 +45,7 @@ test.each([
   ['numbers', "'[1.7]'", 'would change [1.7]'],
   ['numbers', "['1.7']", 'would change [1.7]'],
   ['pair', "{'a': 1.7}", 'which would change'],
+  ['id', '3000000000', 'out of range'],
 ])('never changes a value: a %s of %s is refused', async (column, value, reason) => {
   await ok(narrow)
   expect((await run(`INSERT INTO files.narrow (${column}) VALUES (${value})`)).error_message).toContain(reason)
@@ -58,15 +59,19 @@ test.each([
   ['id', "CAST('7' AS JSON)", '7'],
   ['id', 'NULL', null],
   ['id', "CAST('12' AS ENUM('12', '12.5'))", '12'],
+  ['id', '(SELECT sum(i) FROM range(5) AS r(i))', '10'],
+  ['id', '(SELECT NULL)', null],
   ['pair', 'row(2.0)', "{'a': 2}"],
   ['price', "'2.50'", '2.5'],
   ['price', '2', '2.0'],
   ['price', "CAST('2.50' AS JSON)", '2.5'],
+  ['price', "CAST('9.9' AS JSON)", '9.9'],
   ['price', 'NULL', null],
   ['day', "'2024-01-02'", '2024-01-02'],
   ['day', "'2024/1/2'", '2024-01-02'],
   ['day', "'2024-01-02T00:00:00'", '2024-01-02'],
   ['day', "TIMESTAMPTZ '2024-01-02 00:00:00+00'", '2024-01-02'],
+  ['day', `CAST('"2024-01-02"' AS JSON)`, '2024-01-02'],
   ['clock', "'10:30'", '10:30:00'],
   ['moment', "'9999-12-31'", '9999-12-31 00:00:00'],
   ['moment', "DATE '2024-01-02'", '2024-01-02 00:00:00'],
