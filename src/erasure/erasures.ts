@@ -4,9 +4,8 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { unreachable } from '../../events/common.js'
 import { instant } from '../../events/stored/envelope.js'
-import { logStream, type DataErased, type ErasedPayload, type LogEvent } from '../../events/records/log.js'
+import { logStream, type ErasedPayload, type LogEvent } from '../../events/records/log.js'
 import { stopping } from '../basics/errors.js'
 import type { BlobStore } from '../files/blob-store.js'
 import { limits } from '../basics/limits.js'
@@ -14,19 +13,17 @@ import type { Ledger } from '../commands/ledger.js'
 import type { Origin } from '../log/contract/log.js'
 import type { Wipes } from '../log/contract/wipes.js'
 import { startProcessor, type Processing } from '../log/emmett/processor.js'
-import { readInstant } from '../basics/times.js'
 import type { SealedPayload } from '../vault/vault.js'
-import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
-import { planFile, planMatrix } from './blobs.js'
-import { planDocuments } from './documents.js'
+import { planOlderAnswers } from './answers.js'
 import { droppingErased } from './drop-blobs.js'
 import { eraseKeptReplies } from './kept-replies.js'
 import { OwnFiles } from './own-files.js'
 import { distinct, emptyPlan, sharedContent, sharesOf, type Plan, type PlannedPayload, type Share } from './plan.js'
-import { planOlderRows, planPrediction, planRequest } from './predictions.js'
-import type { ErasureRequest, Subject } from './request.js'
-import { addOldSecrets, planSecrets } from './secrets.js'
+import { planOlderRows } from './predictions.js'
+import type { ErasureRequest } from './request.js'
+import { areUsedAgain, formerHoldersOf } from './secrets.js'
 import { SharedLock } from './shared-lock.js'
+import { planOf } from './subject-plan.js'
 import { removeErasedBlobs } from './unfinished.js'
 
 /** The result of an erasure. */
@@ -103,7 +100,7 @@ export class Erasures {
   /** @throws Problem if nothing has this name, or if something else uses the same bytes */
   erase(request: ErasureRequest, origin: Origin): Promise<ErasureResult> {
     const makePlan: MakePlan = async (isRecorded) => {
-      const plan = await this.#plan(request.subject)
+      const plan = await planOf(request.subject, this.options.ledger.log, this.options.blobs)
       // If somebody stored the same bytes again after the event, they stay.
       if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun && !isRecorded) throw sharedContent(plan)
       return plan
@@ -162,39 +159,6 @@ export class Erasures {
     return mine
   }
 
-  async #plan({ what, of }: Subject): Promise<Plan> {
-    const { blobs } = this.options
-    const { log } = this.options.ledger
-    switch (what) {
-      case 'prediction':
-        return planPrediction(log, of)
-      case 'answer':
-        return planAnswer(log, of)
-      case 'conversation':
-        return planConversation(log, of)
-      case 'request':
-        return planRequest(log, of)
-      case 'file':
-        return planFile(log, blobs, of)
-      case 'matrix':
-        return planMatrix(log, blobs, of)
-      case 'secrets':
-        return planSecrets(log, of.kind, of.name, of.project)
-      case 'documents':
-        return planDocuments(log, of)
-      case 'before': {
-        const time = readInstant(of, 'before', log.now())
-        const [rows, answers] = [await planOlderRows(log, time, 0), await planOlderAnswers(log, time, 0)]
-        const payloads = [...rows.payloads, ...answers.payloads]
-        const plan = { ...emptyPlan('before', time), payloads, already: rows.already + answers.already }
-        await addOldSecrets(log, time, plan)
-        return plan
-      }
-      default:
-        return unreachable(what)
-    }
-  }
-
   async #carryOut(
     makePlan: MakePlan,
     { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>,
@@ -222,8 +186,9 @@ export class Erasures {
   }
 
   /**
-   * Records a plan. The plan is made again if another node erased something meanwhile, because then other rows of a payload may stay. It is
-   * also made again after the events, because other events may have referred to the data until then.
+   * Records a plan. The plan is made again if another node erased something meanwhile, because then other rows of a payload may stay, or if
+   * a resource got an old secret again. It is also made again after the events, because other events may have referred to the data until
+   * then.
    */
   async #recordAll(makePlan: MakePlan, reason: string | null, origin: Origin): Promise<RecordedErasure> {
     const { log } = this.options.ledger
@@ -245,7 +210,7 @@ export class Erasures {
         try {
           positions.push(await this.#record(plan, share, reason, { ...origin, erasures }))
         } catch (error) {
-          isOvertaken = (await log.streamVersion(logStream)) !== erasures
+          isOvertaken = (await log.streamVersion(logStream)) !== erasures || (await areUsedAgain(log, share.payloads))
           if (!isOvertaken) throw error
           break
         }
@@ -274,7 +239,7 @@ export class Erasures {
       return [...new Set([planned.hash, planned.standsIn])].map((hash) => ({ hash, replacement }))
     })
     if (!this.options.wipes) this.#files.note(what)
-    const data: DataErased = { what, subject, reason, payloads: erased, blobs }
+    const data = { what, subject, reason, payloads: erased, blobs, formerHolders: formerHoldersOf(payloads) }
     const { positions } = await this.options.ledger.execute({ type: 'EraseData', data }, origin, { payloads: replacements })
     return positions[0] ?? 0
   }

@@ -1,6 +1,7 @@
 import { Problem } from '../basics/errors.js'
 import type { ErasureKind } from '../../events/records/log.js'
 import { limits } from '../basics/limits.js'
+import type { FormerHolder } from '../commands/records/log.js'
 
 /** A payload to erase completely, or to replace by its remaining rows. */
 export type PlannedPayload = {
@@ -12,6 +13,8 @@ export type PlannedPayload = {
   stays: string | Buffer | null
   /** The number of rows or documents to erase; 1 for an answer of an agent, 0 for a secret, a comment, and vectors. */
   rows: number
+  /** The resources that had this secret. If one of them gets it again, it is not erased. */
+  formerHolders?: readonly FormerHolder[]
 }
 
 /** The data that an erasure removes, and the data that it keeps. */

@@ -1,20 +1,23 @@
-import { isInProject, kinds, type Kind } from '../../events/catalogue.js'
+import { catalogue, isInProject, kinds, type Kind } from '../../events/catalogue.js'
+import { streamId } from '../../events/common.js'
 import { secretsOf } from '../../events/secrets.js'
 import { wrong } from '../basics/errors.js'
 import { LongWork } from '../basics/long-work.js'
+import { haveSecrets, type FormerHolder } from '../commands/records/log.js'
 import type { Resource, Log } from '../log/contract/log.js'
+import { isKind } from '../log/contract/lookups.js'
 import { streamOf } from '../log/read/stream-of.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { eventsWith, streamEvents } from '../log/read/slices.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
 
-const planned = (hash: string): PlannedPayload => ({ hash, standsIn: hash, stays: null, rows: 0 })
-
-const takeSecrets = async (log: ReadableLog, hashes: Iterable<string>, plan: Plan): Promise<void> => {
+/** Plans to erase secrets, each with the resources that must not have it again. */
+const takeSecrets = async (log: ReadableLog, secrets: Iterable<[string, readonly FormerHolder[]]>, plan: Plan): Promise<void> => {
   const work = new LongWork()
-  for (const hash of new Set(hashes)) {
-    if ((await log.payloadState(hash))?.isErased === false) plan.payloads.push(planned(hash))
+  for (const [hash, formerHolders] of secrets) {
+    const isLeft = (await log.payloadState(hash))?.isErased === false
+    if (isLeft) plan.payloads.push({ hash, standsIn: hash, stays: null, rows: 0, formerHolders })
     else plan.already++
     await work.pause()
   }
@@ -32,11 +35,8 @@ export const planSecrets = async (log: ReadableLog, kind: Kind, name: string, pr
   const stream = await resourceStream(log, kind, name, project)
   const plan = emptyPlan('secrets', `${kind} ${project === undefined ? name : `${project}.${name}`}`)
   const events = await streamEvents(log, stream)
-  await takeSecrets(
-    log,
-    events.flatMap(({ data }) => secretsOf(data)),
-    plan,
-  )
+  const hashes = events.flatMap(({ data }) => secretsOf(data))
+  await takeSecrets(log, new Map(hashes.map((hash) => [hash, []])), plan)
   return plan
 }
 
@@ -67,15 +67,33 @@ const secretsInUse = async ({ resources }: ReadableLog): Promise<Set<string>> =>
 
 /** Adds the secrets that were recorded before a time and that no resource has now. */
 export const addOldSecrets = async (log: ReadableLog, time: string, plan: Plan): Promise<void> => {
-  const old = new Set<string>()
-  for await (const { recorded_at, data } of eventsWith(log, 0, (text) => text.includes('"$secret"'))) {
+  const old = new Map<string, Map<string, FormerHolder>>()
+  for await (const { recorded_at, type, stream, data } of eventsWith(log, 0, (text) => text.includes('"$secret"'))) {
     if (recorded_at >= time) break
-    for (const hash of secretsOf(data)) old.add(hash)
+    const kind = catalogue.get(type)?.kind
+    for (const hash of secretsOf(data)) {
+      const holders = old.get(hash) ?? new Map<string, FormerHolder>()
+      old.set(hash, holders)
+      if (isKind(kind)) holders.set(stream, { kind, stream: streamId.parse(stream) })
+    }
   }
   const inUse = await secretsInUse(log)
+  const unused = [...old].filter(([hash]) => !inUse.has(hash))
   await takeSecrets(
     log,
-    [...old].filter((hash) => !inUse.has(hash)),
+    unused.map(([hash, holders]) => [hash, [...holders.values()]]),
     plan,
   )
+}
+
+/** The resources that had these secrets, each once. */
+export const formerHoldersOf = (payloads: readonly PlannedPayload[]): FormerHolder[] => {
+  const holders = payloads.flatMap(({ formerHolders = [] }) => formerHolders)
+  return [...new Map(holders.map((holder) => [holder.stream, holder])).values()]
+}
+
+/** Whether a resource has one of these secrets again since the plan. */
+export const areUsedAgain = async ({ resources }: Pick<Log, 'resources'>, payloads: readonly PlannedPayload[]): Promise<boolean> => {
+  for (const { kind, stream } of formerHoldersOf(payloads)) if (haveSecrets([await resources.byStream(kind, stream)], payloads)) return true
+  return false
 }

@@ -1,20 +1,29 @@
 import type { Command } from '@event-driven-io/emmett'
-import { unreachable } from '../../../events/common.js'
+import { unreachable, type StreamId } from '../../../events/common.js'
 import { logStream, type DataErased, type LogEvent, type MasterKeyRotated } from '../../../events/records/log.js'
-import type { NewEvent } from '../../log/contract/log.js'
+import { secretsOf } from '../../../events/secrets.js'
+import { Problem } from '../../basics/errors.js'
+import type { Kind, NewEvent, Resource } from '../../log/contract/log.js'
+import { byStream, type Lookup } from '../../log/contract/lookups.js'
 import type { Decisions } from '../rules/decider.js'
 
+/** A resource that had secrets, and does not have them now. */
+export type FormerHolder = { kind: Kind; stream: StreamId }
+
 export type LogCommand =
-  /** `payloads` and `blobs` are the hashes of what is erased; replacements are already sealed. */
-  | Command<'EraseData', DataErased>
+  /**
+   * `payloads` and `blobs` are the hashes of what is erased; replacements are already sealed. It is refused if one of the former holders
+   * of these secrets has one again.
+   */
+  | Command<'EraseData', DataErased & { formerHolders?: FormerHolder[] }>
   /** Ends a rotation, in which the keys of the payloads were wrapped under the key `to`. */
   | Command<'EndKeyRotation', MasterKeyRotated>
 
 const eventOf = (command: LogCommand): LogEvent | undefined => {
   switch (command.type) {
     case 'EraseData': {
-      const { payloads, blobs } = command.data
-      return payloads.length + blobs.length === 0 ? undefined : { type: 'DataErased', data: command.data }
+      const { formerHolders: _, ...data } = command.data
+      return data.payloads.length + data.blobs.length === 0 ? undefined : { type: 'DataErased', data }
     }
     case 'EndKeyRotation':
       return { type: 'MasterKeyRotated', data: command.data }
@@ -23,15 +32,32 @@ const eventOf = (command: LogCommand): LogEvent | undefined => {
   }
 }
 
-const decide = (command: LogCommand): NewEvent[] => {
+/** The former holders, by their streams; undefined for a deleted one. */
+type Facts = Record<string, Resource | undefined>
+
+/** Whether one of these resources has one of these secrets, for example again after a rollback. */
+export const haveSecrets = (resources: readonly (Resource | undefined)[], secrets: readonly { hash: string }[]): boolean => {
+  const inUse = new Set(resources.flatMap((resource) => (resource ? secretsOf(resource.state) : [])))
+  return secrets.some(({ hash }) => inUse.has(hash))
+}
+
+const decide = (command: LogCommand, facts: Facts): NewEvent[] => {
+  if (command.type === 'EraseData' && haveSecrets(Object.values(facts), command.data.payloads))
+    throw new Problem('busy', 'Secret in use again', 'a resource got one of these secrets again while they were being erased', {
+      hint: 'Send the request again.',
+      retryAfterSeconds: 1,
+    })
   const event = eventOf(command)
   return event ? [{ stream: logStream, event }] : []
 }
 
 /** Decides the commands of the log itself, whose stream has no state. Erasures are planned before, in src/erasure. */
-export const logDecisions: Decisions<LogCommand, object> = {
+export const logDecisions: Decisions<LogCommand, Facts> = {
   commands: { EraseData: true, EndKeyRotation: true },
   secrets: [],
-  reads: () => ({}),
+  reads: ({ type, data }) => {
+    const holders = type === 'EraseData' ? (data.formerHolders ?? []) : []
+    return Object.fromEntries(holders.map(({ kind, stream }): [string, Lookup] => [stream, byStream(kind, stream)]))
+  },
   decide,
 }

@@ -206,6 +206,30 @@ test('secrets of a resource go, whatever it was called; it takes new ones', asyn
   expect(await erase({ secrets: { kind: 'agent', project: 'mindsdb', name: 'broker' } })).toMatchObject({ status: 404 })
 })
 
+test('a secret that a rollback gives back while old ones are erased stays, and the one that it replaced goes', async () => {
+  const database = (token: string) => ({ database: { name: 'turning', engine: 'slack', parameters: { token } } })
+  await send(at.url, 'POST', '/api/databases', database('xoxb-first'))
+  await send(at.url, 'PUT', '/api/databases/turning', database('xoxb-second'))
+  const { log } = at.service
+  const submit = log.submit.bind(log)
+  log.submit = async (submission) => {
+    log.submit = submit
+    expect((await send(at.url, 'POST', '/api/databases/turning/rollback', { version: 1 })).status).toBe(200)
+    return submit(submission)
+  }
+  expect(await erase({ before: '2999-01-01' })).toMatchObject({ status: 200, positions: [expect.any(Number)] })
+  const all = await log.readAll(0, 10_000)
+  const tokens = all.flatMap(({ text }) => {
+    const { type, data } = JSON.parse(text) as { type: string; data: { name?: string; parameters?: { token?: { $secret: string } } } }
+    return type === 'DatabaseCreated' && data.name !== 'turning' ? [] : (data.parameters?.token?.$secret ?? [])
+  })
+  const [first = '', second = ''] = tokens.slice(-3)
+  expect(tokens.at(-1)).toBe(first)
+  expect(String(await log.payload(first))).toContain('xoxb-first')
+  expect(await log.payload(second)).toBeUndefined()
+  expect((await verified()).findings).toEqual([])
+})
+
 describe('recording', () => {
   const recorded = async () => Number((await rows(`SELECT count(*) FROM log.prediction_receipts WHERE model = 'rent'`))[0]?.[0])
   const ask = () => sql(at.url, 'SELECT rental_price FROM mindsdb.rent WHERE sqft = 700')

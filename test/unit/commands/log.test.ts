@@ -1,6 +1,6 @@
 import { describe, test } from '@jest/globals'
 import { given } from '../../support/log/given.js'
-import { hash, otherHash, shopCreated } from './samples.js'
+import { hash, otherHash, sales, salesCreated, secret, shopCreated } from './samples.js'
 
 const erasure = { what: 'request', subject: 'r-1', reason: 'Article 17', payloads: [], blobs: [] } as const
 
@@ -14,6 +14,19 @@ describe('EraseData', () => {
     given(shopCreated)
       .when({ type: 'EraseData', data: { ...erasure, payloads: [], blobs: [] } })
       .then()
+  })
+
+  test('is refused if a resource has a former secret again, and the event does not name the resource', () => {
+    const data = { ...erasure, payloads: [{ hash, replacement: null }], blobs: [] }
+    const formerHolders = [{ kind: 'skill' as const, stream: sales }]
+    const command = { type: 'EraseData' as const, data: { ...data, formerHolders } }
+    given(shopCreated, salesCreated({ key: secret }))
+      .when(command)
+      .refuses('busy', 'got one of these secrets again')
+    given(shopCreated, salesCreated({ key: { $secret: otherHash } }))
+      .when(command)
+      .then({ type: 'DataErased', data })
+    given(shopCreated).when(command).then({ type: 'DataErased', data })
   })
 })
 
