@@ -35,8 +35,11 @@ const text = (model: JsonObject, key: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** The settings that vectors depend on: vectors of different models cannot be compared. */
-const identity = ['provider', 'model_name', 'model', 'file', 'tokenizer', 'dimensions'] as const
+/**
+ * The settings that vectors depend on: vectors of different models cannot be compared. An uploaded model reads a text in parts of
+ * `max_tokens`; an endpoint ignores them.
+ */
+const identity = ['provider', 'model_name', 'model', 'file', 'tokenizer', 'dimensions', 'max_tokens'] as const
 
 const checkEmbedding = (model: JsonObject): JsonObject => {
   if (text(model, 'provider') === 'onnx') {
@@ -57,7 +60,8 @@ const changedEmbedding = (before: JsonObject | null, patch: JsonObject): JsonObj
       'Create another knowledge base with it, and insert the documents there.',
     )
   const after = checkEmbedding(mergeParams(before, patch))
-  const other = identity.find((key) => JSON.stringify(after[key]) !== JSON.stringify(before[key]))
+  const fixed = identity.filter((key) => key !== 'max_tokens' || text(before, 'provider') === 'onnx')
+  const other = fixed.find((key) => JSON.stringify(after[key]) !== JSON.stringify(before[key]))
   if (other !== undefined)
     throw wrong(
       `embedding_model.${other} cannot be changed: vectors of different models cannot be compared`,
@@ -79,9 +83,7 @@ const firstEmbedding = ({ embedding_model: sent }: SentSettings, usual: Facts['u
   if (sent) return Object.keys(sent).length === 0 ? null : checkEmbedding(newParams(sent))
   if (!usual) return null
   const { value } = usual.state
-  return checkEmbedding(
-    Object.fromEntries([...identity, 'max_tokens'].flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]] as const]))),
-  )
+  return checkEmbedding(Object.fromEntries(identity.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]] as const]))))
 }
 
 const created = (project: Facts['project'] & object, name: string, sent: SentSettings, usual: Facts['usual']): KnowledgeBase => ({

@@ -40,6 +40,10 @@ describe('a knowledge base', () => {
       )
     expect(update({ api_key: { $secret: 'cd'.repeat(32) } })).toMatchObject([{ type: 'KnowledgeBaseUpdated' }])
     expect(() => update({ model_name: 'other' })).toThrow('embedding_model.model_name cannot be changed')
+    const uploaded = { provider: 'onnx', file: 'minilm', max_tokens: 256 }
+    expect(() => update({ max_tokens: 64 }, uploaded)).toThrow('embedding_model.max_tokens cannot be changed')
+    expect(() => update({ max_tokens: null }, uploaded)).toThrow('embedding_model.max_tokens cannot be changed')
+    expect(update({ max_tokens: 64 })).toMatchObject([{ type: 'KnowledgeBaseUpdated' }])
     expect(() => update({ model_name: 'm' }, null)).toThrow('created without one')
     expect(() => update({ base_url: 'http://b' })).toThrow('would send it to')
     expect(update({ base_url: 'http://b', api_key: { $secret: 'cd'.repeat(32) } })).toMatchObject([{ type: 'KnowledgeBaseUpdated' }])
