@@ -19,6 +19,12 @@ type CreateOrUpdate = StatementOf<'create_resource'> | StatementOf<'update_resou
 
 const projectOf = ({ project }: Name, { db }: CommandInputs): string => project ?? db
 
+/** @throws Problem if a statement would remove a setting that its resource cannot be without */
+const refuseRemoval = (set: JsonObject, kept: readonly string[], hint?: string): void => {
+  const removed = kept.find((key) => set[key] === null)
+  if (removed !== undefined) throw wrong(`${removed} is null, which would remove it`, hint)
+}
+
 const skill = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
   const target = { project: projectOf(statement.target, inputs), skill: statement.target.name }
   if (statement.kind === 'create_resource') {
@@ -28,6 +34,7 @@ const skill = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand 
     return { type: 'CreateSkill', data: { ...target, type, params, unlessExists: statement.ifNotExists } }
   }
   const { set } = statement
+  refuseRemoval(set, ['name', 'type', 'params'])
   const name = textSetting(set, 'name')
   const type = textSetting(set, 'type')
   const params = otherSettings(set, ['name', 'type'])
@@ -51,6 +58,8 @@ const agentFieldsIn = (settings: JsonObject) => readFields(agentFields, settings
 
 /** In SQL null removes a setting. Over REST a field that is null stays, so the fields of clients do not tell. */
 const agentRemovals = (set: JsonObject, changes: ReturnType<typeof agentChanges>) => {
+  refuseRemoval(set, ['name', 'params'])
+  refuseRemoval(set, ['skills', 'skills_to_add', 'skills_to_remove'], 'A list can be empty: SET skills = [].')
   const removed = ['model', 'data', 'prompt_template'].flatMap((key) => (set[key] === null ? [[key, null] as const] : []))
   return {
     ...changes,
@@ -87,6 +96,7 @@ const chatbotSettings = (settings: JsonObject) => {
 const chatbot = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
   const target = { project: projectOf(statement.target, inputs), chatbot: statement.target.name }
   if (statement.kind === 'update_resource') {
+    refuseRemoval(statement.set, [...chatbotKeys, 'params'])
     const name = textSetting(statement.set, 'name')
     return { type: 'UpdateChatbot', data: { ...target, ...chatbotSettings(statement.set), ...(name !== undefined && { name }) } }
   }
@@ -99,10 +109,9 @@ const knowledgeFieldsIn = (settings: JsonObject) => readFields(knowledgeBaseFiel
 
 /** The settings that null removes. @throws Problem for another one that is null */
 const knowledgeRemovals = (set: JsonObject): Partial<Record<RemovableSetting, null>> => {
-  const removed = Object.keys(set).filter((key) => set[key] === null && Object.hasOwn(knowledgeBaseFields.shape, key))
-  const stays = removed.find((key) => !removableSettings.some((one) => one === key))
-  if (stays !== undefined) throw wrong(`${stays} is null`, `Of these settings, null removes ${removableSettings.join(', ')}.`)
-  return Object.fromEntries(removed.map((key) => [key, null]))
+  const kept = Object.keys(knowledgeBaseFields.shape).filter((key) => !removableSettings.some((one) => one === key))
+  refuseRemoval(set, kept, `Of these settings, null removes ${removableSettings.join(', ')}.`)
+  return Object.fromEntries(removableSettings.filter((key) => set[key] === null).map((key) => [key, null]))
 }
 
 const knowledgeBase = (statement: CreateOrUpdate, inputs: CommandInputs): LedgerCommand => {
