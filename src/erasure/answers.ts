@@ -25,7 +25,12 @@ const types: ReadonlySet<string> = new Set(['AgentAnswered', 'AnswerJudged', 'Ag
 /** Whether an event records an answer, a comment or an evaluation, or a message to a chatbot. */
 export const isOfAnswers = (event: Pick<Envelope, 'type'>): boolean => types.has(event.type) || isOfMessages(event)
 
-const dataOf = z.looseObject({ answer: z.string().optional(), answered_at: z.number().optional(), conversation: z.string().nullish() })
+const dataOf = z.looseObject({
+  answer: z.string().optional(),
+  answered_at: z.number().optional(),
+  conversation: z.string().nullish(),
+  purpose: z.string().optional(),
+})
 
 const place = z.looseObject({ position: z.number() }).nullish()
 const casesOf = z
@@ -202,31 +207,38 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
 }
 
 /**
- * All answers recorded before a time, in events after a position, with their comments and evaluations of any time, and the turns from
- * before the time in the records of later answers. Also returns the position of the last such event before the time.
+ * All answers recorded before a time, in events after a position, with what later events say about them: comments, evaluations, reruns, and
+ * answers to messages from before the time. The records of other later answers lose the turns from before the time. Also returns the
+ * position of the last such event before the time.
  */
 export const planOlderAnswers = async (log: ReadableLog, time: string, after: number): Promise<PlanPart & { to: number }> => {
   const found = { payloads: [] as PlanPart['payloads'], to: after, already: 0 }
   const conversations = new Set<string>()
+  /** The positions of later events that go as well. */
+  const late = new Set<number>()
+  const goes = (position: number) => (position > 0 && position <= found.to) || late.has(position)
   for await (const event of eventsWith(log, after, recordsAnswers)) {
     if (!isOfAnswers(event)) continue
+    const { position } = event
     const isOlder = event.recorded_at < time
     // An answer that was erased earlier can get no new comments or evaluations.
     if (!isOlder && found.to === after) break
-    if (isOlder) {
-      found.to = event.position
-      const conversation = isOfMessages(event) ? event.stream : dataOf.parse(event.data).conversation
-      if (typeof conversation === 'string') conversations.add(conversation)
-    }
-    if (isOlder || (await isAboutOlder(log, event, found.to))) await take(log, event, found)
+    if (isOlder) found.to = position
+    else if (await isAbout(log, event, goes)) late.add(position)
+    else continue
+    await take(log, event, found)
+    const conversation = isOfMessages(event) ? event.stream : dataOf.parse(event.data).conversation
+    if (typeof conversation === 'string') conversations.add(conversation)
   }
-  await takeTurns(log, after, { conversations, goes: ({ recorded_at }) => recorded_at < time }, found)
+  await takeTurns(log, after, { conversations, goes: ({ position }) => goes(position) }, found)
   return found
 }
 
-/** Whether an event that is recent enough to stay is about answers that will be erased. */
-const isAboutOlder = async (log: ReadableLog, event: Envelope, to: number): Promise<boolean> => {
-  if (event.type === 'AnswerJudged') return (dataOf.parse(event.data).answered_at ?? Number.MAX_SAFE_INTEGER) <= to
-  if (event.type !== 'AgentEvaluated') return false
-  return (await readCases(log, event)).some(({ of }) => of && of.position <= to)
+/** Whether an event that is recent enough to stay is about answers or messages that will be erased. */
+const isAbout = async (log: ReadableLog, event: Envelope, goes: (position: number) => boolean): Promise<boolean> => {
+  const { answered_at = 0, conversation, purpose } = dataOf.parse(event.data)
+  if (event.type === 'AgentEvaluated') return (await readCases(log, event)).some(({ of }) => of && goes(of.position))
+  // Other answers have causes as well, such as the run of a job.
+  if (event.type === 'AgentAnswered') return (typeof conversation === 'string' || purpose === 'rerun') && goes(causingPosition(event))
+  return goes(answered_at)
 }

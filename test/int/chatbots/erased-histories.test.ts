@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startChatting } from '../../support/chatbots/chatting.js'
+import { send, sql } from '../../support/service.js'
+
+let at: Awaited<ReturnType<typeof startChatting>>
+beforeAll(async () => {
+  at = await startChatting((question) => `You said: ${question}`)
+  await at.chatbot('desk', 'webhook', { secret: 'a secret that nobody guesses' })
+})
+afterAll(() => at.stop())
+
+type Said = { conversation: string; answer: { id: string } }
+
+const agent = '/api/projects/mindsdb/agents/helper'
+const say = async (text: string, conversation?: string) =>
+  (await send(at.url, 'POST', '/api/projects/mindsdb/chatbots/desk/messages', { text, user: 'ann', conversation })).body as Said
+const erase = (subject: object) => send(at.url, 'POST', '/api/log/erasures', subject)
+const rerun = (id: string, body: object = {}) => send(at.url, 'POST', `${agent}/answers/${id}/rerun`, body)
+const isAnywhere = (text: string): boolean =>
+  readdirSync(at.directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(text))
+
+test('an answer to a message from before a time goes with it, with its delivery and its reruns', async () => {
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  at.agent.says(async (question) => {
+    await held
+    return `You said: ${question}`
+  })
+  const slow = say('planted-l')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const before = new Date().toISOString()
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  release()
+  const { conversation, answer: given } = await slow
+  await rerun(given.id, { replay: 'nothing' })
+  expect((await erase({ before })).status).toBe(200)
+  const { data } = await sql(at.url, `SELECT answer, readable FROM log.messages WHERE conversation = '${conversation}'`)
+  expect(data).toEqual([[null, false]])
+  expect((await send(at.url, 'GET', `${agent}/answers/${given.id}`)).status).toBe(410)
+  expect(isAnywhere('planted-l')).toBe(false)
+})
