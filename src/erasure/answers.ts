@@ -25,6 +25,12 @@ const types: ReadonlySet<string> = new Set(['AgentAnswered', 'AnswerJudged', 'Ag
 /** Whether an event records an answer, a comment or an evaluation, or a message to a chatbot. */
 export const isOfAnswers = (event: Pick<Envelope, 'type'>): boolean => types.has(event.type) || isOfMessages(event)
 
+/** Whether an answer, a message, or something about one was recorded after a position. */
+export const hasAnswersAfter = async (log: Pick<Log, 'readAll'>, position: number): Promise<boolean> => {
+  for await (const event of eventsWith(log, position, recordsAnswers)) if (isOfAnswers(event)) return true
+  return false
+}
+
 const dataOf = z.looseObject({
   answer: z.string().optional(),
   answered_at: z.number().optional(),

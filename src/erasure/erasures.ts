@@ -14,7 +14,7 @@ import type { Origin } from '../log/contract/log.js'
 import type { Wipes } from '../log/contract/wipes.js'
 import { startProcessor, type Processing } from '../log/emmett/processor.js'
 import type { SealedPayload } from '../vault/vault.js'
-import { planOlderAnswers } from './answers.js'
+import { hasAnswersAfter, planOlderAnswers } from './answers.js'
 import { droppingErased } from './drop-blobs.js'
 import { eraseKeptReplies } from './kept-replies.js'
 import { OwnFiles } from './own-files.js'
@@ -99,8 +99,10 @@ export class Erasures {
 
   /** @throws Problem if nothing has this name, or if something else uses the same bytes */
   erase(request: ErasureRequest, origin: Origin): Promise<ErasureResult> {
+    const { ledger, blobs } = this.options
+    const asked = ledger.log.now()
     const makePlan: MakePlan = async (isRecorded) => {
-      const plan = await planOf(request.subject, this.options.ledger.log, this.options.blobs)
+      const plan = await planOf(request.subject, asked, ledger.log, blobs)
       // If somebody stored the same bytes again after the event, they stay.
       if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun && !isRecorded) throw sharedContent(plan)
       return plan
@@ -188,7 +190,7 @@ export class Erasures {
   /**
    * Records a plan. The plan is made again if another node erased something meanwhile, because then other rows of a payload may stay, or if
    * a resource got an old secret again. It is also made again after the events, because other events may have referred to the data until
-   * then.
+   * then: of other nodes, or the answer to a message in a conversation, which repeats the turns before it.
    */
   async #recordAll(makePlan: MakePlan, reason: string | null, origin: Origin): Promise<RecordedErasure> {
     const { log } = this.options.ledger
@@ -198,6 +200,7 @@ export class Erasures {
     let first: Plan | undefined
     for (;;) {
       let erasures = await log.streamVersion(logStream)
+      const { position } = await log.head()
       const made = distinct(await makePlan(positions.length > 0))
       // Blobs are only removed after all events are recorded, so a repeated plan contains them again.
       const plan = { ...made, blobs: made.blobs.filter((hash) => !blobs.includes(hash)) }
@@ -218,7 +221,8 @@ export class Erasures {
         payloads.push(...share.payloads)
         blobs.push(...share.blobs)
       }
-      if (isOvertaken || (shares.length > 0 && this.options.wipes)) continue
+      const mayBeMore = shares.length > 0 && (this.options.wipes !== undefined || (await hasAnswersAfter(log, position)))
+      if (isOvertaken || mayBeMore) continue
       // Data that another node erased meanwhile counts as already erased.
       const already = positions.length === 0 ? made.already : first.already
       return { plan: { ...first, payloads, blobs, already }, positions, contents: new Set([...first.blobs, ...first.erasedBlobs]) }

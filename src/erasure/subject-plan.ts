@@ -1,4 +1,5 @@
 import { unreachable } from '../../events/common.js'
+import { instant } from '../../events/stored/envelope.js'
 import { readInstant } from '../basics/times.js'
 import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
@@ -10,8 +11,10 @@ import { planOlderRows, planPrediction, planRequest } from './predictions.js'
 import type { Subject } from './request.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
 
-const planBefore = async (log: Log, of: string): Promise<Plan> => {
-  const time = readInstant(of, 'before', log.now())
+const planBefore = async (log: Log, of: string, asked: number): Promise<Plan> => {
+  // A time to come would include all that is recorded meanwhile, so that a plan that is made again would find more each time.
+  const [said, now] = [readInstant(of, 'before', asked), instant(asked + 1)]
+  const time = said < now ? said : now
   const [rows, answers] = [await planOlderRows(log, time, 0), await planOlderAnswers(log, time, 0)]
   const payloads = [...rows.payloads, ...answers.payloads]
   const plan = { ...emptyPlan('before', time), payloads, already: rows.already + answers.already }
@@ -19,8 +22,12 @@ const planBefore = async (log: Log, of: string): Promise<Plan> => {
   return plan
 }
 
-/** Plans the erasure of a subject. @throws Problem if nothing has this name */
-export const planOf = async ({ what, of }: Subject, log: Log, blobs: BlobStore): Promise<Plan> => {
+/**
+ * Plans the erasure of a subject. `asked` is the time of the request, in milliseconds since 1970.
+ *
+ * @throws Problem if nothing has this name
+ */
+export const planOf = async ({ what, of }: Subject, asked: number, log: Log, blobs: BlobStore): Promise<Plan> => {
   switch (what) {
     case 'prediction':
       return planPrediction(log, of)
@@ -39,7 +46,7 @@ export const planOf = async ({ what, of }: Subject, log: Log, blobs: BlobStore):
     case 'documents':
       return planDocuments(log, of)
     case 'before':
-      return planBefore(log, of)
+      return planBefore(log, of, asked)
     default:
       return unreachable(what)
   }

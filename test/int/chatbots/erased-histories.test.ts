@@ -16,6 +16,11 @@ type Said = { conversation: string; answer: { id: string } }
 const agent = '/api/projects/mindsdb/agents/helper'
 const say = async (text: string, conversation?: string) =>
   (await send(at.url, 'POST', '/api/projects/mindsdb/chatbots/desk/messages', { text, user: 'ann', conversation })).body as Said
+/** What an answer was told of the conversation before it. */
+const told = async ({ answer: { id } }: Said) => {
+  const { body } = await send(at.url, 'GET', `${agent}/answers/${id}`)
+  return (body as { history: { content: string }[] }).history.map(({ content }) => content)
+}
 const erase = (subject: object) => send(at.url, 'POST', '/api/log/erasures', subject)
 const rerun = (id: string, body: object = {}) => send(at.url, 'POST', `${agent}/answers/${id}/rerun`, body)
 const isAnywhere = (text: string): boolean =>
@@ -42,4 +47,46 @@ test('an answer to a message from before a time goes with it, with its delivery 
   expect(data).toEqual([[null, false]])
   expect((await send(at.url, 'GET', `${agent}/answers/${given.id}`)).status).toBe(410)
   expect(isAnywhere('planted-l')).toBe(false)
+})
+
+test('an answer that is recorded between the plan of an erasure and its event loses the erased turns as well', async () => {
+  at.agent.says((question) => `You said: ${question}`)
+  const one = await say('planted-o')
+  const { log } = at.service
+  const submit = log.submit.bind(log)
+  let two: Said | undefined
+  log.submit = async (submission) => {
+    log.submit = submit
+    two = await say('kept-p', one.conversation)
+    return submit(submission)
+  }
+  expect(await erase({ answer: one.answer.id })).toMatchObject({
+    status: 200,
+    body: { positions: [expect.any(Number), expect.any(Number)] },
+  })
+  expect(await told(two!)).toEqual([])
+  expect(isAnywhere('planted-o')).toBe(false)
+})
+
+test('an erasure of all before a time to come ends, and what is said meanwhile stays', async () => {
+  await say('planted-q')
+  const { log } = at.service
+  const submit = log.submit.bind(log)
+  const meanwhile: Said[] = []
+  let isSaying = false
+  log.submit = async (submission) => {
+    if (!isSaying && meanwhile.length < 3) {
+      isSaying = true
+      meanwhile.push(await say('kept-r'))
+      isSaying = false
+    }
+    return submit(submission)
+  }
+  const { body } = await erase({ before: '2999-01-01' })
+  log.submit = submit
+  expect(body).toMatchObject({ positions: [expect.any(Number)] })
+  const [{ answer }] = meanwhile as [Said]
+  expect(meanwhile).toHaveLength(1)
+  expect((await send(at.url, 'GET', `${agent}/answers/${answer.id}`)).status).toBe(200)
+  expect(isAnywhere('planted-q')).toBe(false)
 })
