@@ -22,23 +22,31 @@ const parsed = <T>(schema: z.ZodType<T>, bytes: Buffer | undefined): T | undefin
   }
 }
 
+/** The texts of a message and its answer, as a key. */
+const keyOf = (turn: readonly string[]): string => JSON.stringify(turn)
+
 /**
- * The record of an answer without the earlier turns that do not stay: in its history, and in the first messages to the language model.
- * Undefined if all turns stay.
+ * The record of an answer without the earlier turns that do not stay: in its history, and in the first messages to the language model. A
+ * turn is a message and its answer. Undefined if all turns stay.
  *
- * @example withoutTurns(bytes, new Set(['Hi', 'Hello'])) // '{"question":…,"history":[…],…,"history_erased":true}'
+ * @example withoutTurns(bytes, new Set(['["Hi","Hello"]'])) // '{"question":…,"history":[…],…,"history_erased":true}'
  */
 export const withoutTurns = (bytes: Buffer | undefined, staying: ReadonlySet<string>): string | undefined => {
   const record = parsed(recordOf, bytes)
   if (!record) return undefined
-  const stays = ({ content }: { content: string }): boolean => staying.has(content)
-  const history = record.history.filter(stays)
-  if (history.length === record.history.length) return undefined
+  const { history } = record
+  const stays = history.map((_, place) => {
+    const begin = place - (place % 2)
+    return staying.has(keyOf(history.slice(begin, begin + 2).map(({ content }) => content)))
+  })
+  if (!stays.includes(false)) return undefined
+  const left = history.filter((_, place) => stays[place])
   const [first, ...others] = record.exchanges
-  // The first messages are the rules, the earlier turns and the question.
-  const messages = first?.new.filter((message, i, { length }) => message.role === 'system' || i === length - 1 || stays(message))
+  // The first messages are the rules, the last turns of the history, and the question.
+  const shift = history.length + 1 - (first?.new.length ?? 0)
+  const messages = first?.new.filter(({ role }, i) => role === 'system' || stays[i + shift] !== false)
   const exchanges = first ? [{ ...first, new: messages }, ...others] : []
-  return JSON.stringify({ ...record, history, exchanges, history_erased: true })
+  return JSON.stringify({ ...record, history: left, exchanges, history_erased: true })
 }
 
 const dataOf = z.looseObject({ conversation: z.string().nullish(), payload: z.string() })
@@ -53,22 +61,28 @@ type Erasing = {
   touches: (conversation: string, payload: string) => boolean
 }
 
-/** The texts of a conversation that stay: of its messages, and of the answers that were sent. */
-const stayingTexts = async (log: ReadableLog, conversation: string, goes: Erasing['goes']): Promise<Set<string>> => {
-  const texts = new Set<string>()
-  for await (const event of messagesIn(log, conversation)) {
-    if (goes(event)) continue
-    for (const hash of payloadsOf(event.type, event.data)) {
-      const message = parsed(messageOf, await log.payload(hash))
-      if (message) texts.add(message.text)
-    }
+/** The turns of a conversation that stay: its messages, each with the answer that was sent. */
+const stayingTurns = async (log: ReadableLog, conversation: string, goes: Erasing['goes']): Promise<Set<string>> => {
+  const turns = new Set<string>()
+  const received = new Map<unknown, Envelope>()
+  const textOf = async (event: Envelope | undefined): Promise<string | undefined> => {
+    const [hash] = event && !goes(event) ? payloadsOf(event.type, event.data) : []
+    return hash === undefined ? undefined : parsed(messageOf, await log.payload(hash))?.text
   }
-  return texts
+  for await (const event of messagesIn(log, conversation)) {
+    const { message } = event.data
+    if (event.type === 'MessageReceived') received.set(message, event)
+    if (event.type !== 'MessageSent') continue
+    const [asked, given] = [await textOf(received.get(message)), await textOf(event)]
+    if (asked !== undefined && given !== undefined) turns.add(keyOf([asked, given]))
+    received.delete(message)
+  }
+  return turns
 }
 
 /**
  * Records of answers after a position without the erased turns of their conversations: each record has the turns before its question. This
- * includes reruns of these answers. A turn is erased if none of the texts that stay is equal to it, so that a repeated erasure finds what
+ * includes reruns of these answers. A turn is erased if it is equal to none that stays, so that a repeated erasure finds what
  * an earlier one left.
  *
  * @example for await (const planned of cutHistories(log, 0, { goes, touches })) plan.payloads.push(planned)
@@ -87,10 +101,10 @@ export async function* cutHistories(
     if (conversation === undefined) continue
     conversations.set(event.position, conversation)
     if (goes(event) || !touches(conversation, payload)) continue
-    const texts = staying.get(conversation) ?? (await stayingTexts(log, conversation, goes))
-    staying.set(conversation, texts)
+    const turns = staying.get(conversation) ?? (await stayingTurns(log, conversation, goes))
+    staying.set(conversation, turns)
     const planned = await whole(log, payload, 0)
-    const stays = planned && withoutTurns(await log.payload(payload), texts)
+    const stays = planned && withoutTurns(await log.payload(payload), turns)
     if (planned && stays !== undefined) yield { ...planned, stays }
   }
 }
