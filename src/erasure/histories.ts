@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { payloadsOf } from '../../events/references.js'
 import type { Envelope } from '../../events/stored/envelope.js'
+import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { causingPosition } from '../log/contract/origins.js'
 import { eventsWith } from '../log/read/slices.js'
@@ -61,9 +62,13 @@ type Erasing = {
   touches: (conversation: string, payload: string) => boolean
 }
 
+/** The turns of a conversation that stay. Answers after the position `until` were told no other turn. */
+type Staying = { turns: ReadonlySet<string>; until: number }
+
 /** The turns of a conversation that stay: its messages, each with the answer that was sent. */
-const stayingTurns = async (log: ReadableLog, conversation: string, goes: Erasing['goes']): Promise<Set<string>> => {
+const stayingTurns = async (log: ReadableLog, conversation: string, goes: Erasing['goes']): Promise<Staying> => {
   const turns = new Set<string>()
+  let [until, staysSince] = [0, 0]
   const received = new Map<unknown, Envelope>()
   const textOf = async (event: Envelope | undefined): Promise<string | undefined> => {
     const [hash] = event && !goes(event) ? payloadsOf(event.type, event.data) : []
@@ -74,10 +79,15 @@ const stayingTurns = async (log: ReadableLog, conversation: string, goes: Erasin
     if (event.type === 'MessageReceived') received.set(message, event)
     if (event.type !== 'MessageSent') continue
     const [asked, given] = [await textOf(received.get(message)), await textOf(event)]
-    if (asked !== undefined && given !== undefined) turns.add(keyOf([asked, given]))
     received.delete(message)
+    if (asked === undefined || given === undefined) [until, staysSince] = [Infinity, 0]
+    else {
+      turns.add(keyOf([asked, given]))
+      // An answer is told the last turns, and not more than these.
+      if (++staysSince === limits.conversationHistoryMaxTurns) until = Math.min(until, event.position)
+    }
   }
-  return turns
+  return { turns, until }
 }
 
 /**
@@ -92,17 +102,22 @@ export async function* cutHistories(
   after: number,
   { goes, touches }: Erasing,
 ): AsyncGenerator<PlannedPayload & { stays: string }, void, void> {
-  const staying = new Map<string, Set<string>>()
-  const conversations = new Map<number, string>()
+  const staying = new Map<string, Staying>()
+  /** For each answer of a conversation, and for its reruns: the conversation, and the position of the answer that was told its turns. */
+  const originals = new Map<number, { conversation: string; toldAt: number }>()
   for await (const event of eventsWith(log, after, recordsAnswer)) {
     if (event.type !== 'AgentAnswered') continue
     const { conversation: own, payload } = dataOf.parse(event.data)
-    const conversation = own ?? conversations.get(causingPosition(event))
-    if (conversation === undefined) continue
-    conversations.set(event.position, conversation)
+    const { position } = event
+    const original = typeof own === 'string' ? { conversation: own, toldAt: position } : originals.get(causingPosition(event))
+    if (original === undefined) continue
+    originals.set(position, original)
+    const { conversation, toldAt } = original
     if (goes(event) || !touches(conversation, payload)) continue
-    const turns = staying.get(conversation) ?? (await stayingTurns(log, conversation, goes))
-    staying.set(conversation, turns)
+    const known = staying.get(conversation) ?? (await stayingTurns(log, conversation, goes))
+    staying.set(conversation, known)
+    const { turns, until } = known
+    if (toldAt > until) continue
     const planned = await whole(log, payload, 0)
     const stays = planned && withoutTurns(await log.payload(payload), turns)
     if (planned && stays !== undefined) yield { ...planned, stays }

@@ -57,6 +57,7 @@ export const agentLimits = {
   messageReplyWaitMs: 120_000,
   messageFramesMaxChars: 1024 * 1024,
   conversationMaxWaiting: 20,
+  /** Erasures look for a turn in as many later answers: a lower limit would miss it in earlier ones. */
   conversationHistoryMaxTurns: 50,
   conversationHistoryMaxChars: 200_000,
   conversationPageMaxMessages: 200,

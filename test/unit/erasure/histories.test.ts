@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { withoutTurns } from '../../../src/erasure/histories.js'
+import type { Envelope } from '../../../events/stored/envelope.js'
+import { limits } from '../../../src/basics/limits.js'
+import { cutHistories, withoutTurns } from '../../../src/erasure/histories.js'
 
 const user = (content: string) => ({ role: 'user', content })
 const assistant = (content: string) => ({ role: 'assistant', content })
@@ -35,4 +37,35 @@ test('a record whose turns all stay, one without exchanges, and a payload that i
   for (const text of ['', '{', '[]', '{"history":[1],"exchanges":[]}', '{"history":[]}'])
     expect(withoutTurns(Buffer.from(text), new Set())).toBeUndefined()
   expect(withoutTurns(undefined, new Set())).toBeUndefined()
+})
+
+const conversation = 'a conversation'
+const event = (position: number, type: string, data: object): Envelope => ({
+  ...{ position, stream: conversation, version: position, type, schema: 1, recorded_at: '2026-01-01T00:00:00.000000Z', actor: 'ann' },
+  ...{ source: 'rest', request: null, correlation: null, causation: null, data: { ...data, payload: `payload ${position}` } },
+})
+
+test('answers are only read as long as they may have been told an erased turn', async () => {
+  const count = limits.conversationHistoryMaxTurns + 2
+  const all = Array.from({ length: count }, (_, i) => [
+    event(3 * i + 1, 'MessageReceived', { message: `m${i}` }),
+    event(3 * i + 2, 'AgentAnswered', { conversation, purpose: 'conversation' }),
+    event(3 * i + 3, 'MessageSent', { message: `m${i}` }),
+  ]).flat()
+  const read: string[] = []
+  const stored = async (after: number) =>
+    all.filter(({ position }) => position > after).map((one) => ({ position: one.position, text: JSON.stringify(one) }))
+  const log = {
+    readAll: stored,
+    readStream: async (_: string, after: number) => (after === 0 ? stored(0) : []),
+    payloadState: async () => ({ isErased: false, replacedBy: null }),
+    payload: async (hash: string) => {
+      read.push(hash)
+      return Buffer.from(JSON.stringify({ text: hash, history: [], exchanges: [] }))
+    },
+  }
+  const erasing = { goes: ({ position }: Envelope) => position <= 3, touches: () => true }
+  for await (const planned of cutHistories(log, 0, erasing)) expect(planned).toBeUndefined()
+  const answers = all.filter(({ type }) => type === 'AgentAnswered').map(({ data }) => data['payload'])
+  expect(read.filter((hash) => answers.includes(hash))).toEqual(answers.slice(1, -1))
 })
