@@ -35,6 +35,8 @@ export type AnswerRecord = {
   exchanges: readonly Exchange[]
   tools: readonly ToolUse[]
   answer: string
+  /** Whether erasures cut turns out of `history`, and out of the first exchange. */
+  history_erased?: true
 }
 
 /** The comment beside a verdict: the payload of `AnswerJudged`. */

@@ -46,4 +46,5 @@ export const answerRecord: z.ZodType<AnswerRecord> = z.looseObject({
   exchanges: z.array(z.looseObject({ new: z.array(message), response })),
   tools: z.array(toolUse),
   answer: z.string(),
+  history_erased: z.literal(true).exactOptional(),
 })

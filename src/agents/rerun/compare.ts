@@ -21,6 +21,8 @@ export type Comparison = {
   of: AnswerPlace
   gave: AnswerPlace | null
   question: string
+  /** Whether turns before the question were erased: the rerun is without them. */
+  history_erased?: true
   result: 'same' | 'different'
   same_text: boolean
   same_rows: boolean | null
@@ -36,7 +38,7 @@ const difference = (before: number | null, after: number | null): number | null 
 
 /** Compares texts and rows. If `isSame` is given, it decides instead, because more was compared. */
 export const compare = (
-  places: Pick<Comparison, 'of' | 'gave' | 'question'>,
+  places: Pick<Comparison, 'of' | 'gave' | 'question' | 'history_erased'>,
   { before, after, isSame }: { before: Side; after: Side; isSame?: boolean },
 ): Comparison => {
   const same_text = before.text === after.text && before.outcome === after.outcome

@@ -148,7 +148,8 @@ export class Reruns {
   async #again(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest): Promise<Comparison> {
     const record = await this.parts.records.open(event)
     const before = sideOf(event, record)
-    const places = { of: placeOf(event), question: record.question }
+    const { question, history_erased } = record
+    const places = { of: placeOf(event), question, ...(history_erased && { history_erased }) }
     if (replaying !== 'exchanges') {
       const { version, answered } = await this.#ask(event, record, replaying, request)
       const { model, problem, durationMs } = answered

@@ -38,6 +38,7 @@ const compared = z.looseObject({
   of,
   result: z.enum(['same', 'different']),
   question: z.string(),
+  history_erased: z.boolean().optional(),
   same_text: z.boolean(),
   same_rows: z.boolean().nullable(),
   before: side,
@@ -117,14 +118,17 @@ const cellsOf = (one: Case): (string | number)[] => {
 const show = (cases: readonly Case[], out: Screen): void => {
   for (const line of tableText(['answer', 'result', 'text', 'rows', 'tokens', 'time'], cases.map(cellsOf))) out.line(line)
   for (const one of cases) {
-    if (one.result === 'failed') out.line(`\n${one.of.position}: ${one.detail}`)
-    else if (!one.same_text) {
-      const { before, after } = one
-      out.line(`\n${one.of.position}: ${one.question.slice(0, 200)}`)
-      for (const line of changedLines(before.text, after.text)) out.line(line)
-      const why = after.error ?? ''
-      if (after.outcome !== before.outcome) out.line(`now ${after.outcome}${why === '' ? '' : `: ${why}`}`)
+    if (one.result === 'failed') {
+      out.line(`\n${one.of.position}: ${one.detail}`)
+      continue
     }
+    if (one.history_erased) out.line(`\n${one.of.position}: earlier turns of its conversation were erased; the rerun was without them`)
+    if (one.same_text) continue
+    const { before, after } = one
+    out.line(`\n${one.of.position}: ${one.question.slice(0, 200)}`)
+    for (const line of changedLines(before.text, after.text)) out.line(line)
+    const why = after.error ?? ''
+    if (after.outcome !== before.outcome) out.line(`now ${after.outcome}${why === '' ? '' : `: ${why}`}`)
   }
 }
 

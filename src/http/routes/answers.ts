@@ -50,6 +50,7 @@ const whole = z
     tools: z.array(jsonObject).describe('Each use of a tool: input, output, and for queries the SQL and rows'),
     queries: z.array(jsonObject).describe('The queries that were run without an error, with their rows'),
     answer: z.string(),
+    history_erased: z.literal(true).optional().describe('Earlier turns of the conversation were erased'),
   })
   .meta({ id: 'Answer' })
 

@@ -68,6 +68,7 @@ const comparison = z
     result: z.enum(['same', 'different', 'failed']),
     gave: place.nullish().describe('The new answer, if it was recorded'),
     question: z.string().optional(),
+    history_erased: z.literal(true).optional().describe('Earlier turns of the conversation were erased: the rerun is without them'),
     same_text: z.boolean().optional(),
     same_rows: z.boolean().nullish().describe('Whether the last queries gave the same rows; null if there is nothing to compare'),
     before: side.optional(),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startChatting } from '../../support/chatbots/chatting.js'
+import { commandHere } from '../../support/command-here.js'
 import { send, sql } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startChatting>>
@@ -89,4 +90,20 @@ test('an erasure of all before a time to come ends, and what is said meanwhile s
   expect(meanwhile).toHaveLength(1)
   expect((await send(at.url, 'GET', `${agent}/answers/${answer.id}`)).status).toBe(200)
   expect(isAnywhere('planted-q')).toBe(false)
+})
+
+test('a rerun of an answer whose history was erased says so, and is asked without it', async () => {
+  const one = await say('planted-d')
+  const two = await say('kept-e', one.conversation)
+  await erase({ answer: one.answer.id })
+  expect(await rerun(two.answer.id)).toMatchObject({ status: 200, body: { cases: [{ result: 'same', history_erased: true }] } })
+  let earlier: readonly string[] = ['nothing']
+  at.agent.says((question, before) => {
+    earlier = before
+    return `You said: ${question}`
+  })
+  expect(await rerun(two.answer.id, { replay: 'tools' })).toMatchObject({ status: 200, body: { cases: [{ history_erased: true }] } })
+  expect(earlier).toEqual([])
+  const { out } = await commandHere(['rerun', two.answer.id], { DATA_DIR: at.directory })
+  expect(out).toContain('earlier turns of its conversation were erased')
 })
