@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { MatrixBuilder } from '../../../src/models/data/matrix.js'
 import { loadInMemory } from '../../support/models/in-memory.js'
 import { loadPredictor } from '../../../src/models/engines/tables/predictor.js'
@@ -24,6 +24,8 @@ const sql = `SELECT (i * 7 % 101) / 3.0 AS size, (i % 5)::INTEGER AS rooms, i % 
 
 /** How many rows the models were asked for, by how. */
 const counted = { predictPoints: 0, predictBatch: 0 }
+/** Called for each prediction with bounds. */
+let onBatch = (): void => undefined
 /** The features of the rows that were asked for last. */
 let asked = new Float64Array()
 const counting: LoadModel = (artefact) => {
@@ -31,6 +33,7 @@ const counting: LoadModel = (artefact) => {
   const counts = (way: keyof typeof counted): ScoringModel['predictPoints'] => {
     return (features, rows, out) => {
       counted[way] += rows
+      if (way === 'predictBatch') onBatch()
       asked = features.slice(0, rows * model.width)
       model[way](features, rows, out)
     }
@@ -175,6 +178,39 @@ test('rows given in WHERE give the same, and are told to be recorded', async () 
   expect(served?.[0]?.rows[0]).toEqual({
     input: { size: 12.5, rooms: 3, new: true, place: 'b', day: '2024-02-03' },
     output: { value: out[0], confidence: out[1], min: out[2], max: out[3] },
+  })
+})
+
+describe('rows given in WHERE that take long', () => {
+  const sql = `SELECT price FROM shop.prices WHERE rooms IN (${Array.from({ length: 30 }, (_, i) => i).join(', ')})`
+  const takeLong = () => {
+    for (const end = performance.now() + 5; performance.now() < end;);
+  }
+  afterEach(() => {
+    onBatch = () => undefined
+  })
+
+  test('are predicted in several turns', async () => {
+    let turn = 0
+    const seen = new Set<number>()
+    const timer = setInterval(() => turn++, 1)
+    onBatch = () => {
+      takeLong()
+      seen.add(turn)
+    }
+    await ledger.select(sql).finally(() => clearInterval(timer))
+    expect(seen.size).toBeGreaterThan(2)
+  })
+
+  test('end soon after their query is stopped', async () => {
+    const stopped = new AbortController()
+    let rows = 0
+    onBatch = () => {
+      takeLong()
+      if (++rows === 10) stopped.abort()
+    }
+    await expect(ledger.frames(sql, {}, stopped.signal).next()).rejects.toMatchObject({ title: 'The query was stopped' })
+    expect(rows).toBe(10)
   })
 })
 

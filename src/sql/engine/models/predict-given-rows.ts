@@ -1,4 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { LongWork } from '../../../basics/long-work.js'
+import { checkAborted } from '../connection/connection.js'
 import { prepareChecked, printSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { cast, columnRef } from '../ast/nodes.js'
@@ -32,15 +34,22 @@ const sentValue = async (connection: DuckDBConnection, input: ScoringInput, valu
   return form === 'float' || (kind === 'boolean' && input.type !== 'boolean') ? doubleOf(value, form) : value
 }
 
-/** The numbers of rows of plain values, row by row. */
-const numbersOf = async ({ model, level }: BoundModel, inputs: readonly Readonly<Record<string, unknown>>[]): Promise<Float64Array> => {
+/** The numbers of rows of plain values, row by row. Other queries of this process run in between. */
+const numbersOf = async (
+  { signal }: Session,
+  { model, level }: BoundModel,
+  inputs: readonly Readonly<Record<string, unknown>>[],
+): Promise<Float64Array> => {
   if (isRemote(model)) return model.predictRows(inputs)
   const features = new Float64Array(model.width)
   const out = new Float64Array(inputs.length * model.outputWidth)
-  inputs.forEach((input, index) => {
+  const work = new LongWork()
+  for (const [index, input] of inputs.entries()) {
     model.encodeRow(input, index, features, 0)
     model.predictBatch(features, 1, out.subarray(index * model.outputWidth), level)
-  })
+    await work.pause()
+    checkAborted(signal)
+  }
   return out
 }
 
@@ -69,7 +78,7 @@ export const predictGivenRows = async (
   const sent = (await result.getRowsJS()).map((values): Record<string, unknown> =>
     Object.fromEntries(columns.flatMap(({ name }, i) => (values[i] === null ? [] : [[name, plain(values[i])]]))),
   )
-  const numbers = await numbersOf(bound, sent)
+  const numbers = await numbersOf(session, bound, sent)
   const rows = sent.map((input, index) => {
     const [first, confidence, min, max] = numbers.subarray(index * outputWidth)
     const value = target.classes ? (target.classes[first ?? NaN] ?? null) : finite(first)
