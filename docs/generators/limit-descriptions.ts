@@ -225,6 +225,7 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Time to read the rows of a training, with every wait for the SQL process; `sqlTimeoutMs` and `sqlAnswerMaxAgeMs` do not count there. Beyond: the training ends with status error.',
   confusionMaxPairs:
     'Pairs of a true class and a predicted class that the report of a training keeps. Beyond: it leaves out the rarest pairs.',
+  confusionMaxBytes: 'These pairs together, as JSON: classes may have long texts. Beyond: the report leaves out the rarest pairs.',
   dataChecksMax:
     'Checks of training data (`GET …/models/m/data_check`) that run or wait at once; they run one after the other. Beyond: 503 `busy`.',
   forecastMaxGroups: 'Series of one model. Beyond: the training fails with `query_limit`; make several models.',

@@ -18,6 +18,7 @@ export const modelLimits = {
   trainingProgressToldMs: 1_000,
   trainingProgressHeardMs: 5_000,
   confusionMaxPairs: 1_000,
+  confusionMaxBytes: 1024 * 1024,
   forecastMaxGroups: 10_000,
   forecastMaxKeys: 16,
   forecastMaxHorizon: 1_000,

@@ -4,6 +4,7 @@ import { findEngine } from '../../../src/models/engines/engines.js'
 import { unpredicted } from '../../../src/models/data/folds.js'
 import { loadInMemory } from '../../support/models/in-memory.js'
 import type { GivenOptions } from '../../../src/catalogue/engine-options.js'
+import { evaluateRows } from '../../../src/models/engines/tables/evaluation.js'
 import { outputs } from '../../../src/models/engines/tables/predictor.js'
 import { Random } from '../../../src/models/numerics/random.js'
 import { defineTask } from '../../../src/models/data/task.js'
@@ -283,6 +284,21 @@ describe('an option that does not fit is refused', () => {
 })
 
 describe('what is told of classes', () => {
+  it('leaves out the rarest pairs if the texts of classes are long', () => {
+    const classes = Array.from({ length: 32 }, (_, n) => String(n).padStart(8_000, 'x'))
+    // Each pair has one row, and only the pair of the last row has two.
+    const rows = Int32Array.from({ length: 32 * 32 + 1 }, (_, row) => row)
+    const labels = Float64Array.from(rows, (row) => row % 32)
+    const predictions = new Float64Array(rows.length * 32)
+    for (const row of rows) predictions[row * 32 + (Math.floor(row / 32) % 32)] = 1
+    const target = { kind: 'multiclass' as const, target: { name: 'y', type: 'text' as const }, classes, labels }
+    const { confusion = [], by_class: ofClasses } = evaluateRows(target, { predictions, weights: undefined }, rows)
+    expect(ofClasses).toHaveLength(32)
+    expect(confusion[0]?.rows).toBe(2)
+    expect(confusion.length).toBeGreaterThan(50)
+    expect(JSON.stringify(confusion).length).toBeLessThan(1.01 * 1024 * 1024)
+  })
+
   it('adds up', () => {
     const { report } = trained(penguins(), 'Species')
     const { confusion = [], by_class: ofClasses = [], calibration = [], metrics } = report

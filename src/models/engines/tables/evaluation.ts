@@ -23,7 +23,7 @@ export type Evaluation = {
   metrics: Metrics
   /** Only for numbers: bins with equally many rows each, in the order of the predictions. */
   residuals?: readonly ResidualBin[]
-  /** Only for classes, as are the next two: largest counts first, without counts of 0. */
+  /** Only for classes, as are the next two: largest counts first, without counts of 0, and without the rarest where there are many. */
   confusion?: readonly ConfusionCell[]
   by_class?: readonly ClassMetrics[]
   /** Equally wide ranges of confidence, without empty ones. */
@@ -52,6 +52,18 @@ const confusionOf = ({ labels, classes }: Target, decided: Int32Array): Confusio
     .filter((at) => counts[at]! > 0)
     .sort((one, other) => counts[other]! - counts[one]! || one - other)
     .map((at) => ({ actual: classes[Math.floor(at / classes.length)]!, predicted: classes[at % classes.length]!, rows: counts[at]! }))
+}
+
+/** The pairs with the most rows, as many as the event of a trained model has space for. */
+const mostFrequent = (confusion: readonly ConfusionCell[]): ConfusionCell[] => {
+  const kept: ConfusionCell[] = []
+  let bytes = 0
+  for (const pair of confusion.slice(0, limits.confusionMaxPairs)) {
+    bytes += Buffer.byteLength(JSON.stringify(pair))
+    if (bytes > limits.confusionMaxBytes) break
+    kept.push(pair)
+  }
+  return kept
 }
 
 const byClass = ({ classes }: Target, confusion: readonly ConfusionCell[]): ClassMetrics[] => {
@@ -127,7 +139,7 @@ const evaluate = (task: Target, predicted: TaskPredictions): Evaluation => {
     balanced_accuracy: balancedAccuracy(ofClasses),
     ece: calibrationError(calibration, labels.length),
   }
-  return { metrics, confusion: confusion.slice(0, limits.confusionMaxPairs), by_class: ofClasses, calibration }
+  return { metrics, confusion: mostFrequent(confusion), by_class: ofClasses, calibration }
 }
 
 /** Evaluates the predictions of some of the rows. */
