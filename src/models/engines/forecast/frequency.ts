@@ -53,16 +53,20 @@ const dayOfMonths = (series: readonly Times[]): number | undefined => {
   return every(series, isAimed) ? aimed : undefined
 }
 
+const monthNames: Readonly<Record<number, string>> = { 1: 'month', 3: 'quarter', 6: 'half-year', 12: 'year' }
+
+const nameOfMonths = (size: number): string => monthNames[size] ?? (size % 12 === 0 ? `${size / 12} years` : `${size} months`)
+
+const monthsBetween = (from: number, to: number): number => calendarOf(to).month - calendarOf(from).month
+
 const ofMonths = (series: readonly Times[]): Frequency | undefined => {
   let shortest = Infinity
   eachStep(series, (step) => (shortest = Math.min(shortest, step)))
   const day = shortest < monthsAtLeastMs ? undefined : dayOfMonths(series)
   if (day === undefined) return undefined
   let size = 0
-  eachStep(series, (_, from, to) => (size = divisor(size, calendarOf(to).month - calendarOf(from).month)))
-  const names: Readonly<Record<number, string>> = { 1: 'month', 3: 'quarter', 6: 'half-year', 12: 'year' }
-  const name = names[size] ?? (size % 12 === 0 ? `${size / 12} years` : `${size} months`)
-  return { grid: { unit: 'month', size }, name, day, seasons: seasonsOf(12 / size) }
+  eachStep(series, (_, from, to) => (size = divisor(size, monthsBetween(from, to))))
+  return { grid: { unit: 'month', size }, name: nameOfMonths(size), day, seasons: seasonsOf(12 / size) }
 }
 
 /** Business days: no time is on a weekend, though some weekends lie between the times. */
@@ -105,27 +109,39 @@ const ofSteps = (series: readonly Times[], type: OrderType): Frequency => {
   return { grid, name: nameOfStep(size), day: 0, seasons: seasonsOfStep(size) }
 }
 
-/** The most common step between rows, and the first row with another step. */
-const usualStep = (series: readonly Times[]): { step: number; share: number; off: number; first: number } => {
+const stepBetween = ({ unit }: Grid, from: number, to: number): number => (unit === 'month' ? monthsBetween(from, to) : to - from)
+
+/** The most common step between rows, in months on a grid of months, its share of all steps, and how many rows do not keep it. */
+const usualStep = (series: readonly Times[], grid: Grid): { step: number; share: number; off: number } => {
   const counts = new Map<number, number>()
-  eachStep(series, (step) => counts.set(step, (counts.get(step) ?? 0) + 1))
-  const [step, rows] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one), [1, 0])
-  let [all, off, first] = [0, 0, NaN]
-  eachStep(series, (each, _, to) => {
-    all++
-    if (each % step === 0) return
-    off++
-    if (Number.isNaN(first)) first = to
+  eachStep(series, (_, from, to) => {
+    const step = stepBetween(grid, from, to)
+    counts.set(step, (counts.get(step) ?? 0) + 1)
   })
-  return { step, share: rows / all, off, first }
+  const [step, rows] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one), [1, 0])
+  let [all, off] = [0, 0]
+  for (const [each, count] of counts) {
+    all += count
+    if (each % step !== 0) off += count
+  }
+  return { step, share: rows / all, off }
 }
 
-const refuseIrregular = (column: string, series: readonly Times[], type: OrderType, { name }: Frequency, share: number) => {
-  const { step, off, first } = usualStep(series)
-  const usual = type === 'integer' ? String(step) : nameOfStep(step)
+/** The first row that does not keep a step. */
+const firstBeside = (series: readonly Times[], grid: Grid, step: number): number => {
+  let first = NaN
+  eachStep(series, (_, from, to) => {
+    if (Number.isNaN(first) && stepBetween(grid, from, to) % step !== 0) first = to
+  })
+  return first
+}
+
+const refuseIrregular = (column: string, series: readonly Times[], type: OrderType, { grid, name }: Frequency, share: number) => {
+  const { step, off } = usualStep(series, grid)
+  const usual = type === 'integer' ? String(step) : grid.unit === 'month' ? nameOfMonths(step) : nameOfStep(step)
   const found =
     off > 0
-      ? `the usual step is ${usual}, and ${off} rows do not keep it, the first of them at ${timeText(type, first)}`
+      ? `the usual step is ${usual}, and ${off} rows do not keep it, the first of them at ${timeText(type, firstBeside(series, grid, step))}`
       : `of the times of a series (step: ${name}) only ${Math.floor(share * 100)} % have a row`
   return wrong(
     `"${column}" is not regular: ${found}`,
@@ -137,10 +153,10 @@ const refuseIrregular = (column: string, series: readonly Times[], type: OrderTy
 const coverageOf = (series: readonly Times[], { grid, day }: Frequency): number =>
   series.reduce((least, times) => Math.min(least, times.length / (stepsTo(grid, { time: times[0]!, day }, times.at(-1)!) + 1)), 1)
 
-/** Whether rows beside the usual step made the grid finer. */
+/** Whether rows beside the usual step made the grid finer. Steps between business days differ by the weekends. */
 const isOffStep = (series: readonly Times[], { grid }: Frequency): boolean => {
-  if (grid.unit !== 'step') return false
-  const { share, off } = usualStep(series)
+  if (grid.unit === 'business_day') return false
+  const { share, off } = usualStep(series, grid)
   return off > 0 && share >= meantShare
 }
 

@@ -81,6 +81,18 @@ describe('an irregular series is refused', () => {
     )
   })
 
+  test.each<[string, Float64Array, string, RegExp]>([
+    ['half-years', months('1990-06-15', 20, 6), '1995-09-15', /the usual step is half-year, and 2 rows .* first of them at 1995-09-15/],
+    ['two years', months('1950-01-01', 20, 24), '1971-01-01', /the usual step is 2 years, and 2 rows .* first of them at 1971-01-01/],
+  ])('if a single row is beside the usual step of months: %s', (_, regular, stray, message) => {
+    expect(() => inferFrequency('at', [Float64Array.of(...regular, ...times(stray)).sort()], 'date')).toThrow(message)
+  })
+
+  test('with the share of months that have a row when too few have', () => {
+    const sparse = months('1990-01-01', 60).filter((_, i) => i % 12 < 2)
+    expect(() => inferFrequency('at', [sparse], 'date')).toThrow(/of the times of a series \(step: month\) only 20 % have a row/)
+  })
+
   test('if one of several has rows for fewer than half of its times', () => {
     const full = Float64Array.from({ length: 100 }, (_, i) => i)
     const sparse = Float64Array.of(0, 1, 9)
