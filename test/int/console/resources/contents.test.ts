@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { openPage } from '../../../support/console/browser.js'
 import { seenAtAllSizes, startConsole } from '../../../support/console/console.js'
+import { eachOf } from '../../../support/each-of.js'
 import { send, sql } from '../../../support/service.js'
 
 const views = 1_500
@@ -19,10 +20,11 @@ const at = startConsole(async (url) => {
     'CREATE VIEW workshop.other AS (SELECT 1 AS n)',
   ])
     expect(await sql(url, statement)).not.toHaveProperty('error_message')
-  for (let n = 0; n < views; n++) {
-    const view = { name: `v${String(n).padStart(4, '0')}`, query: 'SELECT 1 AS n' }
+  const names = Array.from({ length: views }, (_, n) => `v${String(n).padStart(4, '0')}`)
+  await eachOf(names, async (name) => {
+    const view = { name, query: 'SELECT 1 AS n' }
     expect((await send(url, 'POST', '/api/projects/shop/views', { view })).status).toBeLessThan(300)
-  }
+  })
 })
 
 test('the page of a project lists what is in it by kind, with counts, and leads to each of it', async () => {

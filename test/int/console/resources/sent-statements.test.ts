@@ -7,6 +7,7 @@ import { queries } from '../../../support/agents/scripted-model.js'
 import { AgentShop } from '../../../support/agents/shop.js'
 import { openBrowser, openPage } from '../../../support/console/browser.js'
 import { seenAtAllSizes } from '../../../support/console/console.js'
+import { eachOf } from '../../../support/each-of.js'
 import { rowsNow, sql, temporaryDirectory } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
 
@@ -65,7 +66,10 @@ test('the page of a database lists what was sent to it: when, what, how many row
 })
 
 test('the newest statements are shown, and a query has all of them with their whole texts', async () => {
-  for (let n = 0; n < 55; n++) await shop.run(`SELECT * FROM spare (SELECT ${n} AS nth, '${'whole '.repeat(50)}end' AS text)`)
+  const send = (n: number) => shop.run(`SELECT * FROM spare (SELECT ${n} AS nth, '${'whole '.repeat(50)}end' AS text)`)
+  await eachOf([...Array(54).keys()], send, 4)
+  await recorded("database = 'spare'", 54)
+  await send(54)
   await recorded("database = 'spare'", 55)
   const { page, misdeeds } = await openPage(browser, shop.url, '#/resources/database/-/spare?tab=sent')
   await page.getByText('The newest 50 are shown.').waitFor()
