@@ -82,8 +82,8 @@ export class OpenConnections {
     response.once('close', () => {
       if (connection.request !== request) return
       connection.request = undefined
-      // Node would wait until it has been idle for long enough.
-      if (this.#isStopping) socket.end()
+      // Node would wait until it has been idle for long enough, and a browser may leave its own side open.
+      if (this.#isStopping) socket.destroySoon()
       // It waits again, behind the connections that were already waiting.
       if (ofAddress.delete(socket)) ofAddress.set(socket, connection)
     })

@@ -102,6 +102,23 @@ test('the address of a trusted proxy has no bound of its own', async () => {
   expect(await get(port)).toEqual({ status: 200, body: 'well' })
 })
 
+test('a server that stops does not wait until the client closes a connection that was answered', async () => {
+  const server = createHttpServer((_, res) => {
+    setTimeout(() => res.end('well'), 300)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true })
+  opened.push(client)
+  let answer = ''
+  client.on('data', (bytes) => (answer += bytes.toString()))
+  client.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await once(server, 'request')
+  const from = performance.now()
+  await stopListening(server)
+  expect(performance.now() - from).toBeLessThan(limits.stopTimeoutMs / 2)
+  await until(() => answer.endsWith('well'))
+})
+
 test('a server that stops does not wait for connections on which nothing is asked, or nothing more', async () => {
   const server = createHttpServer((_, res) => {
     setTimeout(() => res.end('well'), 300)
