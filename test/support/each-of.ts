@@ -5,7 +5,10 @@
  * @example await eachOf(names, (name) => sql(url, `CREATE PROJECT ${name}`))
  */
 export const eachOf = async <T>(items: readonly T[], each: (item: T) => Promise<unknown>, atOnce = 50): Promise<void> => {
-  const left = items.values()
+  // An error in one place ends a generator for all places.
+  const left = (function* () {
+    yield* items
+  })()
   const work = async (): Promise<void> => {
     for (const item of left) await each(item)
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { undoAll } from '../../../src/basics/undo.js'
 import { repository } from '../../support/cli.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { expectUsable } from '../../support/console/console.js'
+import { clickWithoutSession, expectUsable } from '../../support/console/console.js'
 import { send, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -27,8 +27,7 @@ test('the console asks for a login, and again when the session has ended; files 
   await page.getByRole('button', { name: 'Log in' }).click()
   await page.locator('h1', { hasText: 'Mindledger' }).waitFor()
   await page.getByText('Nothing is here yet').waitFor()
-  await page.context().clearCookies()
-  await page.getByRole('link', { name: 'Resources' }).click()
+  await clickWithoutSession(page, 'link', 'Resources')
   await page.getByLabel('Password').waitFor()
   expect(misdeeds.elsewhere).toEqual([])
   await page.context().close()
@@ -51,8 +50,7 @@ test('what was written is still there when the session ran out, and a page that 
   await logIn()
   await page.getByLabel(/^name/).fill('office')
   await page.locator('.log-out').waitFor()
-  await page.context().clearCookies()
-  await page.getByRole('button', { name: 'Create' }).click()
+  await clickWithoutSession(page, 'button', 'Create')
   await page.getByLabel('Password').waitFor()
   await page.locator('.frame').waitFor({ state: 'hidden' })
   expect(await violationsOf(page)).toEqual([])
@@ -61,8 +59,7 @@ test('what was written is still there when the session ran out, and a page that 
   expect(await page.getByLabel(/^name/).inputValue()).toBe('office')
   await page.getByRole('button', { name: 'Create' }).click()
   await page.locator('h1', { hasText: 'office' }).waitFor()
-  await page.context().clearCookies()
-  await page.getByRole('link', { name: 'Events' }).click()
+  await clickWithoutSession(page, 'link', 'Events')
   await logIn()
   await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
   await page.locator('.events summary').first().waitFor()

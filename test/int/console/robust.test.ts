@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { openBrowser, openPage } from '../../support/console/browser.js'
-import { expectUsable } from '../../support/console/console.js'
+import { clickWithoutSession, expectUsable } from '../../support/console/console.js'
 import { startProxy } from '../../support/console/proxy.js'
 import { restartable, send, sql, startTestService } from '../../support/service.js'
 import { undoAll } from '../../../src/basics/undo.js'
@@ -187,8 +187,7 @@ test('a session that ends in the middle asks for the login, and the place and th
   await page.keyboard.type('SELECT 1 AS one')
   await page.getByRole('button', { name: 'Run' }).click()
   await page.locator('.grid-row', { hasText: '1' }).waitFor()
-  await page.context().clearCookies()
-  await page.getByRole('button', { name: 'Run' }).click()
+  await clickWithoutSession(page, 'button', 'Run')
   await login()
   await page.getByLabel('SQL').waitFor()
   expect(await page.getByLabel('SQL').innerText()).toBe('SELECT 1 AS one')

@@ -61,3 +61,9 @@ export const seenAtAllSizes = async ({ browser, url }: Console, hash: string, re
     await page.context().close()
   }
 }
+
+/** Ends the session, and clicks. On a busy machine the page may still load then, and be behind the login before the click. */
+export const clickWithoutSession = async (page: Page, role: 'link' | 'button', name: string): Promise<void> => {
+  await page.context().clearCookies()
+  await page.getByRole(role, { name, includeHidden: true }).dispatchEvent('click')
+}
