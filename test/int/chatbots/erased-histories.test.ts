@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startChatting } from '../../support/chatbots/chatting.js'
 import { commandHere } from '../../support/command-here.js'
 import { send, sql } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 let at: Awaited<ReturnType<typeof startChatting>>
 beforeAll(async () => {
@@ -32,12 +33,14 @@ const isAnywhere = (text: string): boolean =>
 test('an answer to a message from before a time goes with it, with its delivery and its reruns', async () => {
   let release: () => void = () => undefined
   const held = new Promise<void>((resolve) => (release = resolve))
+  let isAsked = false
   at.agent.says(async (question) => {
+    isAsked = true
     await held
     return `You said: ${question}`
   })
   const slow = say('planted-l')
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await until(() => isAsked)
   const before = new Date().toISOString()
   await new Promise((resolve) => setTimeout(resolve, 5))
   release()
