@@ -243,7 +243,8 @@ export const planOlderAnswers = async (log: ReadableLog, time: string, after: nu
 /** Whether an event that is recent enough to stay is about answers or messages that will be erased. */
 const isAbout = async (log: ReadableLog, event: Envelope, goes: (position: number) => boolean): Promise<boolean> => {
   const { answered_at = 0, conversation, purpose } = dataOf.parse(event.data)
-  if (event.type === 'AgentEvaluated') return (await readCases(log, event)).some(({ of }) => of && goes(of.position))
+  if (event.type === 'AgentEvaluated')
+    return (await readCases(log, event)).some(({ of, gave }) => goes(of?.position ?? 0) || goes(gave?.position ?? 0))
   // Other answers have causes as well, such as the run of a job.
   if (event.type === 'AgentAnswered') return (typeof conversation === 'string' || purpose === 'rerun') && goes(causingPosition(event))
   return goes(answered_at)

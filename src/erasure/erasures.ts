@@ -23,7 +23,7 @@ import { planOlderRows } from './predictions.js'
 import type { ErasureRequest } from './request.js'
 import { areUsedAgain, formerHoldersOf } from './secrets.js'
 import { SharedLock } from './shared-lock.js'
-import { planOf } from './subject-plan.js'
+import { planOf, timeAfterAll } from './subject-plan.js'
 import { removeErasedBlobs } from './unfinished.js'
 
 /** The result of an erasure. */
@@ -100,9 +100,10 @@ export class Erasures {
   /** @throws Problem if nothing has this name, or if something else uses the same bytes */
   erase(request: ErasureRequest, origin: Origin): Promise<ErasureResult> {
     const { ledger, blobs } = this.options
-    const asked = ledger.log.now()
+    let end: string | undefined
     const makePlan: MakePlan = async (isRecorded) => {
-      const plan = await planOf(request.subject, asked, ledger.log, blobs)
+      end ??= await timeAfterAll(ledger.log)
+      const plan = await planOf(request.subject, end, ledger.log, blobs)
       // If somebody stored the same bytes again after the event, they stay.
       if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun && !isRecorded) throw sharedContent(plan)
       return plan

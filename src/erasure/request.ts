@@ -44,7 +44,7 @@ const subjects = {
     })
     .describe('Documents of a knowledge base, in every version that ever existed, with their vectors and their part of the index'),
   before: before.describe(
-    'A time: rows of predictions that were recorded before it with their truths, answers of agents from before it, and secrets from before it that no resource has now',
+    'A time: rows of predictions that were recorded before it with their truths; answers of agents and messages to chatbots from before it, with all that came of them; and secrets from before it that no resource has now',
   ),
 }
 

@@ -1,5 +1,5 @@
 import { unreachable } from '../../events/common.js'
-import { instant } from '../../events/stored/envelope.js'
+import { instant, parseEnvelope } from '../../events/stored/envelope.js'
 import { readInstant } from '../basics/times.js'
 import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
@@ -11,10 +11,18 @@ import { planOlderRows, planPrediction, planRequest } from './predictions.js'
 import type { Subject } from './request.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
 
-const planBefore = async (log: Log, of: string, asked: number): Promise<Plan> => {
-  // A time to come would include all that is recorded meanwhile, so that a plan that is made again would find more each time.
-  const [said, now] = [readInstant(of, 'before', asked), instant(asked + 1)]
-  const time = said < now ? said : now
+/** A time after everything that a log has now: its newest event may be ahead of the clock. */
+export const timeAfterAll = async (log: Pick<Log, 'head' | 'now' | 'readAll'>): Promise<string> => {
+  const { position } = await log.head()
+  const [newest] = position === 0 ? [] : await log.readAll(position - 1, 1)
+  const recorded = newest ? Date.parse(parseEnvelope(newest.text).recorded_at) : 0
+  return instant(Math.max(log.now(), recorded) + 1)
+}
+
+const planBefore = async (log: Log, of: string, end: string): Promise<Plan> => {
+  const said = readInstant(of, 'before', log.now())
+  // A later time would include all that is recorded meanwhile, so that a plan that is made again would find more each time.
+  const time = said < end ? said : end
   const [rows, answers] = [await planOlderRows(log, time, 0), await planOlderAnswers(log, time, 0)]
   const payloads = [...rows.payloads, ...answers.payloads]
   const plan = { ...emptyPlan('before', time), payloads, already: rows.already + answers.already }
@@ -23,11 +31,11 @@ const planBefore = async (log: Log, of: string, asked: number): Promise<Plan> =>
 }
 
 /**
- * Plans the erasure of a subject. `asked` is the time of the request, in milliseconds since 1970.
+ * Plans the erasure of a subject. Data recorded at `end` or later stays, if it is erased by its age.
  *
  * @throws Problem if nothing has this name
  */
-export const planOf = async ({ what, of }: Subject, asked: number, log: Log, blobs: BlobStore): Promise<Plan> => {
+export const planOf = async ({ what, of }: Subject, end: string, log: Log, blobs: BlobStore): Promise<Plan> => {
   switch (what) {
     case 'prediction':
       return planPrediction(log, of)
@@ -46,7 +54,7 @@ export const planOf = async ({ what, of }: Subject, asked: number, log: Log, blo
     case 'documents':
       return planDocuments(log, of)
     case 'before':
-      return planBefore(log, of, asked)
+      return planBefore(log, of, end)
     default:
       return unreachable(what)
   }

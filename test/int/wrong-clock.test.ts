@@ -66,6 +66,11 @@ test('a clock once 400 days ahead erases nothing, forgets no request, and how fa
   expect(await readable(right)).toEqual([[true, 1]])
   expect(await warningsOf(right)).toEqual([expect.stringMatching(/^the newest recorded time is (399|400) days ahead of the clock$/)])
   expect((await sql(right, 'SELECT count(*) FROM log.erasures')).data).toEqual([[0]])
+  // All before a time to come includes what is recorded with times ahead of the clock.
+  await send(right, 'POST', '/api/projects/mindsdb/models/m/predict', [{ x: 2 }])
+  expect(await readable(right)).toEqual([[true, 2]])
+  expect((await send(right, 'POST', '/api/log/erasures', { before: '2999-01-01' })).status).toBe(200)
+  expect(await readable(right)).toEqual([[false, 2]])
   await stop()
   const verified = await mindledger(['verify', '--quiet'], { DATA_DIR: place.path })
   expect(verified).toMatchObject({ code: 0, out: expect.stringMatching(/the newest recorded time is (399|400) days ahead of the clock/) })

@@ -64,7 +64,7 @@ const rules = (scope: Scope, fence: Fence, { mode }: AgentSettings): string[] =>
 
 const sqlRules = (db: string): string[] => [
   'SQL: one SELECT in the dialect of DuckDB for each use of the tool. Only the tables below exist for you; write their names as they are written there.',
-  `Names without a database are looked up in ${nameInSql([db])}. Names with other characters than letters, digits and _ stand in double quotes, texts in single quotes.`,
+  `Names without a database are looked up in ${nameInSql([db])}. Names that are words of SQL, or have other characters than letters, digits and _, stand in double quotes, texts in single quotes.`,
   `An answer has at most ${limits.agentQueryMaxRows} rows, of which you see ${limits.agentShownMaxRows}: let SQL count, sum, sort and filter.`,
   'Lists of values may be a minute old. "some values" are those of the first rows alone: a column may have others, which only a query tells.',
   'If a query fails, read the error and correct the query.',

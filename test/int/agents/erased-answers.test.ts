@@ -46,13 +46,12 @@ const planted = async (facts: Parameters<typeof at.maker.answer>[2] = {}, reques
   return { ...made, words: Object.values(words) }
 }
 
-const caseOf = (
-  one: { answer: string; position: number },
-  again: { answer: string; position: number },
-  question: string,
-): EvaluationCase => {
-  const place = ({ answer, position }: { answer: string; position: number }) => ({ answer: streamId.parse(answer), position })
-  return { question, expected: null, answer: 'x', of: place(one), gave: place(again), scores: {} }
+type Made = { answer: string; position: number }
+
+/** A case of an evaluation, for which an answer was given: anew, or to the question of an earlier one. */
+const caseOf = (earlier: Made | null, given: Made, question: string): EvaluationCase => {
+  const place = ({ answer, position }: Made) => ({ answer: streamId.parse(answer), position })
+  return { question, expected: null, answer: 'x', of: earlier && place(earlier), gave: place(given), scores: {} }
 }
 
 describe('an erased answer', () => {
@@ -129,17 +128,20 @@ describe('an erased answer', () => {
     ])
   })
 
-  test('is one of all before a time, with comments that came later', async () => {
+  test('is one of all before a time, with comments and evaluations that came later', async () => {
     const old = await planted()
     await new Promise((resolve) => setTimeout(resolve, 5))
     const time = new Date().toISOString()
     await new Promise((resolve) => setTimeout(resolve, 5))
     const young = await planted()
-    const [comment, kept] = [unique(), unique()]
+    const [comment, kept, asked, keptAsked] = [unique(), unique(), unique(), unique()]
     await judge(old.answer, comment)
     await judge(young.answer, kept)
+    await at.maker.evaluate(at.agent, [caseOf(null, old, asked)])
+    await at.maker.evaluate(at.agent, [caseOf(null, young, keptAsked)])
     await erase({ before: time })
-    expect(left(...old.words, comment)).toEqual([])
+    expect(left(...old.words, comment, asked)).toEqual([])
+    expect(await rows('SELECT question FROM log.evaluation_cases')).toEqual([[keptAsked]])
     expect(await readable()).toEqual([young.answer])
     expect(await rows(`SELECT comment FROM log.answer_judgements WHERE readable ORDER BY position DESC LIMIT 1`)).toEqual([[kept]])
     expect(await findings()).toEqual([])
