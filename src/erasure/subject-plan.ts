@@ -1,8 +1,9 @@
 import { unreachable } from '../../events/common.js'
-import { instant, parseEnvelope } from '../../events/stored/envelope.js'
+import { instant } from '../../events/stored/envelope.js'
 import { readInstant } from '../basics/times.js'
 import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
+import { recordedAt } from '../log/read/bisect.js'
 import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
 import { planFile, planMatrix } from './blobs.js'
 import { planDocuments } from './documents.js'
@@ -14,9 +15,8 @@ import { addOldSecrets, planSecrets } from './secrets.js'
 /** A time after everything that a log has now: its newest event may be ahead of the clock. */
 export const timeAfterAll = async (log: Pick<Log, 'head' | 'now' | 'readAll'>): Promise<string> => {
   const { position } = await log.head()
-  const [newest] = position === 0 ? [] : await log.readAll(position - 1, 1)
-  const recorded = newest ? Date.parse(parseEnvelope(newest.text).recorded_at) : 0
-  return instant(Math.max(log.now(), recorded) + 1)
+  const newest = position === 0 ? undefined : await recordedAt(log, position)
+  return instant(Math.max(log.now(), newest === undefined ? 0 : Date.parse(newest)) + 1)
 }
 
 const planBefore = async (log: Log, of: string, end: string): Promise<Plan> => {

@@ -19,7 +19,8 @@ const firstWhere = async (low: number, high: number, holds: (n: number) => Promi
 
 type ReadableLog = Pick<Log, 'readAll'>
 
-const recordedAt = async (log: ReadableLog, position: number): Promise<string | undefined> => {
+/** The time at which the event at a position was recorded; undefined if there is none. */
+export const recordedAt = async (log: ReadableLog, position: number): Promise<string | undefined> => {
   const [event] = await log.readAll(position - 1, 1)
   return event && readEvent(event).recorded_at
 }

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { startChatting } from '../../support/chatbots/chatting.js'
 import { commandHere } from '../../support/command-here.js'
+import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -25,10 +24,7 @@ const told = async ({ answer: { id } }: Said) => {
 }
 const erase = (subject: object) => send(at.url, 'POST', '/api/log/erasures', subject)
 const rerun = (id: string, body: object = {}) => send(at.url, 'POST', `${agent}/answers/${id}/rerun`, body)
-const isAnywhere = (text: string): boolean =>
-  readdirSync(at.directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(text))
+const isAnywhere = (text: string): boolean => tracesInFiles(filesUnder(at.directory), [Buffer.from(text)]).length > 0
 
 test('an answer to a message from before a time goes with it, with its delivery and its reruns', async () => {
   let release: () => void = () => undefined
