@@ -72,10 +72,11 @@ const copyBlobs = async (needed: ReadonlySet<string>, part: DataPaths, { store, 
 /** Waits until the file of the log knows the erasures of missing blobs. @throws ConfigError if they were not erased, or the file stays behind */
 const untilKnown = async (missing: readonly string[], position: number, { from, erasedSince }: BackupOptions): Promise<void> => {
   const erasedHere = () => erasedInFile(from.log, position)
-  const erased = (await erasedSince?.(position)) ?? erasedHere()
+  const erased = erasedSince ? await erasedSince(position) : erasedHere()
   const lost = missing.find((hash) => !erased.has(hash))
   if (lost !== undefined)
     throw new ConfigError(`the blob ${lost} is missing, and was not erased. "mindledger verify" lists the events that name it.`)
+  if (!erasedSince) return
   const until = Date.now() + limits.backupFollowWaitMs
   for (let known = erasedHere(); missing.some((hash) => !known.has(hash)); known = erasedHere()) {
     if (Date.now() > until)
