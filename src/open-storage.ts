@@ -4,8 +4,8 @@ import { headSigner } from './audit/head-key.js'
 import { Heads } from './audit/heads.js'
 import { TrustedClock } from './basics/trusted-clock.js'
 import { opened } from './basics/undo.js'
-import type { Logins } from './http/protocol/sessions.js'
-import { SharedLogins } from './http/protocol/shared-logins.js'
+import type { SessionStore } from './http/protocol/sessions.js'
+import { SharedSessionStore } from './http/protocol/shared-session-store.js'
 import { MissingBlobs } from './files/missing-blobs.js'
 import { Duty } from './log/contract/duty.js'
 import { soleLeases, type Leases } from './log/contract/leases.js'
@@ -31,7 +31,7 @@ type Options = { config: Config; logger: Logger; metrics: Metrics }
 type OpenLog = Pick<Options, 'config' | 'metrics'> & { paths: DataPaths; vault: Vault }
 
 /** A log with its access to other nodes. */
-type OpenedLog = { log: ServedLog; nodes?: Nodes; peers?: Peers; logins?: Logins; leases: Leases }
+type OpenedLog = { log: ServedLog; nodes?: Nodes; peers?: Peers; sessionStore?: SessionStore; leases: Leases }
 
 /** The log in the data directory, and its other nodes if LOG_URL makes it a copy of a shared log. */
 const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): Promise<OpenedLog> => {
@@ -40,8 +40,8 @@ const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): 
   // A log with a single node needs neither the driver nor the driver's memory.
   const { SharedLog } = await import('./log/shared/shared-log.js')
   const log = await SharedLog.open({ ...options, url: logUrl, node: { id: nodeIdOf(paths), version: readVersion() } })
-  const logins = new SharedLogins({ way: log.link })
-  return { log, nodes: log.nodes, peers: log.peers, logins, leases: log.peers.leases }
+  const sessionStore = new SharedSessionStore({ way: log.link })
+  return { log, nodes: log.nodes, peers: log.peers, sessionStore, leases: log.peers.leases }
 }
 
 /** Locks the data directory and opens what is in it. @throws ConfigError that says what to change */
@@ -50,7 +50,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const paths = prepareDataDirectory(config.dataDirectory)
     undo(lockDataDirectory(paths))
     const vault = new Vault(...masterKeys(paths, config.masterKeys))
-    const { log, nodes, peers, logins, leases } = await openLog({ config, paths, vault, metrics })
+    const { log, nodes, peers, sessionStore, leases } = await openLog({ config, paths, vault, metrics })
     undo(() => log.close())
     const ledger = new ObservedLedger(log, vault, metrics)
     const heads = new Heads(log, await headSigner(paths, config.headKey, log))
@@ -90,5 +90,5 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       await signing?.start()
       missingBlobs.start()
     }
-    return { paths, vault, log, nodes, ledger, leases, peers, logins, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
+    return { paths, vault, log, nodes, ledger, leases, peers, sessionStore, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }
   })

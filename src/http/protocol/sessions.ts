@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 
-/** Logins that are valid at every node, by the hash of their token. */
-export interface Logins {
+/** Where the sessions of all nodes are kept, by the hash of their token. */
+export interface SessionStore {
   add(login: string, actor: string, maxAgeMs: number): Promise<void>
   /** Undefined for an unknown or ended login. */
   actorOf(login: string): Promise<string | undefined>
@@ -48,7 +48,7 @@ export class Sessions {
 
   constructor(
     private readonly user: { username: string; password: string },
-    private readonly logins?: Logins,
+    private readonly store?: SessionStore,
   ) {
     this.#ofUser = digest(JSON.stringify([user.username, user.password]))
   }
@@ -80,7 +80,7 @@ export class Sessions {
     }
     const token = `pat_${randomBytes(32).toString('base64url')}`
     const login = loginOf(token)
-    await this.#asked((logins) => logins.add(this.#nameOf(token), username, limits.sessionMaxAgeMs))
+    await this.#asked((store) => store.add(this.#nameOf(token), username, limits.sessionMaxAgeMs))
     this.#keep(login, username)
     return token
   }
@@ -93,17 +93,17 @@ export class Sessions {
     if (token === undefined || !tokenShape.test(token)) return undefined
     const login = loginOf(token)
     const known = this.#tokens.get(login)
-    return !this.logins || (known && !isOld(known)) ? known?.actor : this.#lookUp(token, known)
+    return !this.store || (known && !isOld(known)) ? known?.actor : this.#lookUp(token, known)
   }
 
-  /** Asks the logins that all nodes share. @throws Problem 503 */
+  /** Asks the sessions that all nodes share. @throws Problem 503 */
   async #lookUp(token: string, known: Session | undefined): Promise<string | undefined> {
     const login = loginOf(token)
     const before = known?.seenAt
     // Requests of the same session that come meanwhile need not ask, too.
     if (known) known.seenAt = performance.now()
     try {
-      const actor = await this.#asked((logins) => logins.actorOf(this.#nameOf(token)))
+      const actor = await this.#asked((store) => store.actorOf(this.#nameOf(token)))
       if (actor === undefined) this.#tokens.delete(login)
       else if (!known) this.#keep(login, actor)
       return actor
@@ -125,7 +125,7 @@ export class Sessions {
   goesOn(token: string): boolean {
     const known = this.#tokens.get(loginOf(token))
     // While the logins cannot be reached, the state is unknown; running reads go on.
-    if (known && this.logins && isOld(known)) void this.#lookUp(token, known).catch(() => undefined)
+    if (known && this.store && isOld(known)) void this.#lookUp(token, known).catch(() => undefined)
     return known !== undefined
   }
 
@@ -133,17 +133,17 @@ export class Sessions {
   async logout(token: string | undefined): Promise<void> {
     if (token === undefined) return
     this.#tokens.delete(loginOf(token))
-    await this.#asked((logins) => logins.remove(this.#nameOf(token)))
+    await this.#asked((store) => store.remove(this.#nameOf(token)))
   }
 
   #keep(login: string, actor: string): void {
     this.#tokens.set(login, { actor, ended: new AbortController(), seenAt: performance.now() })
   }
 
-  async #asked<T>(ask: (logins: Logins) => Promise<T>): Promise<T | undefined> {
-    if (!this.logins) return undefined
+  async #asked<T>(ask: (store: SessionStore) => Promise<T>): Promise<T | undefined> {
+    if (!this.store) return undefined
     try {
-      return await ask(this.logins)
+      return await ask(this.store)
     } catch (error) {
       throw loginsAway(error)
     }

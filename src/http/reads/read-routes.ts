@@ -15,7 +15,7 @@ import { readInstant } from '../../basics/times.js'
 import type { ReadTables } from './find-database.js'
 import { Records } from './records.js'
 import { value, whenText, type Parameters, type ValuesOf } from '../protocol/parameters.js'
-import { headFor } from '../protocol/newest.js'
+import { headFor } from '../protocol/read-consistency.js'
 import type { Reply } from '../protocol/reply.js'
 import { route, type Input, type Route, type RouteOf } from '../protocol/route.js'
 

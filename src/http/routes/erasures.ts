@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Erasures } from '../../erasure/erasures.js'
 import { erasureBody, erasureRequest } from '../../erasure/request.js'
 import { object } from '../protocol/body.js'
-import { dryRunApplied } from '../protocol/command-headers.js'
+import { dryRunApplied } from '../protocol/request-headers.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 

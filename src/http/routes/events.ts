@@ -11,7 +11,7 @@ import { batchType, Downloads, lineTypes, pageOf, writer } from '../reads/event-
 import { boundsOf, filterParameters, followedFilterOf, pageParameters, pageQueryOf } from '../reads/event-query.js'
 import type { EventStreams } from '../reads/event-stream.js'
 import type { Call } from '../protocol/call.js'
-import { headFor } from '../protocol/newest.js'
+import { headFor } from '../protocol/read-consistency.js'
 import { headOnly, jsonText, noContent, stream, text } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 

@@ -1,4 +1,4 @@
-import { positionHeader } from '../protocol/command-headers.js'
+import { positionHeader } from '../protocol/request-headers.js'
 import type { CommandHeader, Route } from '../protocol/route.js'
 
 /** The same pattern as in `call.ts`. */

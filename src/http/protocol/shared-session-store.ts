@@ -1,5 +1,5 @@
 import type { Session } from '../../log/shared/postgres/session.js'
-import type { Logins } from './sessions.js'
+import type { SessionStore } from './sessions.js'
 
 type Options = { way: { session: () => Promise<Session> } }
 
@@ -8,11 +8,11 @@ const add = `
   INSERT INTO mindledger.logins (login, actor, until) VALUES ($1, $2, now() + $3 * interval '1 millisecond')`
 
 /**
- * The logins at all nodes, in PostgreSQL. It stores only hashes of tokens.
+ * The sessions of all nodes, in PostgreSQL. It stores only hashes of tokens.
  *
- * @example await logins.add(loginOf(token), 'me', 60_000); await logins.actorOf(loginOf(token)) // 'me'
+ * @example await store.add(loginOf(token), 'me', 60_000); await store.actorOf(loginOf(token)) // 'me'
  */
-export class SharedLogins implements Logins {
+export class SharedSessionStore implements SessionStore {
   constructor(private readonly options: Options) {}
 
   async add(login: string, actor: string, maxAgeMs: number): Promise<void> {

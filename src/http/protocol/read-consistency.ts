@@ -1,7 +1,7 @@
 import { Problem, wrong } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
 import type { Call } from './call.js'
-import { positionHeader } from './command-headers.js'
+import { positionHeader } from './request-headers.js'
 
 const positionIn = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text)
