@@ -46,7 +46,7 @@ const parts = await build({
     'export-process': 'src/archive/export-process.ts',
     'connections-process': 'src/connections/process/driver-process.ts',
     watchdog: 'src/models/engines/onnx/watchdog.ts',
-    'meaning-worker': 'src/log/verify/meaning-worker.ts',
+    'semantic-check-worker': 'src/log/verify/semantic-check-worker.ts',
   },
   outdir,
   chunkNames: 'part-[hash]',

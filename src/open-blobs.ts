@@ -7,7 +7,7 @@ import { Blobs } from './files/blobs.js'
 import type { SharedPlace } from './files/shared/open-store.js'
 import { bucketOf } from './files/shared/s3-address.js'
 import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
-import { Duty } from './log/contract/duty.js'
+import { SingletonTask } from './log/contract/singleton-task.js'
 import type { Leases } from './log/contract/leases.js'
 import type { Log } from './log/contract/log.js'
 import { ConfigError, type Config } from './setup/config.js'
@@ -99,12 +99,12 @@ const openShared = async (
   }
   const tidyBlobs = () => {
     const begin = background(tidy, logger, limits.blobCollectMs)
-    const duty = new Duty({
+    const task = new SingletonTask({
       ...{ leases, name: 'blobs', begin },
       onFailed: (err) => logger.warn({ err }, 'blobs that nobody needs could not be removed'),
     })
-    void duty.start()
-    return () => duty.stop()
+    void task.start()
+    return () => task.stop()
   }
   return { blobs, tidyBlobs }
 }

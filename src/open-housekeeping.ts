@@ -6,7 +6,7 @@ import { Erasures, type RetentionKind } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
 import { JobScheduler } from './jobs/scheduler.js'
-import { Duty } from './log/contract/duty.js'
+import { SingletonTask } from './log/contract/singleton-task.js'
 import type { KnowledgeParts } from './open-knowledge.js'
 import type { Storage } from './open-storage.js'
 import { KeyRotation } from './rotation/key-rotation.js'
@@ -53,13 +53,13 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
       void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
       const keep = async (what: RetentionKind, ms: number | undefined) => {
         if (ms === undefined) return
-        const duty = new Duty({
+        const task = new SingletonTask({
           ...{ leases, name: `retention:${what}` },
           begin: () => keepFor(ms, { what, erasures, clock, logger }),
           onFailed: (err) => logger.error({ err }, 'data past its retention could not be erased; trying again later'),
         })
-        undo(() => duty.stop())
-        await duty.start()
+        undo(() => task.stop())
+        await task.start()
       }
       await keep('rows', config.predictionRetentionMs)
       await keep('answers', config.answerRetentionMs)
@@ -67,7 +67,7 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
     }
     /** Only one node exports, because the nodes may share the folder. */
     const exportAs = async (one: Exporter) => {
-      const duty = new Duty({
+      const task = new SingletonTask({
         ...{ leases, name: 'export' },
         begin: () => {
           one.start()
@@ -75,8 +75,8 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
         },
         onFailed: (err) => logger.error({ err }, 'the history is not exported'),
       })
-      undo(() => duty.stop())
-      await duty.start()
+      undo(() => task.stop())
+      await task.start()
     }
     return { jobs, erasures, rotation, exporter, begin }
   })

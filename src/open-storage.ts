@@ -7,7 +7,7 @@ import { opened } from './basics/undo.js'
 import type { SessionStore } from './http/protocol/sessions.js'
 import { SharedSessionStore } from './http/protocol/shared-session-store.js'
 import { MissingBlobs } from './files/missing-blobs.js'
-import { Duty } from './log/contract/duty.js'
+import { SingletonTask } from './log/contract/singleton-task.js'
 import { soleLeases, type Leases } from './log/contract/leases.js'
 import type { Peers } from './log/contract/peers.js'
 import { systemOrigin } from './log/contract/origins.js'
@@ -60,7 +60,7 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     /** Only one node appends heads, because the nodes may share the file. */
     const signing =
       headFile &&
-      new Duty({
+      new SingletonTask({
         ...{ leases, name: 'heads' },
         begin: async () => {
           await headFile.start()

@@ -28,7 +28,7 @@ export type Program =
   | 'verifier'
   | 'watchdog'
   | 'pool-thread'
-  | 'meaning-worker'
+  | 'semantic-check-worker'
 
 /**
  * The file of a program. The build puts all programs into one folder.

@@ -1,5 +1,5 @@
 import { isStorageError } from '../../basics/storage-error.js'
-import type { QueuedWork } from '../sqlite/turns.js'
+import type { QueuedWork } from '../sqlite/write-queue.js'
 import { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import type { CatchUp } from './catch-up.js'
 import { limits } from '../../basics/limits.js'

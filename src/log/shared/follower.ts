@@ -1,12 +1,12 @@
 import { limits } from '../../basics/limits.js'
-import type { SharedTurns } from './shared-turns.js'
+import type { SharedWriteQueue } from './shared-write-queue.js'
 
 /** Reads the head of the shared log from time to time. Notifications of PostgreSQL are quicker, but are lost with a connection. */
 export class Follower {
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
 
-  constructor(private readonly turns: Pick<SharedTurns, 'poll'>) {
+  constructor(private readonly queue: Pick<SharedWriteQueue, 'poll'>) {
     this.#wait()
   }
 
@@ -14,7 +14,7 @@ export class Follower {
     if (this.#isStopped) return
     this.#timer = setTimeout(() => {
       // While PostgreSQL is away, there is nothing to follow, and the errors of writes give the reason.
-      void this.turns
+      void this.queue
         .poll()
         .catch(() => undefined)
         .finally(() => this.#wait())

@@ -7,7 +7,7 @@ import type { Vault } from '../../vault/vault.js'
 import type { ChangedStreams, WrittenEvent } from '../contract/log.js'
 import { LogWriter } from '../sqlite/log-writer.js'
 import { ensureResources } from '../sqlite/rebuild.js'
-import type { Reads, WriteTransaction } from '../sqlite/turns.js'
+import type { Reads, WriteTransaction } from '../sqlite/write-queue.js'
 import {
   lastPosition,
   openForReading,

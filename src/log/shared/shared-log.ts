@@ -22,7 +22,7 @@ import { Sequencer } from './sequencer.js'
 import { ServerClock } from './server-clock.js'
 import { refusalToOpen } from './refusal-to-open.js'
 import { Link, Session } from './postgres/session.js'
-import { SharedTurns } from './shared-turns.js'
+import { SharedWriteQueue } from './shared-write-queue.js'
 import { SharedWipes } from './wipes.js'
 import { areThere, openTables, readLogId, talkChannel } from './postgres/tables.js'
 
@@ -40,7 +40,7 @@ export type SharedLogOptions = {
 
 type Parts = {
   id: string
-  turns: SharedTurns
+  queue: SharedWriteQueue
   vault: Vault
   clock: ServerClock
   nodes: Nodes
@@ -103,22 +103,22 @@ export class SharedLog extends FileLog {
   readonly link: Link
   /** The agreements of this node with the others. */
   readonly peers: Peers & { leases: SharedLeases }
-  readonly #turns: SharedTurns
+  readonly #queue: SharedWriteQueue
   readonly #undo: (() => unknown)[]
   readonly #clock: ServerClock
   #closing: Promise<void> | undefined
 
-  private constructor({ id, turns, vault, clock, nodes, link, talk, undo }: Parts) {
-    super(id, turns, vault)
+  private constructor({ id, queue, vault, clock, nodes, link, talk, undo }: Parts) {
+    super(id, queue, vault)
     this.nodes = nodes
     this.link = link
     this.peers = {
-      leases: new SharedLeases({ way: link, node: nodes.run, newest: () => turns.newest(), mayWrite: () => turns.refusal === undefined }),
+      leases: new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite: () => queue.refusal === undefined }),
       wipes: new SharedWipes({ way: link, nodes }),
       keys: new SharedKeyHolders({ way: link, nodes }),
       talk,
     }
-    this.#turns = turns
+    this.#queue = queue
     this.#clock = clock
     this.#undo = undo
   }
@@ -134,22 +134,22 @@ export class SharedLog extends FileLog {
       // Times need the clock before the first batch.
       await sequencer.look()
       const replica = new Replica({ file, logId: id, vault, pragmas, now: () => clock.now() })
-      const turns = new SharedTurns({ replica, sequencer, onBatch })
-      undo.push(() => turns.close())
+      const queue = new SharedWriteQueue({ replica, sequencer, onBatch })
+      undo.push(() => queue.close())
       const link = new Link(url)
       undo.push(() => link.close())
-      const nodes = new Nodes({ link, ...node, run: uuidv4(), place: () => turns.place })
-      nodes.onReplaced = () => turns.refuseWrites(replaced)
+      const nodes = new Nodes({ link, ...node, run: uuidv4(), place: () => queue.place })
+      nodes.onReplaced = () => queue.refuseWrites(replaced)
       undo.push(() => nodes.stop())
       await nodes.begin()
-      sequencer.onNotified = (seq) => turns.hear(seq)
-      await turns.start()
-      await turns.inTurn(({ db }) => openKeys(db, vault))
+      sequencer.onNotified = (seq) => queue.hear(seq)
+      await queue.start()
+      await queue.inTurn(({ db }) => openKeys(db, vault))
       // Wipes erased data that a crash left. It does not wait for a reader that is in the way.
-      await turns.between(truncateWal)
-      const follower = new Follower(turns)
+      await queue.between(truncateWal)
+      const follower = new Follower(queue)
       undo.push(() => follower.stop())
-      return new SharedLog({ id, turns, vault, clock, nodes, link, talk: talkOver(link, sequencer), undo })
+      return new SharedLog({ id, queue, vault, clock, nodes, link, talk: talkOver(link, sequencer), undo })
     } catch (error) {
       await undoAll(undo)
       throw refusalToOpen(error, url)
@@ -161,11 +161,11 @@ export class SharedLog extends FileLog {
    * @throws Problem 503 when that takes too long
    */
   override newest(): Promise<void> {
-    return this.#turns.newest()
+    return this.#queue.newest()
   }
 
   override sinceHalt(): Promise<void> | undefined {
-    return this.#turns.sinceHalt()
+    return this.#queue.sinceHalt()
   }
 
   override now(): number {
@@ -173,7 +173,7 @@ export class SharedLog extends FileLog {
   }
 
   override close(): Promise<void> {
-    this.#turns.endIntake()
+    this.#queue.endIntake()
     return (this.#closing ??= undoAll([...this.#undo, () => this.peers.leases.close()]))
   }
 }

@@ -22,7 +22,7 @@ import { erasedReply, eraseSomeReplies, forgetOldAnswers } from './idempotency.j
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
 import { isProblem } from '../../basics/errors.js'
 import type { Refusal } from '../../basics/opened-file.js'
-import type { Turns } from './turns.js'
+import type { WriteQueue } from './write-queue.js'
 import type { ResourceTable } from '../storage/resource-table.js'
 import { noteHeadKey, readHeadKeys } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
@@ -30,17 +30,17 @@ import { truncateWal, wipe } from '../storage/wipe.js'
 /** A log over a file. Other nodes may have copies of the file. Writes take turns, and reads see the last commit. */
 export class FileLog implements ServedLog {
   readonly resources: Resources
-  readonly #turns: Turns
+  readonly #queue: WriteQueue
   readonly #vault: Vault
 
   constructor(
     readonly id: string,
-    turns: Turns,
+    queue: WriteQueue,
     vault: Vault,
   ) {
-    this.#turns = turns
+    this.#queue = queue
     this.#vault = vault
-    const table = <T>(read: (table: ResourceTable) => T): T => this.#turns.read(({ resources }) => read(resources))
+    const table = <T>(read: (table: ResourceTable) => T): T => this.#queue.read(({ resources }) => read(resources))
     this.resources = {
       one: async (kind, ref, project) => table((resources) => resources.one(kind, ref, project?.stream ?? '')),
       byStream: async (kind, stream) => table((resources) => resources.byStream(kind, stream)),
@@ -58,30 +58,30 @@ export class FileLog implements ServedLog {
   submitLater(make: () => Submission): Promise<Outcome> {
     // A turn may run twice; the submission stays the same.
     let made: Submission | undefined
-    return this.#turns.inTurn(({ writer }) => writer.carryOut((made ??= make())))
+    return this.#queue.inTurn(({ writer }) => writer.carryOut((made ??= make())))
   }
 
   keepReply(keyed: RequestKey, reply: Reply, erasedAt: number): Promise<Reply> {
-    return this.#turns.inTurn((open) => {
+    return this.#queue.inTurn((open) => {
       const isLate = reply.rows === true && open.erasedAt() > erasedAt
       return open.writer.answers.keepReply(keyed, isLate ? erasedReply : reply)
     })
   }
 
   eraseSomeReplies(after: ReplyPlace): Promise<ReplyPlace | undefined> {
-    return this.#turns.inTurn(({ db }) => eraseSomeReplies(db, after))
+    return this.#queue.inTurn(({ db }) => eraseSomeReplies(db, after))
   }
 
   async replyTo(keyed: RequestKey): Promise<Reply | undefined> {
-    return this.#turns.read(({ answers }) => answers.replyTo(keyed))
+    return this.#queue.read(({ answers }) => answers.replyTo(keyed))
   }
 
   async repeated(keyed: RequestKey): Promise<Outcome | undefined> {
-    return this.#turns.read(({ answers }) => answers.repeated(keyed))
+    return this.#queue.read(({ answers }) => answers.repeated(keyed))
   }
 
   async head(): Promise<Head> {
-    const { position, chain } = this.#turns.read(({ tail }) => tail)
+    const { position, chain } = this.#queue.read(({ tail }) => tail)
     return { logId: this.id, position, chain: chain.toString('hex') }
   }
 
@@ -94,7 +94,7 @@ export class FileLog implements ServedLog {
   }
 
   async health(): Promise<LogHealth> {
-    const { unwritable, ...health } = this.#turns.health()
+    const { unwritable, ...health } = this.#queue.health()
     try {
       const { position } = await this.head()
       return { position, unwritable, ...health }
@@ -107,81 +107,81 @@ export class FileLog implements ServedLog {
   }
 
   async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
-    return this.#turns.read(({ events }) => events.all(after, limit, maxChars))
+    return this.#queue.read(({ events }) => events.all(after, limit, maxChars))
   }
 
   async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
-    return this.#turns.read(({ events }) => events.stream(stream, after, limit, maxChars))
+    return this.#queue.read(({ events }) => events.stream(stream, after, limit, maxChars))
   }
 
   async versionAt(stream: string, position: number): Promise<number> {
-    return this.#turns.read(({ events }) => events.versionAt(stream, position))
+    return this.#queue.read(({ events }) => events.versionAt(stream, position))
   }
 
   async streamVersion(stream: string): Promise<number> {
-    return this.#turns.read(({ resources }) => resources.versionOf(stream))
+    return this.#queue.read(({ resources }) => resources.versionOf(stream))
   }
 
   async earlier<K extends Kind>(found: Resource<K>, version: number): Promise<ResourceVersion<K> | undefined> {
-    return this.#turns.read(({ resources }) => resources.earlier(found, version))
+    return this.#queue.read(({ resources }) => resources.earlier(found, version))
   }
 
   async rootAt(size: number): Promise<Buffer> {
-    return this.#turns.read(({ proofs }) => proofs.rootAt(size))
+    return this.#queue.read(({ proofs }) => proofs.rootAt(size))
   }
 
   async inclusionProof(position: number, size: number): Promise<InclusionProof> {
-    return this.#turns.read(({ proofs }) => proofs.inclusionProof(position, size))
+    return this.#queue.read(({ proofs }) => proofs.inclusionProof(position, size))
   }
 
   async consistencyProof(from: number, to: number): Promise<Buffer[]> {
-    return this.#turns.read(({ proofs }) => proofs.consistencyProof(from, to))
+    return this.#queue.read(({ proofs }) => proofs.consistencyProof(from, to))
   }
 
   async subtrees(from: number, to: number): Promise<Buffer[]> {
-    return this.#turns.read(({ proofs }) => proofs.subtrees(from, to))
+    return this.#queue.read(({ proofs }) => proofs.subtrees(from, to))
   }
 
   async leaves(from: number, to: number): Promise<Buffer[]> {
-    return this.#turns.read(({ proofs }) => proofs.leaves(from, to))
+    return this.#queue.read(({ proofs }) => proofs.leaves(from, to))
   }
 
   headKeys(): string[] {
-    return this.#turns.read(({ db }) => readHeadKeys(db))
+    return this.#queue.read(({ db }) => readHeadKeys(db))
   }
 
   noteHeadKey(vkey: string): Promise<void> {
-    return this.#turns.inTurn(({ db }) => noteHeadKey(db, vkey))
+    return this.#queue.inTurn(({ db }) => noteHeadKey(db, vkey))
   }
 
   async payload(hash: string): Promise<Buffer | undefined> {
-    return this.#turns.read(({ payload }) => payload(hash))
+    return this.#queue.read(({ payload }) => payload(hash))
   }
 
   async payloadState(hash: string): Promise<PayloadState | undefined> {
-    return this.#turns.read(({ payloadState }) => payloadState(hash))
+    return this.#queue.read(({ payloadState }) => payloadState(hash))
   }
 
   async erasedAt(): Promise<number> {
-    return this.#turns.read(({ erasedAt }) => erasedAt())
+    return this.#queue.read(({ erasedAt }) => erasedAt())
   }
 
   async wipe(signal?: AbortSignal): Promise<void> {
-    await wipe(() => this.#turns.between(truncateWal), signal)
+    await wipe(() => this.#queue.between(truncateWal), signal)
   }
 
   async rotation(): Promise<Rotation | undefined> {
-    return this.#turns.read(({ db }) => readRotation(db))
+    return this.#queue.read(({ db }) => readRotation(db))
   }
 
   async beginRotation(to: string): Promise<Rotation> {
-    const begun = await this.#turns.inTurn(({ db }) => beginRotation(db, this.#vault, to))
+    const begun = await this.#queue.inTurn(({ db }) => beginRotation(db, this.#vault, to))
     this.#vault.use(begun.to)
     return begun
   }
 
   rewrapSome(after: number): Promise<number | undefined> {
-    return this.#turns.inTurn(({ db }) => rewrapSome(db, this.#vault, after))
+    return this.#queue.inTurn(({ db }) => rewrapSome(db, this.#vault, after))
   }
 
   now(): number {
@@ -189,20 +189,20 @@ export class FileLog implements ServedLog {
   }
 
   recordedAt(): number | undefined {
-    const { position, microseconds } = this.#turns.read(({ tail }) => tail)
+    const { position, microseconds } = this.#queue.read(({ tail }) => tail)
     return position === 0 ? undefined : microseconds / 1_000
   }
 
   forgetOldAnswers(now: number): Promise<void> {
-    return this.#turns.inTurn(({ db }) => forgetOldAnswers(db, now))
+    return this.#queue.inTurn(({ db }) => forgetOldAnswers(db, now))
   }
 
   refuseWrites(refusal: Refusal): void {
-    this.#turns.refuseWrites(refusal)
+    this.#queue.refuseWrites(refusal)
   }
 
   onCommitted(listener: CommitListener): () => void {
-    return this.#turns.onCommitted(listener)
+    return this.#queue.onCommitted(listener)
   }
 
   onChanged<K extends Kind>(kinds: readonly K[], listener: (stream: StreamId, kind: K) => void): () => void {
@@ -213,6 +213,6 @@ export class FileLog implements ServedLog {
   }
 
   async close(): Promise<void> {
-    await this.#turns.close()
+    await this.#queue.close()
   }
 }

@@ -7,11 +7,11 @@ import { openKeys } from '../storage/keys.js'
 import { readLogId, refuseCopyOfShared } from '../storage/schema.js'
 import { truncateWal } from '../storage/wipe.js'
 import { FileLog } from './file-log.js'
-import { Queue, type QueueOptions } from './queue.js'
+import { FileWriteQueue, type QueueOptions } from './file-write-queue.js'
 
 /** Opens the file. The vault takes over the keys of the file. */
-const openQueue = (options: QueueOptions): { id: string; queue: Queue } => {
-  const queue = new Queue(options)
+const openQueue = (options: QueueOptions): { id: string; queue: FileWriteQueue } => {
+  const queue = new FileWriteQueue(options)
   const { db } = queue.connect()
   try {
     refuseCopyOfShared(db)

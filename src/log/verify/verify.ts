@@ -8,9 +8,9 @@ import { erasedInFile, type ErasedSince } from '../storage/erased-blobs.js'
 import { lastPosition, openForReading, readLogId, type Connection } from '../storage/schema.js'
 import { TreeCheck } from '../proof/check-tree.js'
 import { Findings, firstLine, inOrder, maxFindings, type Finding } from './findings.js'
-import { HashWalk } from './hash-walk.js'
-import { startMeaningThread } from './meaning-thread.js'
-import { checkMeaning, type Meaning } from './meaning.js'
+import { HashChainCheck } from './hash-chain-check.js'
+import { startSemanticCheck } from './semantic-check-thread.js'
+import { checkSemantics, type SemanticReport } from './semantic-check.js'
 import type { PayloadCounts } from './payload-check.js'
 
 export type { Finding } from './findings.js'
@@ -59,9 +59,9 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
   const { erasedSince = async (position) => erasedMeanwhile(logFile, position) } = options
   const progress = progressOf(onProgress)
   const db = openForReading(logFile)
-  let thread: Awaited<ReturnType<typeof startMeaningThread>> | undefined
+  let thread: Awaited<ReturnType<typeof startSemanticCheck>> | undefined
   try {
-    if (lastPosition(db) >= threadFrom) thread = await startMeaningThread(logFile, masterKeys, progress.meaning)
+    if (lastPosition(db) >= threadFrom) thread = await startSemanticCheck(logFile, masterKeys, progress.semantics)
     // The last position of the thread is known before this snapshot begins, so the snapshot has all its events.
     db.exec('BEGIN')
     const walked = new Findings()
@@ -69,11 +69,11 @@ export const verifyLog = async (options: VerifyOptions): Promise<Verification> =
     // Both walks end at the same position. Neither has later events.
     const bytes = await checkBytes(db, thread?.until ?? Infinity, [options.kept ?? []].flat(), walked, progress.bytes)
     if (thread) checkPages(db, following)
-    const meaning = await (thread?.done ?? checkMeaning(db, masterKeys, progress.meaning))
+    const semantics = await (thread?.done ?? checkSemantics(db, masterKeys, progress.semantics))
     if (!thread) checkPages(db, following)
-    if (blobHash) await checkBlobs(meaning, following, blobHash, () => erasedSince(bytes.head.position))
-    const all = [...inOrder(walked.all, meaning.events), ...meaning.following, ...following.all].slice(0, maxFindings)
-    return { ok: all.length === 0, ...bytes, findings: all, payloads: meaning.payloads, recordedAt: meaning.recordedAt }
+    if (blobHash) await checkBlobs(semantics, following, blobHash, () => erasedSince(bytes.head.position))
+    const all = [...inOrder(walked.all, semantics.events), ...semantics.following, ...following.all].slice(0, maxFindings)
+    return { ok: all.length === 0, ...bytes, findings: all, payloads: semantics.payloads, recordedAt: semantics.recordedAt }
   } finally {
     db.close()
     await thread?.stop()
@@ -84,16 +84,16 @@ const progressEvents = 100_000
 
 /** Reports the progress of both walks from time to time. */
 const progressOf = (tell: ((position: number) => void) | undefined) => {
-  const at = { bytes: 0, meaning: 0 }
+  const at = { bytes: 0, semantics: 0 }
   let told = 0
   const reach = (walk: keyof typeof at) => (position: number) => {
     at[walk] = position
-    const both = Math.min(at.bytes, at.meaning)
+    const both = Math.min(at.bytes, at.semantics)
     if (both < told + progressEvents) return
     told = both - (both % progressEvents)
     tell?.(told)
   }
-  return { bytes: reach('bytes'), meaning: reach('meaning') }
+  return { bytes: reach('bytes'), semantics: reach('semantics') }
 }
 
 /** Walks over the bytes: chain, tree, and the heads that are stored elsewhere. */
@@ -108,17 +108,17 @@ const checkBytes = async (
   const heads = new KeptHeads(logId, kept, findings)
   const tree = new TreeCheck(db, (position, what) => findings.add(position, what))
   checkBeforeFirst(db, findings)
-  const walk = new HashWalk(db, logId, findings, (position, leaf, chain) => {
+  const hashes = new HashChainCheck(db, logId, findings, (position, leaf, chain) => {
     tree.step(leaf)
     heads.compare(position, chain, tree)
     if (position % 1_024 === 0) onProgress(position)
   })
-  heads.compare(0, walk.chain, tree)
-  await walk.walk(until)
-  onProgress(walk.position)
-  heads.finish(walk.position)
+  heads.compare(0, hashes.chain, tree)
+  await hashes.walk(until)
+  onProgress(hashes.position)
+  heads.finish(hashes.position)
   tree.finish()
-  return { head: { logId, position: walk.position, chain: walk.chain.toString('hex'), root: tree.root() }, provenTo: heads.provenTo }
+  return { head: { logId, position: hashes.position, chain: hashes.chain.toString('hex'), root: tree.root() }, provenTo: heads.provenTo }
 }
 
 /** The heads that are stored elsewhere. Each is compared when the walk reaches its position. */
@@ -171,7 +171,7 @@ const checkBeforeFirst = (db: Connection, findings: Findings): void => {
 }
 
 const checkBlobs = async (
-  { blobs }: Meaning,
+  { blobs }: SemanticReport,
   findings: Findings,
   blobHash: (hash: string) => Promise<string | undefined>,
   erasedSince: () => Promise<ReadonlySet<string>>,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { kinds } from '../../../events/catalogue.js'
 import { streamId } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
-import type { ResourceEntry, ResourcesAt } from '../../log/read/past.js'
+import type { ResourceEntry, ResourcesAt } from '../../log/read/time-travel.js'
 import { effectOf } from '../statements/grammar.js'
 import type { Parameters, Statement } from '../statements/statement.js'
 

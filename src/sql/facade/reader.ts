@@ -3,7 +3,7 @@ import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
-import { Past } from '../../log/read/past.js'
+import { TimeTravel } from '../../log/read/time-travel.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 import { answerSelect, type AnswerParts } from './answer-select.js'
@@ -53,10 +53,10 @@ export const rowsAnswer = (rows: readonly JsonObject[], context: SqlContext, pos
 
 /** Answers the reading statements: SELECT, SHOW, DESCRIBE, and statements that become one of them, at the head or at a past position. */
 export class Reader {
-  readonly #past: Past
+  readonly #past: TimeTravel
 
   constructor(private readonly options: ReaderOptions) {
-    this.#past = new Past(options.ledger.log)
+    this.#past = new TimeTravel(options.ledger.log)
   }
 
   /** Answers a SELECT of the user, or the SELECT in a statement. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { undoAll } from '../../../src/basics/undo.js'
-import { Duty } from '../../../src/log/contract/duty.js'
+import { SingletonTask } from '../../../src/log/contract/singleton-task.js'
 import { soleLeases, type Lease } from '../../../src/log/contract/leases.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import type { SharedLeases } from '../../../src/log/shared/leases.js'
@@ -129,26 +129,26 @@ test('a node that stops leaves its leases to the others at once', () =>
     expect(await a!.leases.take('y')).toBeUndefined()
   }))
 
-test('a node that may not write any more loses what it holds, and takes nothing: another node has its duty', () =>
+test('a node that may not write any more loses what it holds, and takes nothing: another node has its task', () =>
   withHolders(2, async ([a, b]) => {
-    const duty = new Duty({ leases: a!.leases, name: 'x', lookMs: 20, begin: () => () => undefined, onFailed: () => undefined })
-    await duty.start()
+    const task = new SingletonTask({ leases: a!.leases, name: 'x', lookMs: 20, begin: () => () => undefined, onFailed: () => undefined })
+    await task.start()
     const held = await taken(a!.leases, 'y')
-    expect(duty.isOurs).toBe(true)
+    expect(task.isOurs).toBe(true)
     a!.refuse()
     await until(() => held.lost.aborted)
     await until(async () => (await b!.leases.take('x')) !== undefined)
     expect(await a!.leases.take('z')).toBeUndefined()
-    await duty.stop()
+    await task.stop()
   }))
 
-test('a duty is done by one node; another takes it over when it is lost or left, and never both at once', () =>
+test('a task is done by one node; another takes it over when it is lost or left, and never both at once', () =>
   withHolders(2, async ([a, b]) => {
     let most = 0
     const doing = new Set<string>()
     const begun: string[] = []
-    const dutyOf = ({ leases }: Holder, name: string) =>
-      new Duty({
+    const taskOf = ({ leases }: Holder, name: string) =>
+      new SingletonTask({
         ...{ leases, name: 'x', lookMs: 20, onFailed: (error) => doing.add(String(error)) },
         begin: () => {
           doing.add(name)
@@ -157,16 +157,16 @@ test('a duty is done by one node; another takes it over when it is lost or left,
           return () => doing.delete(name)
         },
       })
-    const [first, second] = [dutyOf(a!, 'a'), dutyOf(b!, 'b')]
+    const [first, second] = [taskOf(a!, 'a'), taskOf(b!, 'b')]
     await first.start()
     await second.start()
     expect([...doing]).toEqual(['a'])
     expect([first.isOurs, second.isOurs]).toEqual([true, false])
     await first.stop()
     await until(() => doing.has('b'))
-    const third = dutyOf(a!, 'c')
+    const third = taskOf(a!, 'c')
     await third.start()
-    // The node is silent for longer than the lease lasts. It leaves the duty when it notices, and whoever looks next has it.
+    // The node is silent for longer than the lease lasts. It leaves the task when it notices, and whoever looks next has it.
     b!.pass(60_000)
     await until(() => begun.length === 3)
     expect(begun.slice(0, 2)).toEqual(['a', 'b'])
@@ -175,19 +175,19 @@ test('a duty is done by one node; another takes it over when it is lost or left,
     expect(doing.size).toBe(0)
   }))
 
-test('a duty whose beginning fails is tried again, and its lease is free meanwhile', async () => {
+test('a task whose beginning fails is tried again, and its lease is free meanwhile', async () => {
   const failures: unknown[] = []
   let begun = 0
-  const duty = new Duty({
+  const task = new SingletonTask({
     ...{ leases: soleLeases, name: 'x', lookMs: 1, onFailed: (error) => failures.push(error) },
     begin: () => {
       if (begun++ === 0) throw new Error('not yet')
       return () => undefined
     },
   })
-  await duty.start()
-  expect(duty.isOurs).toBe(false)
-  await until(() => duty.isOurs)
+  await task.start()
+  expect(task.isOurs).toBe(false)
+  await until(() => task.isOurs)
   expect(failures).toEqual([new Error('not yet')])
-  await duty.stop()
+  await task.stop()
 })

@@ -12,7 +12,7 @@ import { Link } from '../../../src/log/shared/postgres/session.js'
 import { Replica } from '../../../src/log/shared/replica.js'
 import type { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
-import { SharedTurns } from '../../../src/log/shared/shared-turns.js'
+import { SharedWriteQueue } from '../../../src/log/shared/shared-write-queue.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { countOf } from '../../support/counts.js'
@@ -338,18 +338,18 @@ test('a node that is told of new batches while it starts follows them afterwards
     const rows = { events: events.slice(place.position, last), payloads: [], answers: [], notes: [] }
     return { rows, to: { seq: last, position: last, chain: events[last - 1]!.chain, batch: undefined }, newest: last }
   }
-  const turns = new SharedTurns({ replica, sequencer: { after } as unknown as Sequencer })
+  const queue = new SharedWriteQueue({ replica, sequencer: { after } as unknown as Sequencer })
   try {
-    const starting = turns.start()
-    turns.hear(events.length)
+    const starting = queue.start()
+    queue.hear(events.length)
     for (let i = 0; i < 10; i++) await nextTurn()
     answer()
     await starting
-    await until(() => turns.place.position === events.length)
-    expect(turns.health().unwritable).toBeUndefined()
+    await until(() => queue.place.position === events.length)
+    expect(queue.health().unwritable).toBeUndefined()
     expect(asked.map(({ position }) => position)).toEqual([0, 2])
   } finally {
-    await turns.close()
+    await queue.close()
     directory.remove()
   }
 })

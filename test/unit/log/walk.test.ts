@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { logAt, logNow, type LogAt } from '../../../src/log/read/past.js'
+import { logAt, logNow, type LogAt } from '../../../src/log/read/time-travel.js'
 import type { Log } from '../../../src/log/contract/log.js'
 import { limits } from '../../../src/basics/limits.js'
 import { eventsOf, eventsWith, streamEvents } from '../../../src/log/read/slices.js'

@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch, CommitListener } from '../contract/log.js'
 import { LogWriter } from './log-writer.js'
-import { CommitListeners, enqueue, type Reads, type Turns, type QueuedWork, type WriteTransaction } from './turns.js'
+import { CommitListeners, enqueue, type Reads, type WriteQueue, type QueuedWork, type WriteTransaction } from './write-queue.js'
 import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { tryToWrite } from '../storage/probe.js'
@@ -27,11 +27,11 @@ export type QueueOptions = {
 type OpenFile = WriteTransaction & Reads
 
 /**
- * The log's file, and the queue of work that writes to it. All work that waits while a transaction runs shares the next transaction. Work
- * is answered when its transaction is on the disk. If the storage fails, the whole transaction is refused, and the next one reopens the
- * file.
+ * The log's file, and the queue of work that writes to it, with group commit: all work that waits while a transaction runs shares the next
+ * transaction. Work is answered when its transaction is on the disk. If the storage fails, the whole transaction is refused, and the next
+ * one reopens the file.
  */
-export class Queue implements Turns {
+export class FileWriteQueue implements WriteQueue {
   #open: OpenFile | undefined
   #waiting: QueuedWork[] = []
   #scheduled = false

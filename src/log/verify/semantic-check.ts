@@ -13,7 +13,7 @@ import { isKind } from '../contract/lookups.js'
  * The result of the walk over the meaning of the events: the faults of the events themselves, and of the data that follows from them.
  * `blobs` are the blobs that must exist, each with the event that names it.
  */
-export type Meaning = {
+export type SemanticReport = {
   events: Finding[]
   following: Finding[]
   payloads: PayloadCounts
@@ -22,11 +22,11 @@ export type Meaning = {
 }
 
 /** Checks the events of this connection, and all data in the log's file that follows from them. */
-export const checkMeaning = async (
+export const checkSemantics = async (
   db: Connection,
   masterKeys: readonly Uint8Array[],
   onProgress: (position: number) => void,
-): Promise<Meaning> => {
+): Promise<SemanticReport> => {
   const events = new Findings()
   const following = new Findings()
   const named = new Findings()
@@ -35,7 +35,7 @@ export const checkMeaning = async (
     named,
     masterKeys.map((key) => new Vault(key)),
   )
-  const walk = new MeaningWalk(db, events, payloads)
+  const walk = new SemanticWalk(db, events, payloads)
   await walk.walk(onProgress)
   compareResources(db, walk.resources, following)
   payloads.finish()
@@ -54,7 +54,7 @@ type Run = [events: number, first: number, last: number, texts: string]
 const runEvents = 128
 
 /** Walks the texts of all events once: envelopes, order, versions, and the states that follow from them. */
-class MeaningWalk {
+class SemanticWalk {
   position = 0
   readonly resources = new Map<string, FoldedResource>()
   /** The blobs that must exist: an event names them, and no later event erased them. */

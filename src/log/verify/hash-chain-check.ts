@@ -17,7 +17,7 @@ type AfterEach = (position: number, leaf: Buffer, chain: Buffer) => void
  * read as one value, which takes a third of the time of separate rows, and its texts are hashed in place. Unusual parts of a run are read
  * again row by row.
  */
-export class HashWalk {
+export class HashChainCheck {
   position = 0
   chain: Buffer
   readonly #run

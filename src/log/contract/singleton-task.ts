@@ -14,11 +14,11 @@ type Options = {
  * Work that one node does for all nodes. When that node falls silent, another one takes the work over.
  *
  * @example
- * const duty = new Duty({ leases, name: 'retention', begin: () => keepFor(30 * 86_400_000, options), onFailed })
- * await duty.start()
- * await duty.stop()
+ * const task = new SingletonTask({ leases, name: 'retention', begin: () => keepFor(30 * 86_400_000, options), onFailed })
+ * await task.start()
+ * await task.stop()
  */
-export class Duty {
+export class SingletonTask {
   #timer: NodeJS.Timeout | undefined
   #end: (() => Promise<void>) | undefined
   #looking: Promise<void> = Promise.resolve()

@@ -1,5 +1,5 @@
 import { limits } from '../../basics/limits.js'
-import type { QueuedWork } from '../sqlite/turns.js'
+import type { QueuedWork } from '../sqlite/write-queue.js'
 import { away, behind, slow } from './problems.js'
 import type { NodeStatus } from './node-status.js'
 
@@ -12,9 +12,9 @@ const refusals = { away, slow, batch: slow, 'catching up': behind }
  * Refuses work that waits too long behind a batch that PostgreSQL does not answer, or behind a node that catches up. A queue that moves on
  * is not affected, even if it is long.
  *
- * @example const patience = new Patience(waiting, status); await patience.during('batch', () => send())
+ * @example const timeout = new WriteTimeout(waiting, status); await timeout.during('batch', () => send())
  */
-export class Patience {
+export class WriteTimeout {
   #step: Step | undefined
   readonly #timer
 

@@ -65,10 +65,10 @@ const once = <K, V>(known: Map<K, Promise<V>>, key: K, make: () => Promise<V>): 
  * position. If a resource has not changed since, its current state is used; folded states are kept, by version.
  *
  * @example
- * const past = new Past(log)
+ * const past = new TimeTravel(log)
  * await past.at(40, (of) => listFromTables(40, of)).one('skill', 'rents', shop)
  */
-export class Past {
+export class TimeTravel {
   readonly #folded = new LRUCache<string, { found: Resource | undefined }>({
     maxSize: limits.stateCacheMaxChars,
     sizeCalculation: ({ found }) => JSON.stringify(found ?? null).length,

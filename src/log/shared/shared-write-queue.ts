@@ -5,14 +5,14 @@ import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
 import type { Batch, CommitListener, LogHealth } from '../contract/log.js'
-import { CommitListeners, enqueue, type Reads, type Turns, type QueuedWork, type WriteTransaction } from '../sqlite/turns.js'
+import { CommitListeners, enqueue, type Reads, type WriteQueue, type QueuedWork, type WriteTransaction } from '../sqlite/write-queue.js'
 import { tryToWrite } from '../storage/probe.js'
 import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { CatchUp } from './catch-up.js'
 import { Failures } from './failures.js'
 import { goesNoFurther } from './problems.js'
-import { Patience } from './patience.js'
+import { WriteTimeout } from './write-timeout.js'
 import { rejoin } from './rejoin.js'
 import type { CommitChanges, Replica } from './replica.js'
 import type { Place } from './postgres/rows.js'
@@ -27,18 +27,18 @@ type Options = {
 }
 
 /**
- * Turns at a file that is one of several replicas. A batch is tried on the file and sent to PostgreSQL; it counts if no other batch came in
- * between. Otherwise the node adds the batches of others and decides again. After one miss it locks the head for that, so that no node
- * starves. One loop does both, so that the file never mixes a batch with batches of others.
+ * The queue of writes to a file that is one of several replicas. A batch is tried on the file and sent to PostgreSQL; it counts if no other
+ * batch came in between. Otherwise the node adds the batches of others and decides again. After one miss it locks the head for that, so
+ * that no node starves. One loop does both, so that the file never mixes a batch with batches of others.
  */
-export class SharedTurns implements Turns {
+export class SharedWriteQueue implements WriteQueue {
   readonly #waiting: QueuedWork[] = []
   #between: (() => void)[] = []
   #looping: Promise<void> | undefined
   #isClosing = false
   #isClosed = false
   readonly #status = new NodeStatus()
-  readonly #patience = new Patience(this.#waiting, this.#status)
+  readonly #timeout = new WriteTimeout(this.#waiting, this.#status)
   readonly #stopping = new AbortController()
   readonly #listeners = new CommitListeners()
   readonly #replica: Replica
@@ -193,8 +193,8 @@ export class SharedTurns implements Turns {
     await setImmediate()
     while (this.#hasWork) {
       this.#workBetween()
-      if (this.#mustFollow) await this.#patience.during('catching up', () => this.#followAll())
-      if (this.#waiting.length > 0) await this.#patience.during('batch', () => this.#runBatch())
+      if (this.#mustFollow) await this.#timeout.during('catching up', () => this.#followAll())
+      if (this.#waiting.length > 0) await this.#timeout.during('batch', () => this.#runBatch())
     }
   }
 
@@ -288,7 +288,7 @@ export class SharedTurns implements Turns {
     while (this.#looping) await this.#looping
     this.#isClosed = true
     this.#halts.stop()
-    this.#patience.stop()
+    this.#timeout.stop()
     this.#replica.close()
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Resources } from '../../../src/log/contract/log.js'
-import { Past, type ResourcesAt } from '../../../src/log/read/past.js'
+import { TimeTravel, type ResourcesAt } from '../../../src/log/read/time-travel.js'
 import { origin, withLog } from '../../support/log/log.js'
 
 test('what refers to the resources of a page is found without reading them once more', () =>
@@ -21,7 +21,7 @@ test('what refers to the resources of a page is found without reading them once 
       (await log.resources.list(kind))
         .filter(({ id }) => id > page.after)
         .map(({ stream, id, state }) => ({ stream, kind, id, name: state.name, project: 'project' in state ? state.project : '' }))
-    const past = new Past({
+    const past = new TimeTravel({
       resources: { ...log.resources, byStream },
       readStream: (...asked) => log.readStream(...asked),
       versionAt: (...asked) => log.versionAt(...asked),

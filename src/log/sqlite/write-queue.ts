@@ -2,7 +2,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import type { CommitListener, LogHealth } from '../contract/log.js'
-import type { Proofs } from '../proof/proofs.js'
+import type { MerkleProofs } from '../proof/merkle-proofs.js'
 import type { EventReads, Tail } from '../storage/events.js'
 import type { PayloadReader, payloadStates } from '../storage/payloads.js'
 import type { ResourceTable } from '../storage/resource-table.js'
@@ -19,7 +19,7 @@ export type Reads = {
   readonly resources: ResourceTable
   readonly answers: KeptReplies
   readonly events: EventReads
-  readonly proofs: Proofs
+  readonly proofs: MerkleProofs
   readonly tail: Tail
   readonly payload: PayloadReader
   readonly payloadState: ReturnType<typeof payloadStates>
@@ -34,8 +34,8 @@ export type QueuedWork = {
   since: number
 }
 
-/** Lets work write to a log's file in turns, and read beside it. The other parts of a log use it. */
-export interface Turns {
+/** The queue of writes to a log's file: they take turns, and reads run beside them. The other parts of a log use it. */
+export interface WriteQueue {
   /**
    * Does work in the next transaction. The work may run again, if the state has changed when its turn is confirmed. So it must have no
    * effect outside the file.
