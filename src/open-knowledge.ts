@@ -13,7 +13,7 @@ import { IndexProcess } from './knowledge/index-client.js'
 import { Knowledge } from './knowledge/knowledge.js'
 import { PageReader } from './knowledge/read-pages.js'
 import type { LanguageModels } from './llm/language-models.js'
-import type { SpendingOfProject } from './llm/tokens/token-days.js'
+import type { SpendingOfProject } from './llm/tokens/daily-token-quotas.js'
 import type { Storage } from './open-storage.js'
 import type { Config } from './setup/config.js'
 

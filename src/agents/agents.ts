@@ -12,8 +12,8 @@ import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { ChatRequest, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
-import { daysOfAgents } from '../llm/tokens/agent-days.js'
-import { spendingOfAll, type Spending, type SpendingOfProject, type TokenDays } from '../llm/tokens/token-days.js'
+import { agentTokenQuotas } from '../llm/tokens/agent-token-quotas.js'
+import { spendingOfAll, type Spending, type SpendingOfProject, type DailyTokenQuotas } from '../llm/tokens/daily-token-quotas.js'
 import type { Resource, Resources } from '../log/contract/log.js'
 import {
   hasAnswer,
@@ -77,7 +77,7 @@ const withoutKey = ({ idempotency: _, ...asked }: AgentRequest): AgentRequest =>
  */
 export class Agents {
   readonly #descriptions: TableDescriptions
-  readonly #days: TokenDays
+  readonly #quotas: DailyTokenQuotas
   readonly #places = new SharesPerClient({
     what: 'answers',
     whose: ' of this agent',
@@ -93,7 +93,7 @@ export class Agents {
   constructor(private readonly parts: Parts) {
     this.#descriptions = new TableDescriptions(parts.readComments)
     this.#prepareParts = { ...parts, log: parts.ledger.log }
-    this.#days = daysOfAgents(parts.ledger.log)
+    this.#quotas = agentTokenQuotas(parts.ledger.log)
   }
 
   /** How many answers are under way. */
@@ -180,7 +180,7 @@ export class Agents {
   /** Spends tokens of the day of an agent and of its project. */
   spending({ stream, state }: Resource<'agent'>, { tokensPerDay = Infinity } = settingsOf(state)): Spending {
     const most = Math.min(tokensPerDay, this.parts.tokensPerDay)
-    return spendingOfAll([this.#days.spending(stream, most), this.parts.spendingOfProject(state.project)])
+    return spendingOfAll([this.#quotas.spending(stream, most), this.parts.spendingOfProject(state.project)])
   }
 
   /** Ends all answers as aborted, and records them. */

@@ -2,8 +2,8 @@ import type { StreamId } from '../../events/common.js'
 import type { KnowledgeSearched, SearchModel } from '../../events/records/searches.js'
 import { isProblem } from '../basics/errors.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { ReserveTokens, Spending } from '../llm/tokens/token-days.js'
-import { addUsage, noUsage, tokensUsed } from '../llm/tokens/usage.js'
+import type { ReserveTokens, Spending } from '../llm/tokens/daily-token-quotas.js'
+import { addUsage, noUsage, tokensUsed } from '../llm/tokens/token-usage.js'
 import type { ModelInterceptor, KnowledgeResult, ModelRole, SearchFor } from './contract/search.js'
 
 const since = (began: number): number => Math.round((performance.now() - began) * 1_000) / 1_000

@@ -1,7 +1,7 @@
 import { limits } from '../basics/limits.js'
 import { Problem } from '../basics/errors.js'
 import type { ChatMessage, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
-import { addUsage, noUsage } from '../llm/tokens/usage.js'
+import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
 import type { KnowledgeChunk, RerankerUse } from './contract/search.js'
 
 const best = 10

@@ -22,7 +22,7 @@ import type { SqlAnswer } from '../../src/sql/contract/answer.js'
 import type { SelectService, PredictedRows, ScoreCount } from '../../src/sql/contract/select.js'
 import { SqlEngine } from '../../src/sql/facade/execute.js'
 import { TableWriter } from '../../src/sql/facade/table-writer.js'
-import { unlimited } from '../../src/llm/tokens/token-days.js'
+import { unlimited } from '../../src/llm/tokens/daily-token-quotas.js'
 import { Vault } from '../../src/vault/vault.js'
 
 const noPages = new PageReader({ fetch, textOf: () => Promise.reject(new TypeError('no pages are read here')) })

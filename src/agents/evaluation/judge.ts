@@ -4,7 +4,7 @@ import type { LanguageModel, TokenUsage } from '../../llm/contract/language-mode
 import { Fence } from '../prompt/fence.js'
 import { estimateTokens } from '../../llm/tokens/estimates.js'
 import { exchange } from '../run/ask-model.js'
-import type { ReserveTokens } from '../../llm/tokens/token-days.js'
+import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import { tokensOfExchange, usageOf } from '../run/usage.js'
 
 /** The verdict of a language model on an answer. */

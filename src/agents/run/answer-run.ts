@@ -9,9 +9,9 @@ import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
 import { saysNoAnswer } from '../prompt/prompt.js'
 import { charsOf, tokensOf } from '../../llm/tokens/estimates.js'
 import { exchange, type ExchangeResult } from './ask-model.js'
-import type { ReserveTokens } from '../../llm/tokens/token-days.js'
+import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import type { ToolBook } from './tool-book.js'
-import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/usage.js'
+import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/token-usage.js'
 import { tokensOfExchange, usageOf } from './usage.js'
 
 /** The result of an answer, with all texts and steps on the way. */

@@ -9,7 +9,7 @@ import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
 import { RecordEnd, VerbatimFailure } from '../tools/replayed-tool.js'
 import type { OnUsed, Tool, ToolResult } from '../tools/tool.js'
-import { addUsage, noUsage } from '../../llm/tokens/usage.js'
+import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 
 /**
  * One use of a tool, for the record, the steps and the client. `fault` says why the answer ends with it: this service could not run it at

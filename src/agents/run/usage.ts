@@ -1,6 +1,6 @@
 import { UnansweredCall, type TokenUsage } from '../../llm/contract/language-model.js'
 import { estimateTokens } from '../../llm/tokens/estimates.js'
-import { noUsage } from '../../llm/tokens/usage.js'
+import { noUsage } from '../../llm/tokens/token-usage.js'
 import type { ChatResponse } from '../contract/answer-record.js'
 import type { ExchangeResult } from './ask-model.js'
 

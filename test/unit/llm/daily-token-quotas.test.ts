@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals'
-import { daysOfAgents } from '../../../src/llm/tokens/agent-days.js'
-import { spendingOfAll } from '../../../src/llm/tokens/token-days.js'
+import { agentTokenQuotas } from '../../../src/llm/tokens/agent-token-quotas.js'
+import { spendingOfAll } from '../../../src/llm/tokens/daily-token-quotas.js'
 import { refusal, stream } from '../../support/log/log.js'
 
 const noRecords = { streamVersion: async () => 0, readStream: async () => [] }
 const agent = stream(1)
 
 test('what answers under way reserved or used counts, and what was given back does not', async () => {
-  const days = daysOfAgents(noRecords)
-  const [one, other] = [days.spending(agent, 100), days.spending(agent, 100)]
+  const quotas = agentTokenQuotas(noRecords)
+  const [one, other] = [quotas.spending(agent, 100), quotas.spending(agent, 100)]
   const settle = await one.reserve(80)
   expect(await refusal(other.reserve(30))).toBe('tokens_spent')
   settle(60)
@@ -17,12 +17,12 @@ test('what answers under way reserved or used counts, and what was given back do
 })
 
 test('what a provider does not tell stays counted by its estimate once the answer is on record', async () => {
-  const days = daysOfAgents(noRecords)
-  const silent = days.spending(agent, 100)
+  const quotas = agentTokenQuotas(noRecords)
+  const silent = quotas.spending(agent, 100)
   ;(await silent.reserve(50))(50)
   ;(await silent.reserve(40))(20)
   silent.recorded({ input: null, output: null })
-  const next = days.spending(agent, 100)
+  const next = quotas.spending(agent, 100)
   expect(await refusal(next.reserve(31))).toBe('tokens_spent')
   ;(await next.reserve(30))(30)
   // The log would have it from here on.
@@ -32,21 +32,21 @@ test('what a provider does not tell stays counted by its estimate once the answe
 
 test('another day begins with nothing', async () => {
   let now = Date.UTC(2026, 0, 1, 23)
-  const days = daysOfAgents(noRecords, () => now)
-  ;(await days.spending(agent, 100).reserve(100))(100)
-  expect(await refusal(days.spending(agent, 100).reserve(1))).toBe('tokens_spent')
+  const quotas = agentTokenQuotas(noRecords, () => now)
+  ;(await quotas.spending(agent, 100).reserve(100))(100)
+  expect(await refusal(quotas.spending(agent, 100).reserve(1))).toBe('tokens_spent')
   now += 3_600_000
-  await days.spending(agent, 100).reserve(100)
+  await quotas.spending(agent, 100).reserve(100)
 })
 
 test('what one of two days refuses is given back to the other', async () => {
-  const days = daysOfAgents(noRecords)
+  const quotas = agentTokenQuotas(noRecords)
   const [small, large] = [stream(2), stream(3)]
-  const both = spendingOfAll([days.spending(large, 100), days.spending(small, 10)])
+  const both = spendingOfAll([quotas.spending(large, 100), quotas.spending(small, 10)])
   expect(await refusal(both.reserve(50))).toBe('tokens_spent')
   ;(await both.reserve(10))(8)
-  ;(await days.spending(large, 100).reserve(92))(0)
+  ;(await quotas.spending(large, 100).reserve(92))(0)
   both.recorded({ input: 8, output: 0 })
   // The log, which is empty here, would have them from here on.
-  ;(await days.spending(small, 10).reserve(10))(0)
+  ;(await quotas.spending(small, 10).reserve(10))(0)
 })

@@ -3,7 +3,7 @@ import { answersStream } from '../../../events/records/answers.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { Log } from '../../log/contract/log.js'
 import { tokensIn } from './recorded-tokens.js'
-import { TokenDays, type DaySpending } from './token-days.js'
+import { DailyTokenQuotas, type DaySpending } from './daily-token-quotas.js'
 
 const eventsAtOnce = 500
 
@@ -25,10 +25,10 @@ const readAnswers = async (log: ReadableLog, agent: StreamId, day: DaySpending):
 /**
  * The tokens of agents by the day.
  *
- * @example daysOfAgents(log).spending(agent, 1_000_000)
+ * @example agentTokenQuotas(log).spending(agent, 1_000_000)
  */
-export const daysOfAgents = (log: ReadableLog, now?: () => number): TokenDays =>
-  new TokenDays({
+export const agentTokenQuotas = (log: ReadableLog, now?: () => number): DailyTokenQuotas =>
+  new DailyTokenQuotas({
     whose: 'the agent',
     hint: 'Ask again tomorrow, or give the agent more: tokens_per_day, or AGENT_TOKENS_PER_DAY.',
     read: (agent, day) => readAnswers(log, agent, day),

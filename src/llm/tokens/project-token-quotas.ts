@@ -6,7 +6,7 @@ import { limits } from '../../basics/limits.js'
 import type { Log } from '../../log/contract/log.js'
 import { lastKnown } from '../../log/read/last-known.js'
 import { tokensIn, tokenTypes } from './recorded-tokens.js'
-import { TokenDays, unlimited, type SpendingOfProject, type DaySpending } from './token-days.js'
+import { DailyTokenQuotas, unlimited, type SpendingOfProject, type DaySpending } from './daily-token-quotas.js'
 
 type ReadableLog = Pick<Log, 'head' | 'readAll' | 'readStream' | 'resources'>
 
@@ -95,11 +95,11 @@ class Today {
 export const spendingOfProjects = (log: ReadableLog, most: number | undefined, now?: () => number): SpendingOfProject => {
   if (most === undefined) return () => unlimited
   const today = new Today(log)
-  const days = new TokenDays({
+  const quotas = new DailyTokenQuotas({
     whose: 'the project',
     hint: 'Ask again tomorrow, or give projects more: PROJECT_TOKENS_PER_DAY.',
     read: (project, day) => today.read(project, day),
     ...(now && { now }),
   })
-  return (project) => days.spending(project, most)
+  return (project) => quotas.spending(project, most)
 }

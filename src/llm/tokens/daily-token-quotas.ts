@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { StreamId } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { TokenUsage } from '../contract/language-model.js'
-import { tokensUsed } from './usage.js'
+import { tokensUsed } from './token-usage.js'
 
 const dayMs = 86_400_000
 const remembered = 10_000
@@ -35,16 +35,16 @@ type Options = {
 }
 
 /**
- * The tokens that agents, or projects, may use in a day. They are reserved before a language model is asked, and unused ones are given
- * back. Tokens from before a start, and of other nodes, are read from the log.
+ * The quotas of agents, or of projects: the tokens that each may use in a day. They are reserved before a language model is asked, and
+ * unused ones are given back. Tokens from before a start, and of other nodes, are read from the log.
  *
  * @example
- * const spending = daysOfAgents(log).spending(agent, 1_000_000)
+ * const spending = agentTokenQuotas(log).spending(agent, 1_000_000)
  * const settle = await spending.reserve(9_000)
  * settle(7_412)
  * spending.recorded({ input: 7_000, output: 412 })
  */
-export class TokenDays {
+export class DailyTokenQuotas {
   readonly #days = new LRUCache<StreamId, Day>({ max: remembered })
   readonly #now: () => number
 
