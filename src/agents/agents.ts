@@ -33,7 +33,7 @@ import { Channel } from '../basics/concurrency/channel.js'
 import { record, type AnswerRecording } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
 import { scopeOfNothing } from './scope/scope.js'
-import { ToolBook } from './run/tool-book.js'
+import { ToolExecutor } from './run/tool-executor.js'
 import { outputsOf } from './tools/replayed-tool.js'
 
 type Parts = Omit<PrepareParts, 'log'> & {
@@ -240,12 +240,12 @@ export class Agents {
     const prepared = await this.#prepared(admitted)
     if ('recorded' in prepared) return { ...prepared, onRecord: () => undefined }
     const { scope, settings, model, messages, tools, fence, readAt, searched } = prepared
-    const book = new ToolBook(tools, fence)
+    const executor = new ToolExecutor(tools, fence)
     const { reserve, recorded: onRecord } = this.spending(scope.agent, settings)
     const request = requestOf(settings)
-    const finished = await new AnswerRun({ ...{ model, messages, request, book, reserve, signal, began }, emit }).finish()
+    const finished = await new AnswerRun({ ...{ model, messages, request, executor, reserve, signal, began }, emit }).finish()
     const recorded = { answer, asked, scope, settings, model, readAt, searched, finished }
-    return { recorded: { ...recorded, request: { ...request, tools: book.descriptions } }, onRecord }
+    return { recorded: { ...recorded, request: { ...request, tools: executor.descriptions } }, onRecord }
   }
 
   /** The request to the language model, or the record of an answer that ended before it. @throws only a fault of this service */

@@ -5,7 +5,7 @@ import { Fence } from '../prompt/fence.js'
 import { estimateTokens } from '../../llm/tokens/estimates.js'
 import { exchange } from '../run/ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
-import { tokensOfExchange, usageOf } from '../run/usage.js'
+import { tokensOfExchange, usageOf } from '../run/exchange-usage.js'
 
 /** The verdict of a language model on an answer. */
 export type Verdict = { isGood: boolean; reason: string }

@@ -6,7 +6,7 @@ import { Fence } from '../prompt/fence.js'
 import type { RecordedAnswer } from '../record/answer-records.js'
 import { answerRecord } from '../record/record-schema.js'
 import { AnswerRun, CancelledError, type FinishedRun } from '../run/answer-run.js'
-import { ToolBook } from '../run/tool-book.js'
+import { ToolExecutor } from '../run/tool-executor.js'
 import { givenBy, markIn, RecordedUses, RecordEnd } from '../tools/replayed-tool.js'
 import { sqlTraits } from '../tools/sql-tool.js'
 import type { Tool } from '../tools/tool.js'
@@ -86,7 +86,7 @@ export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Prom
   const finished = await new AnswerRun({
     ...{ model, request, signal: stop.signal },
     messages: record.exchanges[0]?.new ?? [],
-    book: new ToolBook(
+    executor: new ToolExecutor(
       toolsOf(record, ending, () => stop.abort(ending)),
       new Fence(markIn(record.tools)),
     ),

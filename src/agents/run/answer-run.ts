@@ -10,9 +10,9 @@ import { saysNoAnswer } from '../prompt/prompt.js'
 import { charsOf, tokensOf } from '../../llm/tokens/estimates.js'
 import { exchange, type ExchangeResult } from './ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
-import type { ToolBook } from './tool-book.js'
+import type { ToolExecutor } from './tool-executor.js'
 import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/token-usage.js'
-import { tokensOfExchange, usageOf } from './usage.js'
+import { tokensOfExchange, usageOf } from './exchange-usage.js'
 
 /** The result of an answer, with all texts and steps on the way. */
 export type FinishedRun = {
@@ -50,7 +50,7 @@ type RunParts = {
   model: LanguageModel
   messages: readonly ChatMessage[]
   request: Omit<ChatRequest, 'messages' | 'tools' | 'toolChoice'>
-  book: ToolBook
+  executor: ToolExecutor
   reserve: ReserveTokens
   emit: (frame: AnswerFrame) => void
   signal: AbortSignal
@@ -87,13 +87,13 @@ export class AnswerRun {
 
   /** Runs it to its end, also to a failure. @throws only a fault of this service */
   async finish(): Promise<FinishedRun> {
-    const { signal, book } = this.parts
+    const { signal, executor } = this.parts
     try {
       await this.#converse()
     } catch (error) {
       return this.#ended(endingOf(error, signal))
     }
-    const { tried, given } = book.data
+    const { tried, given } = executor.data
     if (this.#text.trim() === '') this.#say(nothingSaid)
     else if (tried > 0 && given === 0) this.#say(`\n\n${restsOnNothing}`)
     else if (!saysNoAnswer(this.#text)) return this.#ended({ outcome: 'answered', problem: undefined })
@@ -143,16 +143,16 @@ export class AnswerRun {
 
   /** Sends the language model one request, with a few more messages than before. */
   async #ask(fresh: readonly ChatMessage[], toolChoice: 'auto' | 'none') {
-    const { model, request, book, reserve, signal } = this.parts
+    const { model, request, executor, reserve, signal } = this.parts
     for (const message of fresh) this.#add(message)
-    const read = tokensOf(this.#chars + book.descriptionChars)
+    const read = tokensOf(this.#chars + executor.descriptionChars)
     if (this.#counted + read > limits.agentAnswerMaxTokens)
       throw limit('Too many tokens', `the answer needs more than ${limits.agentAnswerMaxTokens} tokens (agentAnswerMaxTokens)`)
     const settle = await reserve(read + request.maxOutputTokens)
     this.#text = ''
     const exchanged = await exchange(
       model,
-      { ...request, toolChoice, messages: [...this.#messages], tools: book.descriptions },
+      { ...request, toolChoice, messages: [...this.#messages], tools: executor.descriptions },
       { signal, onText: (text) => this.#heard(text) },
     )
     settle(this.#count(exchanged, read))
@@ -201,10 +201,10 @@ export class AnswerRun {
     }
   }
 
-  async #use(call: Parameters<ToolBook['use']>[0]): Promise<ChatMessage> {
-    const { book, emit, signal } = this.parts
+  async #use(call: Parameters<ToolExecutor['use']>[0]): Promise<ChatMessage> {
+    const { executor, emit, signal } = this.parts
     emit({ type: 'step', tool: call.tool, input: call.input })
-    const { use, step, text, query, usage, fault } = await book.use(call, signal)
+    const { use, step, text, query, usage, fault } = await executor.use(call, signal)
     this.#tools.push(use)
     this.#steps.push(step)
     if (query) this.#queries.push(query)

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { AnswerRun } from '../../../src/agents/run/answer-run.js'
-import { ToolBook } from '../../../src/agents/run/tool-book.js'
+import { ToolExecutor } from '../../../src/agents/run/tool-executor.js'
 import { Fence } from '../../../src/agents/prompt/fence.js'
 import { inputSchema, type Tool } from '../../../src/agents/tools/tool.js'
 import { patiently } from '../../../src/sql/contract/patience.js'
@@ -29,7 +29,7 @@ const answer = async (problem: Problem, asked: string[]) => {
   }
   return new AnswerRun({
     ...{ model: model(asked), messages: [{ role: 'user', content: 'How many?' }], request: { maxOutputTokens: 100 } },
-    ...{ book: new ToolBook([tool], new Fence()), reserve: async () => () => undefined, emit: () => undefined, signal },
+    ...{ executor: new ToolExecutor([tool], new Fence()), reserve: async () => () => undefined, emit: () => undefined, signal },
   }).finish()
 }
 

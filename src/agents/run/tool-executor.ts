@@ -43,12 +43,12 @@ const isFault = ({ code }: Problem, tool: Tool | undefined): boolean =>
 const refusal = (detail: string): Problem => new Problem('answer_limit', 'No further use of this tool', detail)
 
 /**
- * The tools of one answer, and their uses. After a failure the language model gets the error and may try again within the limits. It may
+ * Executes the tools of one answer. After a failure the language model gets the error and may try again within the limits. It may
  * name unknown tools, send arguments that are no JSON, or repeat the same input.
  *
- * @example const { use } = await book.use(call, signal); messages.push({ role: 'tool', …, content: use.output })
+ * @example const { use } = await executor.use(call, signal); messages.push({ role: 'tool', …, content: use.output })
  */
-export class ToolBook {
+export class ToolExecutor {
   readonly #byName: ReadonlyMap<string, Tool>
   readonly descriptions: readonly ToolDescription[]
   /** The characters of the tools' outputs for the language model. */
