@@ -3,7 +3,7 @@
 import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import type { Log, Origin } from '../../log/contract/log.js'
-import type { PredictionRecorder } from '../../models/serving/recorder.js'
+import type { PredictionRecorder } from '../../models/serving/prediction-recorder.js'
 import { rowsIn, type Column } from '../../sql/contract/answer.js'
 import { patiently } from '../../sql/contract/patience.js'
 import type { SelectService, TablePath } from '../../sql/contract/select.js'

@@ -3,7 +3,7 @@ import { erasureOfPayload } from '../../log/read/find-erasure.js'
 import { erased, Problem, wrong } from '../../basics/errors.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { Log } from '../../log/contract/log.js'
-import type { ServedEvent } from './served-events.js'
+import type { PredictionEvent } from './prediction-events.js'
 
 /** A predicted row and its answer. */
 export type PredictedRow = {
@@ -29,7 +29,7 @@ type ReadableLog = Pick<Log, 'payload' | 'payloadState' | 'readStream'>
 
 const listed = (names: readonly string[]) => `${names.slice(0, 5).join(', ')}${names.length > 5 ? ' …' : ''}`
 
-const keptRows = async (log: ReadableLog, { position, payload }: ServedEvent, label: string): Promise<KeptRow[]> => {
+const keptRows = async (log: ReadableLog, { position, payload }: PredictionEvent, label: string): Promise<KeptRow[]> => {
   const bytes = payload === null ? undefined : await log.payload(payload)
   if (bytes) return JSON.parse(bytes.toString()) as KeptRow[]
   if (payload === null)
@@ -54,11 +54,11 @@ export class PredictedRows {
 
   private constructor(
     private readonly log: ReadableLog,
-    private readonly served: ServedEvent,
+    private readonly served: PredictionEvent,
   ) {}
 
   /** @throws Problem when the rows cannot be read */
-  static async of(log: ReadableLog, served: ServedEvent, label: string): Promise<PredictedRows> {
+  static async of(log: ReadableLog, served: PredictionEvent, label: string): Promise<PredictedRows> {
     const rows = new PredictedRows(log, served)
     const kept = await keptRows(log, served, label)
     // Reading many rows took a while, so other work runs now.

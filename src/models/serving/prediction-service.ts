@@ -11,8 +11,8 @@ import { versionOf } from '../../commands/model.js'
 import type { Resource, Origin } from '../../log/contract/log.js'
 import { answerRows, type AnswerRow, type InputRow } from './answer.js'
 import type { ModelStore } from './model-store.js'
-import type { PredictionRecorder } from './recorder.js'
-import { servedBy } from './served-by.js'
+import type { PredictionRecorder } from './prediction-recorder.js'
+import { artefactOfPrediction } from './prediction-provenance.js'
 import type { ProgressOf } from '../training/progress.js'
 import { projectNamed } from '../../log/read/by-name.js'
 import { modelNamed } from './model-by-name.js'
@@ -94,7 +94,7 @@ export class PredictionService {
   /** Answers a request that was recorded before: it predicts again with the same version, because unencrypted answers are not kept. */
   async again(position: number, { rows, params }: Pick<PredictRequest, 'rows' | 'params'>): Promise<PredictResult> {
     const { ledger, store } = this.services
-    const artefact = await servedBy(ledger.log, position)
+    const artefact = await artefactOfPrediction(ledger.log, position)
     if (artefact === undefined) throw new TypeError(`position ${position} is no prediction of a version`)
     return { answers: await answerRows(await store.predictor(artefact), rows, params), position }
   }

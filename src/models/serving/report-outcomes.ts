@@ -6,9 +6,9 @@ import { LongWork } from '../../basics/long-work.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { ErasureGuard, Resource, Origin, Outcome } from '../../log/contract/log.js'
 import type { ModelStore } from './model-store.js'
-import { trainedAs } from './served-by.js'
+import { trainedAs } from './prediction-provenance.js'
 import { PredictedRows, type PredictedRow } from './predicted-rows.js'
-import { servedAt, servedTo, type ServedEvent } from './served-events.js'
+import { predictionsAt, predictionsFor, type PredictionEvent } from './prediction-events.js'
 import { Truths } from './truth.js'
 
 /** A reported truth of a row. The position of the prediction or the id of its request identifies it. */
@@ -110,18 +110,18 @@ export class OutcomeReporter {
   }
 
   /** The event that holds each outcome's prediction. */
-  async #served({ model, version, outcomes }: Report): Promise<ServedEvent[]> {
+  async #served({ model, version, outcomes }: Report): Promise<PredictionEvent[]> {
     const { log } = this.options.ledger
-    const byPosition = new Map<number, ServedEvent | undefined>()
+    const byPosition = new Map<number, PredictionEvent | undefined>()
     const searched = outcomes.flatMap(({ position, request }) => (position === undefined && request !== undefined ? [request] : []))
-    const byRequest = searched.length > 0 ? await servedTo(log, model.stream, new Set(searched)) : new Map<string, ServedEvent>()
-    const found: ServedEvent[] = []
+    const byRequest = searched.length > 0 ? await predictionsFor(log, model.stream, new Set(searched)) : new Map<string, PredictionEvent>()
+    const found: PredictionEvent[] = []
     const work = new LongWork()
     for (const [index, { position, request }] of outcomes.entries()) {
       await work.pause()
       if (position === undefined && request === undefined)
         throw wrong(`${labelOf(index)}: says neither "position" nor "request"`, 'Name the prediction: log.predictions has both.')
-      if (position !== undefined && !byPosition.has(position)) byPosition.set(position, await servedAt(log, position))
+      if (position !== undefined && !byPosition.has(position)) byPosition.set(position, await predictionsAt(log, position))
       const event = position === undefined ? byRequest.get(request ?? '') : byPosition.get(position)
       found.push(
         belonging(event, { model, version }, labelOf(index), position === undefined ? `request ${request}` : `position ${position}`),
@@ -159,7 +159,7 @@ const refuseTwin = (seen: Map<string, number>, { row: { request, row } }: Checke
 }
 
 /** The places of the outcomes in a report, by the event with their predictions, in the order of their first outcomes. */
-const indexesByEvent = (served: readonly ServedEvent[]): number[][] => {
+const indexesByEvent = (served: readonly PredictionEvent[]): number[][] => {
   const indexes = new Map<number, number[]>()
   for (const [index, { position }] of served.entries()) {
     const ofEvent = indexes.get(position)
@@ -170,7 +170,7 @@ const indexesByEvent = (served: readonly ServedEvent[]): number[][] => {
 }
 
 /** All rows of an event are read to find one row. @throws Problem when this takes too many rows */
-const refuseTooManyRows = (served: readonly ServedEvent[]): void => {
+const refuseTooManyRows = (served: readonly PredictionEvent[]): void => {
   let rows = 0
   for (const event of new Map(served.map((one) => [one.position, one])).values()) rows += event.rows
   if (rows > limits.outcomesMaxRowsRead)
@@ -182,11 +182,11 @@ const refuseTooManyRows = (served: readonly ServedEvent[]): void => {
 
 /** @throws Problem if the predictions do not exist, or belong to another model or version */
 const belonging = (
-  event: ServedEvent | undefined,
+  event: PredictionEvent | undefined,
   { model, version }: Pick<Report, 'model' | 'version'>,
   label: string,
   place: string,
-): ServedEvent => {
+): PredictionEvent => {
   const { name } = model.state
   const hint = `SELECT position, request, row FROM log.predictions WHERE model = '${name.replaceAll("'", "''")}' lists what there is.`
   if (event?.model !== model.stream)

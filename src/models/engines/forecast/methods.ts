@@ -1,5 +1,5 @@
 import { bestEts, type FittedEts, type Forecaster, type SeasonKind } from './exponential-smoothing.js'
-import { ForecastBounds } from './forecast-bounds.js'
+import { ForecastClamp } from './forecast-clamp.js'
 import type { Values } from './season.js'
 import { fitTheta } from './theta.js'
 
@@ -55,9 +55,9 @@ export class FittedMethods {
   readonly relative: boolean
   readonly #fitted: readonly Forecaster[]
   readonly #least: number
-  readonly #reach: ForecastBounds
+  readonly #clamp: ForecastClamp
   /** A linear trend of logarithms means exponential growth of the values, so the values are bounded as well. */
-  readonly #reachOfValues: ForecastBounds | undefined
+  readonly #clampOfValues: ForecastClamp | undefined
 
   constructor(values: Values, { season, mayLog, least }: FitRules) {
     const plain = smooth(values, season, isPositive(values), 0)
@@ -71,16 +71,16 @@ export class FittedMethods {
     this.#least = least
     const scaled = isLogged && logs ? logs : values
     this.#fitted = [damped.forecaster, straight.forecaster, fitTheta(scaled, season, !isLogged)]
-    this.#reach = new ForecastBounds(scaled, slack.fitted)
-    this.#reachOfValues = isLogged ? new ForecastBounds(values, slack.values) : undefined
+    this.#clamp = new ForecastClamp(scaled, slack.fitted)
+    this.#clampOfValues = isLogged ? new ForecastClamp(values, slack.values) : undefined
   }
 
   /** Updates the methods with one value, keeping the fitted weights. */
   update(value: number): void {
     const scaled = this.logged ? Math.log(value) : value
     for (const each of this.#fitted) each.update(scaled)
-    this.#reach.update(scaled)
-    this.#reachOfValues?.update(value)
+    this.#clamp.update(scaled)
+    this.#clampOfValues?.update(value)
   }
 
   /** Each method's forecasts of the next `steps` steps, in the order of `methods`. */
@@ -89,8 +89,8 @@ export class FittedMethods {
       const into = new Float64Array(steps)
       forecaster.forecast(into)
       return into.map((value, h) => {
-        const bounded = this.#reach.bounded(value, h)
-        return Math.max(this.#reachOfValues?.bounded(Math.exp(bounded), h) ?? bounded, this.#least)
+        const bounded = this.#clamp.bounded(value, h)
+        return Math.max(this.#clampOfValues?.bounded(Math.exp(bounded), h) ?? bounded, this.#least)
       })
     })
     const [one, two, three] = each as [Float64Array, Float64Array, Float64Array]

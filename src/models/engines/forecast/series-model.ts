@@ -1,7 +1,7 @@
 import { FittedMethods, isPositive } from './methods.js'
 import { bestMethod, planRolling, rollOrigins, type Misses } from './rolling-errors.js'
 import { filled, findSeason, type Values } from './season.js'
-import { normalisedMisses, spreadOf } from './spread.js'
+import { normalisedMisses, spreadOf } from './prediction-interval.js'
 
 /** The model of one series: its forecasts, the width of their errors, and its evaluation. */
 export type SeriesModel = {

@@ -5,7 +5,7 @@
 import { wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { OnProgress } from '../tables/fit.js'
-import { checkLevel } from '../tables/interval.js'
+import { checkLevel } from '../tables/prediction-interval.js'
 import type { Matrix } from '../../data/matrix.js'
 import { readOptions } from '../../../catalogue/engine-options.js'
 import type { TrainedModel, TrainOptions } from '../tables/train.js'
@@ -17,7 +17,7 @@ import { readPanel, type Panel, type Series } from './panel.js'
 import { reportOf, type LearnedSeries } from './report.js'
 import { modelSeries, type SeriesModel, type SeriesRules } from './series-model.js'
 import { withoutOutliers } from './outliers.js'
-import { errorQuantiles } from './spread.js'
+import { errorQuantiles } from './prediction-interval.js'
 
 /** Raised whenever the same data would give a different artefact. */
 export const forecastVersion = '1.2.3'

@@ -9,7 +9,7 @@ import { encodeArtefact, type Model, type ModelInput } from './artefact.js'
 import { flatten } from './boosting/forest.js'
 import { foldSplitterOf } from '../../data/fold-split.js'
 import { classWeights } from './decision.js'
-import { fitInterval, intervalRounds, type Interval } from './interval.js'
+import { fitInterval, intervalRounds, type PredictionInterval } from './prediction-interval.js'
 import { fitModel, prepare, type FittedModel, type Learners, type OnProgress, type PreparedTask } from './fit.js'
 import type { Feature } from '../../data/features.js'
 import { coefficientsOf } from './linear/design.js'
@@ -78,7 +78,7 @@ const fitResiduals = (
 type Parts = {
   prepared: PreparedTask
   fitted: FittedModel
-  interval: Interval | undefined
+  interval: PredictionInterval | undefined
   confidence: number
   weights: Float64Array | undefined
 }

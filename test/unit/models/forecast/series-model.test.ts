@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { methods } from '../../../../src/models/engines/forecast/methods.js'
 import { bestMethod, planRolling, type Misses } from '../../../../src/models/engines/forecast/rolling-errors.js'
 import { modelSeries, type SeriesRules } from '../../../../src/models/engines/forecast/series-model.js'
-import { errorQuantiles, spreadOf } from '../../../../src/models/engines/forecast/spread.js'
+import { errorQuantiles, spreadOf } from '../../../../src/models/engines/forecast/prediction-interval.js'
 import { noise, series } from '../series.js'
 
 const rules: SeriesRules = { horizon: 14, seasons: [7], least: 0, work: 100_000, refits: 4 }

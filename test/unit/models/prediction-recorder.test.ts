@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../../src/basics/limits.js'
-import { PredictionRecorder, type RequestPredictions } from '../../../src/models/serving/recorder.js'
+import { PredictionRecorder, type RequestPredictions } from '../../../src/models/serving/prediction-recorder.js'
 import { origin, refusal, stream, withLog } from '../../support/log/log.js'
 
 const served = (request: string, characters: number): RequestPredictions => ({

@@ -12,7 +12,7 @@ import { quantileAt, quantilesOf } from '../../numerics/quantiles.js'
  * The width of intervals: half of it is quantile(level) × spread^(exponent / 4), where the spread is the scale trees' prediction of a row's
  * absolute residual, at least `floor`. Exponent 0 means the same width for every row, without trees.
  */
-export type Interval = {
+export type PredictionInterval = {
   exponent: number
   floor: number
   quantiles: Float64Array
@@ -118,7 +118,7 @@ export const fitInterval = (
     goesOn,
     onRound,
   }: { seed: number; level: number; pool?: WorkerPool; goesOn?: (done: number) => boolean; onRound: (done: number) => void },
-): { interval: Interval; coverage: Coverage[] } => {
+): { interval: PredictionInterval; coverage: Coverage[] } => {
   const data: BoostingData = { table, labels: residuals, loss: squaredLoss, seed: (seed ^ 0x5ca1e) >>> 0 }
   const limits = { most: rules.mostRounds, patience: rules.patience, ...(goesOn && { goesOn }), ...(pool && { pool }) }
   const learned = predictedRows(folds)

@@ -7,15 +7,15 @@ import { currentEvent } from '../../../events/catalogue.js'
 import type { Log, StoredEvent } from '../../log/contract/log.js'
 
 /** An event that served predictions. */
-export type ServedEvent = PredictionsServed & { position: number }
+export type PredictionEvent = PredictionsServed & { position: number }
 
-const asServed = ({ position, text }: StoredEvent): ServedEvent | undefined => {
+const asServed = ({ position, text }: StoredEvent): PredictionEvent | undefined => {
   const event = currentEvent(parseEnvelope(text))
   return event.type === 'PredictionsServed' ? { ...event.data, position } : undefined
 }
 
 /** The predictions at a position; undefined if there is no such event. */
-export const servedAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<ServedEvent | undefined> => {
+export const predictionsAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<PredictionEvent | undefined> => {
   const [stored] = await log.readAll(position - 1, 1)
   return stored && asServed(stored)
 }
@@ -29,16 +29,16 @@ const requestsIn = (text: string): string[] => [...text.matchAll(requestIn)].map
  * The last predictions of a model for each of these requests, searched from the newest event backwards. For a model with a million
  * predictions this takes seconds, during which other work continues.
  *
- * @example (await servedTo(log, model, ['0198…'])).get('0198…')?.position // 812
+ * @example (await predictionsFor(log, model, ['0198…'])).get('0198…')?.position // 812
  */
-export const servedTo = async (
+export const predictionsFor = async (
   log: Pick<Log, 'readStream' | 'streamVersion'>,
   model: StreamId,
   requests: Iterable<string>,
-): Promise<Map<string, ServedEvent>> => {
+): Promise<Map<string, PredictionEvent>> => {
   const stream = predictionsStream(model)
   const wanted = new Map(Array.from(requests, (request) => [JSON.stringify(request), request]))
-  const found = new Map<string, ServedEvent>()
+  const found = new Map<string, PredictionEvent>()
   for (let end = await log.streamVersion(stream); end > 0 && wanted.size > 0; end -= limits.eventSliceMaxEvents) {
     const newest = await newestIn(log, stream, { after: Math.max(0, end - limits.eventSliceMaxEvents), end }, wanted)
     for (const [quoted, served] of newest) {
@@ -56,8 +56,8 @@ const newestIn = async (
   stream: string,
   { after, end }: { after: number; end: number },
   wanted: ReadonlyMap<string, string>,
-): Promise<Map<string, ServedEvent>> => {
-  const newest = new Map<string, ServedEvent>()
+): Promise<Map<string, PredictionEvent>> => {
+  const newest = new Map<string, PredictionEvent>()
   for (let version = after; version < end;) {
     const slice = await log.readStream(stream, version, end - version, limits.eventSliceMaxChars)
     for (const stored of slice) {

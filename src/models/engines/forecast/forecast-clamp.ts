@@ -4,7 +4,7 @@ import { filled, usualSize, type Values } from './season.js'
  * Limits how far forecasts may leave the range of a series' past: to `slack` times the distance that nine in ten stretches of it moved.
  * Without a limit, a trend fitted to a level shift would grow without end.
  */
-export class ForecastBounds {
+export class ForecastClamp {
   readonly #lag: number
   readonly #usual: number
   #high: number

@@ -3,15 +3,15 @@ import type { TrainingResult } from '../../../events/model.js'
 import { currentEvent } from '../../../events/catalogue.js'
 import type { Log } from '../../log/contract/log.js'
 import { eventsOf } from '../../log/read/slices.js'
-import { servedAt } from './served-events.js'
+import { predictionsAt } from './prediction-events.js'
 
 /**
  * The artefact that made a recorded prediction, even if its model was deleted.
  *
- * @example await servedBy(log, 120) // 'c0ffee…', the hash of the version's artefact
+ * @example await artefactOfPrediction(log, 120) // 'c0ffee…', the hash of the version's artefact
  */
-export const servedBy = async (log: Pick<Log, 'readAll' | 'readStream'>, position: number): Promise<string | undefined> => {
-  const served = await servedAt(log, position)
+export const artefactOfPrediction = async (log: Pick<Log, 'readAll' | 'readStream'>, position: number): Promise<string | undefined> => {
+  const served = await predictionsAt(log, position)
   return served && (await trainedAs(log, served.model, served.version))?.artefact
 }
 
