@@ -1,6 +1,5 @@
 import { limits } from '../basics/limits.js'
-import { stoppedInTheMiddle } from './called-address.js'
-import { explainCall, AnswerTooLarge } from './called-over-http.js'
+import { AnswerTooLarge, explainCall, stoppedInTheMiddle } from './request-errors.js'
 
 /** The most bytes of a body, and the most milliseconds without any bytes. */
 export type BodyLimits = { maxBytes?: number; stallMs?: number }

@@ -1,8 +1,8 @@
 import type { RequestInit as UndiciInit } from 'undici'
 import { limits } from '../basics/limits.js'
 import { boundedBody, type BodyLimits } from './bounded-body.js'
-import { noAnswerIn, readAddress, redirectOf } from './called-address.js'
-import { explainCall } from './called-over-http.js'
+import { explainCall, noAnswerIn, redirectOf } from './request-errors.js'
+import { readRequestUrl } from './request-url.js'
 import { HttpPools, type HttpConnectOptions } from './http-pool.js'
 import type { EgressPolicy } from './policy.js'
 
@@ -34,13 +34,13 @@ export const egressFetch = (policy: EgressPolicy, connecting: HttpConnectOptions
   const headersTimeoutMs = own.headersTimeoutMs ?? limits.egressHeadersTimeoutMs
   return async (input, given = {}) => {
     const { text, init } = asCall(input, given)
-    const { url, where } = readAddress(text)
+    const { url, where } = readRequestUrl(text)
     const stopped = new AbortController()
     const caller = init.signal ?? undefined
     const isStoppedByCaller = () => caller?.aborted === true && !stopped.signal.aborted
     const late = setTimeout(() => stopped.abort(noAnswerIn(where, headersTimeoutMs)), headersTimeoutMs)
     try {
-      const [{ fetch }, dispatcher] = await Promise.all([import('./client.js'), pools.of(url)])
+      const [{ fetch }, dispatcher] = await Promise.all([import('./http-client.js'), pools.of(url)])
       const answer = await fetch(url, {
         ...(init as unknown as UndiciInit),
         redirect: 'manual',

@@ -3,8 +3,8 @@ import { connect as connectTls, rootCertificates } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import type { buildConnector, Dispatcher, Pool } from 'undici'
 import { limits } from '../basics/limits.js'
-import { explainCall } from './called-over-http.js'
-import { connectAllowed, type ConnectedSocket } from './connect.js'
+import { explainCall } from './request-errors.js'
+import { connectAllowed, type ConnectedSocket } from './tcp-connection.js'
 import type { EgressPolicy } from './policy.js'
 import type { Lookup } from './resolve.js'
 
@@ -84,7 +84,7 @@ export class HttpPools {
 
   /** The connections to one origin. @example await pools.of(new URL('https://api.example.com/v1')) */
   async of({ origin }: URL): Promise<Dispatcher> {
-    const { Pool } = await import('./client.js')
+    const { Pool } = await import('./http-client.js')
     const known = this.pools.get(origin)
     if (known) return known
     const pool = new Pool(origin, {

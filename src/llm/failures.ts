@@ -1,6 +1,6 @@
 import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { AnswerTooLarge, ConnectionLost } from '../egress/called-over-http.js'
+import { AnswerTooLarge, ConnectionLost } from '../egress/request-errors.js'
 
 /** The details of the exchange for an error: the host and the model. Nothing of the prompt or the key gets into an error. */
 export type Exchange = { host: string; model: string; apiKey: string | null; keySource: string | null }

@@ -9,7 +9,7 @@ import type { ConfigName } from '../../events/config.js'
 import { isSecretReference } from '../../events/secrets.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { egressCall } from '../egress/call.js'
+import { egressPost } from '../egress/http-post.js'
 import { egressFetch } from '../egress/fetch.js'
 import type { HttpConnectOptions } from '../egress/http-pool.js'
 import type { EgressPolicy } from '../egress/policy.js'
@@ -67,7 +67,7 @@ const usual: ModelLimits = {
 export class LanguageModels {
   readonly #most: ModelLimits
   readonly #call: typeof globalThis.fetch
-  readonly #stream: ReturnType<typeof egressCall>
+  readonly #stream: ReturnType<typeof egressPost>
   readonly #places: Places
   readonly #refusals = new RememberedRefusals()
 
@@ -78,7 +78,7 @@ export class LanguageModels {
     const connecting = { connections: most.places.atOnce, ...parts.connecting }
     const calls = { headersTimeoutMs: most.headersMs, stallMs: most.stallMs, maxBytes: most.maxBytes }
     this.#call = egressFetch(parts.egress, connecting, calls)
-    this.#stream = egressCall(parts.egress, connecting, calls)
+    this.#stream = egressPost(parts.egress, connecting, calls)
   }
 
   /** The model that an agent's settings name, or the default. @throws Problem llm_failed that says what to set; erased */

@@ -1,4 +1,4 @@
-import type { CallAnswer, egressCall } from '../egress/call.js'
+import type { PostAnswer, egressPost } from '../egress/http-post.js'
 import type { OpenWire, Refusals, WirePart } from './contract/wire.js'
 import { messagesOf, toolsOf } from './openai/body.js'
 import { Completion, done } from './openai/completion.js'
@@ -14,7 +14,7 @@ type Body = Record<string, unknown>
 class RefusedRequest extends Error {
   constructor(
     readonly statusCode: number,
-    readonly responseHeaders: CallAnswer['headers'],
+    readonly responseHeaders: PostAnswer['headers'],
     readonly responseBody: string,
   ) {
     super(`answered with ${statusCode}`)
@@ -58,21 +58,21 @@ const headersOf = (settings: ModelSettings): Record<string, string> => ({
   ...openAiKey(settings),
 })
 
-const textOf = async (body: CallAnswer['body']): Promise<string> => {
+const textOf = async (body: PostAnswer['body']): Promise<string> => {
   const parts: Buffer[] = []
   for await (const part of body) parts.push(part)
   return Buffer.concat(parts).toString()
 }
 
 /** Leaves a complete answer. A connection whose answer ends at once is kept for the next call. */
-const leave = async (body: CallAnswer['body']): Promise<void> => {
+const leave = async (body: PostAnswer['body']): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, lastBytesMs)))
   await Promise.race([body.next().catch(() => undefined), late])
   clearTimeout(timer)
 }
 
-async function* partsOf(body: CallAnswer['body']): AsyncGenerator<readonly WirePart[], void, void> {
+async function* partsOf(body: PostAnswer['body']): AsyncGenerator<readonly WirePart[], void, void> {
   const [events, completion] = [new EventData(), new Completion()]
   try {
     for (let next = await body.next(); next.done !== true; next = await body.next()) {
@@ -99,7 +99,7 @@ async function* partsOf(body: CallAnswer['body']): AsyncGenerator<readonly WireP
 
 /** Servers with OpenAI's protocol. */
 export const openAiWire =
-  (settings: ModelSettings, call: ReturnType<typeof egressCall>): OpenWire =>
+  (settings: ModelSettings, call: ReturnType<typeof egressPost>): OpenWire =>
   async (request, refused, signal) => {
     const { messages, maxOutputTokens, temperature } = request
     const said = {

@@ -9,7 +9,7 @@ let patient: Dispatcher | undefined
  * @example await patientFetch('http://127.0.0.1:47334/api/status', {})
  */
 export const patientFetch = async (url: string, init: RequestInit): Promise<Response> => {
-  const { Agent, fetch } = await import('../../egress/client.js')
+  const { Agent, fetch } = await import('../../egress/http-client.js')
   patient ??= new Agent({ headersTimeout: 0, bodyTimeout: 0 })
   const answer = await fetch(url, { ...(init as unknown as UndiciInit), dispatcher: patient })
   const { body, status, statusText, headers } = answer

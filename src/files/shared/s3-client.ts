@@ -130,7 +130,7 @@ export class S3Client {
     }).sign()
     const headers = { ...Object.fromEntries(signed.headers), ...(content && { 'content-length': String(content.bytes) }) }
     const withinMs = limits.blobAnswerTimeoutMs + Math.ceil(((content?.bytes ?? 0) / limits.blobLeastBytesPerSecond) * 1_000)
-    const { Agent, request } = await import('../../egress/client.js')
+    const { Agent, request } = await import('../../egress/http-client.js')
     this.#agent ??= new Agent({
       connect: { timeout: limits.blobPatienceMs },
       headersTimeout: limits.blobAnswerTimeoutMs,

@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net'
 import mysql, { type Connection as Client, type ConnectionOptions } from 'mysql2'
 import { limits } from '../../../basics/limits.js'
-import { connectAllowed, type ConnectedSocket } from '../../../egress/connect.js'
+import { connectAllowed, type ConnectedSocket } from '../../../egress/tcp-connection.js'
 import type { Lookup } from '../../../egress/resolve.js'
 import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'

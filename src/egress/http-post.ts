@@ -1,17 +1,17 @@
 import { pipeline, type Readable } from 'node:stream'
 import { constants, createBrotliDecompress, createUnzip } from 'node:zlib'
 import { limits } from '../basics/limits.js'
-import { noAnswerIn, readAddress, redirectOf, stoppedInTheMiddle } from './called-address.js'
-import { AnswerTooLarge, callFailed, explainCall } from './called-over-http.js'
+import { AnswerTooLarge, callFailed, explainCall, noAnswerIn, redirectOf, stoppedInTheMiddle } from './request-errors.js'
+import { readRequestUrl } from './request-url.js'
 import type { CallLimits } from './fetch.js'
 import { HttpPools, type HttpConnectOptions } from './http-pool.js'
 import type { EgressPolicy } from './policy.js'
 
 /** One request, with a text as its body. */
-export type Call = { headers: Readonly<Record<string, string>>; body: string; signal: AbortSignal }
+export type PostRequest = { headers: Readonly<Record<string, string>>; body: string; signal: AbortSignal }
 
 /** An answer as it arrives. If the caller stops reading the body, the connection is closed. */
-export type CallAnswer = {
+export type PostAnswer = {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>
   body: AsyncGenerator<Buffer, void, void>
@@ -79,16 +79,16 @@ async function* bounded(
  * times as long for each part.
  *
  * @example
- * const call = egressCall(egressOf(config))
- * const { status, body } = await call('https://api.example.com/v1/chat/completions', { headers, body: text, signal })
+ * const post = egressPost(egressOf(config))
+ * const { status, body } = await post('https://api.example.com/v1/chat/completions', { headers, body: text, signal })
  * for await (const bytes of body) …
  * @throws Problem egress_refused with the entry of EGRESS_ALLOW that allows the call; connection_failed; the reason of the caller's signal
  */
-export const egressCall = (policy: EgressPolicy, connecting: HttpConnectOptions = {}, own: CallLimits = {}) => {
+export const egressPost = (policy: EgressPolicy, connecting: HttpConnectOptions = {}, own: CallLimits = {}) => {
   const pools = new HttpPools(policy, connecting)
   const headersTimeoutMs = own.headersTimeoutMs ?? limits.egressHeadersTimeoutMs
-  return async (address: string, { headers, body, signal }: Call): Promise<CallAnswer> => {
-    const { url, where } = readAddress(address)
+  return async (address: string, { headers, body, signal }: PostRequest): Promise<PostAnswer> => {
+    const { url, where } = readRequestUrl(address)
     signal.throwIfAborted()
     const stopped = new AbortController()
     const stop = (reason: unknown) => stopped.abort(reason)

@@ -1,8 +1,5 @@
 import { Problem } from '../basics/errors.js'
-import { callFailed } from './called-over-http.js'
 import { readHost, readPort } from './policy.js'
-
-const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** The ports that `fetch` never calls: servers of other protocols could mistake a request for one of their own. */
 const badPorts: ReadonlySet<number> = new Set([
@@ -16,7 +13,7 @@ const badPorts: ReadonlySet<number> = new Set([
 const refused = (detail: string, hint: string): Problem => new Problem('egress_refused', 'Not allowed to call', detail, { hint })
 
 /** Reads the address of a call. `where` is its host with the port, for errors. @throws Problem egress_refused */
-export const readAddress = (text: string): { url: URL; where: string } => {
+export const readRequestUrl = (text: string): { url: URL; where: string } => {
   if (!URL.canParse(text)) throw refused('The address of the call is not a URL', 'Write it as https://host/path.')
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
@@ -29,22 +26,3 @@ export const readAddress = (text: string): { url: URL; where: string } => {
   if (badPorts.has(port)) throw refused(`${where} has a port of another protocol`, 'Name a port that speaks HTTP.')
   return { url, where }
 }
-
-/** The refusal of a redirect; undefined for any other answer. */
-export const redirectOf = (status: number, location: string | null, { url, where }: { url: URL; where: string }): Problem | undefined => {
-  if (!redirects.has(status)) return undefined
-  const to = location !== null && URL.canParse(location, url.href) ? ` to ${new URL(location, url.href).host}` : ''
-  return callFailed(
-    'Redirected',
-    `${where} answers with a redirect${to}, and redirects are not followed`,
-    'Name the address that answers itself; https instead of http is a common reason.',
-  )
-}
-
-/** The error of a call whose headers did not arrive in time. */
-export const noAnswerIn = (where: string, ms: number): Problem =>
-  callFailed('No answer', `${where} did not answer within ${ms} ms`, 'Try again later.')
-
-/** The error of a call whose body stopped arriving. */
-export const stoppedInTheMiddle = (where: string, stallMs: number): Problem =>
-  callFailed('No answer', `${where} stopped in the middle of its answer`, `It had ${stallMs} ms for the next part.`)

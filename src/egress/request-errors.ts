@@ -58,3 +58,24 @@ export const explainCall = (error: unknown, where: string): Problem => {
     hint: 'Headers hold single lines of Latin characters.',
   })
 }
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** The refusal of a redirect; undefined for any other answer. */
+export const redirectOf = (status: number, location: string | null, { url, where }: { url: URL; where: string }): Problem | undefined => {
+  if (!redirects.has(status)) return undefined
+  const to = location !== null && URL.canParse(location, url.href) ? ` to ${new URL(location, url.href).host}` : ''
+  return callFailed(
+    'Redirected',
+    `${where} answers with a redirect${to}, and redirects are not followed`,
+    'Name the address that answers itself; https instead of http is a common reason.',
+  )
+}
+
+/** The error of a call whose headers did not arrive in time. */
+export const noAnswerIn = (where: string, ms: number): Problem =>
+  callFailed('No answer', `${where} did not answer within ${ms} ms`, 'Try again later.')
+
+/** The error of a call whose body stopped arriving. */
+export const stoppedInTheMiddle = (where: string, stallMs: number): Problem =>
+  callFailed('No answer', `${where} stopped in the middle of its answer`, `It had ${stallMs} ms for the next part.`)
