@@ -8,7 +8,7 @@ import type { Connection } from './schema.js'
 import type { VectorTable } from './vector-table.js'
 import { dot, type VectorHit } from './vectors.js'
 import { vectorOf } from './vector-bytes.js'
-import { WordSearch, type WordHit } from './word-search.js'
+import { Bm25Search, type WordHit } from './bm25-search.js'
 
 type Row = { id: string; number: number; total: number; start: number; finish: number; content: string }
 type ScoredChunk = { key: number; relevance: number; distance: number | null }
@@ -59,7 +59,7 @@ const fewPassing = (db: Connection, { filters, asOf }: SearchRequest, table: Vec
 type HitLimits = { few?: ReadonlySet<number> | undefined; limit: number }
 
 const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: SearchRequest, { few, limit }: HitLimits): WordHit[] => {
-  const search = new WordSearch(db, content)
+  const search = new Bm25Search(db, content)
   if (few && asOf === null) return search.hits('words', few, limit)
   const filter = conditionOf(filters)
   // The index of current words has only valid chunks, so a search without filters need not check any document.
@@ -96,7 +96,6 @@ const exactSimilarity = (db: Connection, vector: Float32Array): ((key: number) =
 /**
  * The weighted relevance by words and by vectors; a missing one counts as 0. The share of words is squared: a few common words say little
  * about the meaning, and would outweigh the small differences between vectors.
- * words in common say little of the meaning, and would weigh more than the small differences of vectors.
  */
 const weighedRelevance = (alpha: number, similarity: number | undefined, share: number): number =>
   (similarity === undefined ? 0 : alpha / (1 + distanceOf(similarity))) + (1 - alpha) * share * share

@@ -63,8 +63,8 @@ const selectionOf = (index: WordIndex, allowed: Condition | ReadonlySet<number>)
   }
 }
 
-/** The words of a question to a knowledge base. */
-export class WordSearch {
+/** The search for the words of a question in a knowledge base, by BM25. */
+export class Bm25Search {
   readonly #words: readonly AskedWord[]
 
   constructor(
