@@ -2,7 +2,7 @@ import type { JobLast, JobOutcome, JobRun, JobStatementResult, LastValue } from 
 import { isProblem } from '../basics/errors.js'
 import type { Origin } from '../log/contract/log.js'
 import { errorMessage, type SqlAnswer } from '../sql/contract/answer.js'
-import { isPassing } from '../sql/contract/patience.js'
+import { isPassing } from '../sql/contract/retry-while-unavailable.js'
 import type { LastValues } from '../sql/contract/request.js'
 import type { SqlEngine } from '../sql/facade/execute.js'
 import { splitStatements } from '../sql/statements/parse.js'

@@ -8,7 +8,7 @@ import { Ledger } from '../../src/commands/ledger.js'
 import { Blobs } from '../../src/files/blobs.js'
 import { prepareDataDirectory } from '../../src/setup/data-directory.js'
 import { SqliteLog } from '../../src/log/sqlite/sqlite-log.js'
-import { patiently } from '../../src/sql/contract/patience.js'
+import { retryWhileUnavailable } from '../../src/sql/contract/retry-while-unavailable.js'
 import { Trainer } from '../../src/models/training/trainer.js'
 import { soleLeases } from '../../src/log/contract/leases.js'
 import { TrainingService } from '../../src/models/training/training-service.js'
@@ -102,7 +102,7 @@ test('a training reads for longer than a query of a client may take', () =>
       for await (const _ of rows);
     }
     // On a busy machine the tables may not reach the head of the log in this time either: that is another refusal, which passes.
-    await expect(patiently(asked, new AbortController().signal)).rejects.toMatchObject({ code: 'query_limit' })
+    await expect(retryWhileUnavailable(asked, new AbortController().signal)).rejects.toMatchObject({ code: 'query_limit' })
     const ended = await begin(open, slow)
     expect(await ended()).toMatchObject({ status: 'complete', error: null, result: { rows } })
   }))

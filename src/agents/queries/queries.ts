@@ -5,7 +5,7 @@ import { limits } from '../../basics/limits.js'
 import type { Log, Origin } from '../../log/contract/log.js'
 import type { PredictionRecorder } from '../../models/serving/prediction-recorder.js'
 import { rowsIn, type Column } from '../../sql/contract/answer.js'
-import { patiently } from '../../sql/contract/patience.js'
+import { retryWhileUnavailable } from '../../sql/contract/retry-while-unavailable.js'
 import type { SelectService, TablePath } from '../../sql/contract/select.js'
 import { answerSelect } from '../../sql/facade/answer-select.js'
 
@@ -43,7 +43,7 @@ export class Queries {
     const running = { query: sql, origin, client, signal, context: { db, show_secrets: false }, position } as const
     const parts = { ...this.parts, log: { head: async () => ({ position: head }), now: () => this.parts.log.now() } }
     // If the rows break off, the query does not run again: it may have ended the process.
-    const answer = await patiently(() => answerSelect(select, running, parts), signal, timeoutMs)
+    const answer = await retryWhileUnavailable(() => answerSelect(select, running, parts), signal, timeoutMs)
     if (answer.type !== 'table') throw new TypeError('a SELECT answers a table')
     const rows: Json[][] = []
     let bytes = 0

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type { ConnectionRead } from '../../../events/model.js'
 import type { TrainedVersion } from '../../../events/records/queries.js'
 import { limits } from '../../basics/limits.js'
-import { isPassing, patiently } from '../../sql/contract/patience.js'
+import { isPassing, retryWhileUnavailable } from '../../sql/contract/retry-while-unavailable.js'
 import type { Nondeterminism } from '../../sql/contract/select.js'
 import { joinedColumns, type Base, type FineTuningRows } from './fine-tuning.js'
 import { decodeMatrix } from './matrix-format.js'
@@ -48,7 +48,7 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
  */
 export const writeRows = async (select: RowSource, query: RowsQuery, file: string, signal: AbortSignal): Promise<RowsFile> => {
   for (let losses = 0; ; losses++) {
-    const { columns, chunks, nondeterminism = [], connections = [] } = await patiently(() => select(query, signal), signal)
+    const { columns, chunks, nondeterminism = [], connections = [] } = await retryWhileUnavailable(() => select(query, signal), signal)
     try {
       await pipeline(lines(chunks), createWriteStream(file), { signal })
       return { file, columns, nondeterminism, ...(connections.length > 0 && { connections }) }

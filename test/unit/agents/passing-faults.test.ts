@@ -3,7 +3,7 @@ import { AnswerRun } from '../../../src/agents/run/answer-run.js'
 import { ToolExecutor } from '../../../src/agents/run/tool-executor.js'
 import { Fence } from '../../../src/agents/prompt/fence.js'
 import { inputSchema, type Tool } from '../../../src/agents/tools/tool.js'
-import { patiently } from '../../../src/sql/contract/patience.js'
+import { retryWhileUnavailable } from '../../../src/sql/contract/retry-while-unavailable.js'
 import { Problem, type ProblemCode } from '../../../src/basics/errors.js'
 import type { LanguageModel } from '../../../src/llm/contract/language-model.js'
 
@@ -62,7 +62,7 @@ test.each<[ProblemCode, number, number]>([
   ['query_failed', 10_000, 1],
 ])('%s is asked again within %d ms: %d times', async (code, withinMs, times) => {
   let asked = 0
-  const asking = patiently(
+  const asking = retryWhileUnavailable(
     async () => {
       asked += 1
       if (asked < 3) throw new Problem(code, 'No', 'not now')

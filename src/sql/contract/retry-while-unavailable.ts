@@ -13,10 +13,10 @@ export const isPassing = (error: unknown): boolean =>
 /**
  * Queries SQL, and retries while it is unavailable, until the signal aborts or the time is over. The time is in milliseconds.
  *
- * @example const { columns, chunks } = await patiently(() => select(query, signal), signal)
+ * @example const { columns, chunks } = await retryWhileUnavailable(() => select(query, signal), signal)
  * @throws the error of a query if a retry cannot help or the time is over, or the signal's reason
  */
-export const patiently = <T>(ask: () => Promise<T>, signal: AbortSignal, withinMs = Infinity): Promise<T> => {
+export const retryWhileUnavailable = <T>(ask: () => Promise<T>, signal: AbortSignal, withinMs = Infinity): Promise<T> => {
   const until = performance.now() + withinMs
   return retry(ask, { isPassing, pauseMs, isOver: () => performance.now() >= until, signal })
 }
