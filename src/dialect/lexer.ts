@@ -3,11 +3,11 @@
 import { illFormed } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { badStatement, positionOf } from './position.js'
+import { badStatement, locationOf } from './source-location.js'
 import { quoteName, quoteText, unescapeText } from './strings.js'
 
-export { badStatement, positionOf }
-export type { Position } from './position.js'
+export { badStatement, locationOf }
+export type { SourceLocation } from './source-location.js'
 
 /**
  * `quoted` is in double quotes: a name or a string, depending on its place. `variable` is `@x` or `@@x`; `parameter` is `:x`, `$x` or `?`.

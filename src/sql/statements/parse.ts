@@ -1,8 +1,8 @@
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { atOnce } from '../../basics/long-work.js'
-import { lex, positionOf, splitSingle, type Token } from '../../dialect/lexer.js'
-import { offsetOf } from '../../dialect/position.js'
+import { lex, locationOf, splitSingle, type Token } from '../../dialect/lexer.js'
+import { offsetOf } from '../../dialect/source-location.js'
 import { maskSecretsOf } from '../../dialect/mask-secrets.js'
 import { isWord } from '../../dialect/tokens.js'
 import { splitTokens } from './clauses.js'
@@ -44,7 +44,7 @@ const withoutSecrets = function* (problem: Problem, sql: string): Generator<void
   return new Problem(
     problem.code,
     problem.title,
-    `${problem.detail.split('\n')[0] ?? ''}\n${positionOf(masked, offsetOf(sql, line, column)).caret}`,
+    `${problem.detail.split('\n')[0] ?? ''}\n${locationOf(masked, offsetOf(sql, line, column)).caret}`,
     problem.extras,
   )
 }

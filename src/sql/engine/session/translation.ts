@@ -1,6 +1,6 @@
 import { Problem } from '../../../basics/errors.js'
 import { badStatement, tokenToDuckDB, type Token } from '../../../dialect/lexer.js'
-import { offsetOfCharacters } from '../../../dialect/position.js'
+import { offsetOfCharacters } from '../../../dialect/source-location.js'
 import { serverVariable } from '../../../dialect/server-variables.js'
 import { quoteName, quoteText } from '../../../dialect/strings.js'
 import { aliasesBehindAt } from '../../../dialect/client-syntax.js'

@@ -1,7 +1,7 @@
 import { Problem } from '../basics/errors.js'
 
 /** A place in a statement for people: line and column from 1 (columns in characters), and the line with a caret under the place. */
-export type Position = { line: number; column: number; caret: string }
+export type SourceLocation = { line: number; column: number; caret: string }
 
 const caretWindowChars = 100
 
@@ -41,9 +41,9 @@ const linesBefore = (sql: string, at: number): number => {
 /**
  * The line and column of an offset, and two lines that show it.
  *
- * @example positionOf('SELECT\n  nope', 9) // { line: 2, column: 3, caret: '>  nope\n---^' }
+ * @example locationOf('SELECT\n  nope', 9) // { line: 2, column: 3, caret: '>  nope\n---^' }
  */
-export const positionOf = (sql: string, offset: number): Position => {
+export const locationOf = (sql: string, offset: number): SourceLocation => {
   const at = Math.max(0, Math.min(offset, sql.length))
   const lineStart = at === 0 ? 0 : sql.lastIndexOf('\n', at - 1) + 1
   const lineBreak = sql.indexOf('\n', at)
@@ -66,7 +66,7 @@ export const positionOf = (sql: string, offset: number): Position => {
  * @example throw badStatement(sql, token.start, 'a name is expected here')
  */
 export const badStatement = (sql: string, offset: number, reason: string, hint?: string): Problem => {
-  const { line, column, caret } = positionOf(sql, offset)
+  const { line, column, caret } = locationOf(sql, offset)
   return new Problem(
     'bad_statement',
     'The SQL statement cannot be parsed',
