@@ -78,8 +78,8 @@ const travels: Travel[] = [
     client: ['A query', 'SELECT', 'answer: streamed'],
     stops: [
       ['SQL', 'reads tokens'],
-      ['Gate', 'takes turns'],
-      ['Line', 'to the process'],
+      ['Admission', 'gives turns'],
+      ['Connection', 'to the process'],
     ],
   },
 ]

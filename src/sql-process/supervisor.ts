@@ -10,10 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../setup/config.js'
 import { Problem, stopping } from '../basics/errors.js'
 import { dataPaths, exchangeTables, olderLog, type DataPaths } from '../setup/data-directory.js'
-import { Attempt, blamedFor, PreemptedError, LostError } from './attempt.js'
-import type { Child } from './child.js'
-import { QueryGate, type Suspect } from './query-gate.js'
-import { Keeper, type ProcessStatus } from './keeper.js'
+import { QueryAttempt, blamedFor, PreemptedError, LostError } from './query-attempt.js'
+import type { SqlChildProcess } from './child-process.js'
+import { QueryAdmission, type Suspect } from './query-admission.js'
+import { ProcessManager, type ProcessStatus } from './process-manager.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { sqlProcessLimits, type SqlProcessLimits, type SqlProcessOptions } from './contract/options.js'
 import type { SelectAnswer, SelectOptions, SelectRequest, SelectService } from '../sql/contract/select.js'
@@ -41,8 +41,8 @@ type TablesCopy = { file: string; position: number }
  */
 export class SqlProcess implements SelectService {
   readonly #limits: SqlProcessLimits
-  readonly #gate: QueryGate
-  readonly #keeper: Keeper
+  readonly #admission: QueryAdmission
+  readonly #manager: ProcessManager
   readonly #paths: DataPaths
   #purging: Promise<void> = Promise.resolve()
   #retries = 0
@@ -51,8 +51,8 @@ export class SqlProcess implements SelectService {
   private constructor(private readonly options: SqlProcessOptions) {
     this.#limits = { ...sqlProcessLimits, ...options.limits }
     this.#paths = dataPaths(resolvePath(options.dataDirectory))
-    this.#gate = new QueryGate(this.#limits)
-    this.#keeper = new Keeper(options, this.#limits, () => this.#gate.running > 0)
+    this.#admission = new QueryAdmission(this.#limits)
+    this.#manager = new ProcessManager(options, this.#limits, () => this.#admission.running > 0)
   }
 
   /**
@@ -61,19 +61,19 @@ export class SqlProcess implements SelectService {
    */
   static async start(options: SqlProcessOptions): Promise<SqlProcess> {
     const sqlProcess = new SqlProcess(options)
-    await sqlProcess.#keeper.start()
-    const foreign = sqlProcess.#keeper.child?.state.foreign
+    await sqlProcess.#manager.start()
+    const foreign = sqlProcess.#manager.child?.state.foreign
     if (foreign === undefined) return sqlProcess
     await sqlProcess.stop()
     throw new ConfigError(olderLog(foreign, `delete ${sqlProcess.#paths.tablesFile}`))
   }
 
   get pid(): number | undefined {
-    return this.#keeper.child?.pid
+    return this.#manager.child?.pid
   }
 
   status(): SqlProcessStatus {
-    return { ...this.#keeper.status(), retries: this.#retries, running: this.#gate.running, waiting: this.#gate.waiting }
+    return { ...this.#manager.status(), retries: this.#retries, running: this.#admission.running, waiting: this.#admission.waiting }
   }
 
   /** The bytes of memory that the process holds now; 0 without one. */
@@ -90,17 +90,17 @@ export class SqlProcess implements SelectService {
     let long = false
     let isNew = true
     /** The number of processes that ended under it, and the last of them that ended while this was the only long query. */
-    const lost: Child[] = []
-    let triedOn: Child | undefined
+    const lost: SqlChildProcess[] = []
+    let triedOn: SqlChildProcess | undefined
     for (let losses = 0; losses < this.#limits.retriesMax;) {
-      const ticket = await this.#gate.enter({ client, suspect, long, retried: !isNew, signal })
+      const ticket = await this.#admission.enter({ client, suspect, long, retried: !isNew, signal })
       isNew = false
-      const child = await this.#keeper.readyChild().catch((error: unknown) => {
+      const child = await this.#manager.readyChild().catch((error: unknown) => {
         ticket.release()
         throw error
       })
       try {
-        return await new Attempt(this.#queries++, child, ticket, this.#limits, signal).open(request)
+        return await new QueryAttempt(this.#queries++, child, ticket, this.#limits, signal).open(request)
       } catch (error) {
         if (error instanceof PreemptedError) {
           long = true
@@ -108,7 +108,7 @@ export class SqlProcess implements SelectService {
         }
         if (!(error instanceof LostError)) throw error
         losses += 1
-        if (this.#keeper.isStopping) throw stopping()
+        if (this.#manager.isStopping) throw stopping()
         this.#retries += 1
         // Another query, or no query at all, was the cause.
         if (error.loss === 'stuck' || error.loss === 'other_rows' || error.loss === 'replaced' || !error.begun) continue
@@ -133,7 +133,7 @@ export class SqlProcess implements SelectService {
   /** Resolves when the process has the current master keys. A process that starts meanwhile gets them at its start. */
   async learnKeys(): Promise<void> {
     const keys = this.options.masterKeys?.().map((key) => key.toString('hex')) ?? []
-    await this.#keeper.child?.learnKeys(keys)
+    await this.#manager.child?.learnKeys(keys)
   }
 
   /**
@@ -141,7 +141,7 @@ export class SqlProcess implements SelectService {
    * copy. @throws Error that says why it could not
    */
   async copy(into: string, upTo: number): Promise<number> {
-    return (await this.#keeper.readyChild()).copy(into, upTo)
+    return (await this.#manager.readyChild()).copy(into, upTo)
   }
 
   /**
@@ -157,12 +157,12 @@ export class SqlProcess implements SelectService {
 
   async #purge(erasedAt: () => Promise<number>): Promise<void> {
     let copy = await this.#copied(erasedAt)
-    const release = this.#gate.hold()
+    const release = this.#admission.hold()
     try {
       const until = performance.now() + this.#limits.purgeWaitMs
-      while (this.#gate.running > 0 && performance.now() < until) await sleep(idleLookMs)
+      while (this.#admission.running > 0 && performance.now() < until) await sleep(idleLookMs)
       copy &&= await this.#copied(erasedAt, copy)
-      await this.#keeper.replace(() => {
+      await this.#manager.replace(() => {
         if (copy) this.#exchange(copy.file)
       })
     } finally {
@@ -201,6 +201,6 @@ export class SqlProcess implements SelectService {
 
   /** Ends the process and removes its files. */
   async stop(): Promise<void> {
-    await this.#keeper.stop()
+    await this.#manager.stop()
   }
 }

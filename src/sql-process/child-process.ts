@@ -4,9 +4,9 @@ import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { lowerPriority } from '../basics/priority.js'
 import { confine } from './contract/confinement.js'
-import { Line, type Answer, type LineEvents } from './line.js'
+import { QueryConnection, type Answer, type ConnectionEvents } from './query-connection.js'
 import type { AnswerQuestion, HoldBlob, ReadingEnd } from './contract/options.js'
-import { HeldByQueries } from './held-by-queries.js'
+import { HeldBlobs } from './held-blobs.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
 import type { Rebuilds } from './contract/rebuilds.js'
 import { mayChange } from '../sql/contract/connected.js'
@@ -57,7 +57,7 @@ const environment = (): NodeJS.ProcessEnv => {
 }
 
 /** One SQL process, from its start to its end. */
-export class Child {
+export class SqlChildProcess {
   readonly state: ChildState = {
     ready: false,
     built: false,
@@ -94,12 +94,12 @@ export class Child {
   readonly #endings = new Map<number, (() => void)[]>()
   readonly #copies = new Map<string, PendingCopy>()
   /** The blobs whose files its queries read. */
-  readonly #held: HeldByQueries | undefined
+  readonly #held: HeldBlobs | undefined
   readonly #process: ChildProcess
   /** Callers that wait until it knows the master keys that they sent, in the order in which they sent them. */
   readonly #learned: (() => void)[] = []
-  readonly #idle = new Set<Line>()
-  readonly #lines = new Set<Line>()
+  readonly #idle = new Set<QueryConnection>()
+  readonly #lines = new Set<QueryConnection>()
 
   constructor(
     entry: string,
@@ -108,7 +108,7 @@ export class Child {
     private readonly answerQuestion: AnswerQuestion,
     holdBlob?: HoldBlob,
   ) {
-    this.#held = holdBlob && new HeldByQueries(holdBlob)
+    this.#held = holdBlob && new HeldBlobs(holdBlob)
     const { execArgv, env } = confine(settings)
     this.#process = fork(entry, [], { execArgv, env: { ...environment(), ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     // Its threads inherit the priority, so that REST answers get the processor before SQL.
@@ -188,8 +188,8 @@ export class Child {
     if (!this.isOver) await new Promise<void>((resolve) => this.#endings.set(query, [resolve]))
   }
 
-  #newLine(): Line {
-    const events: LineEvents = {
+  #newLine(): QueryConnection {
+    const events: ConnectionEvents = {
       onBegun: (query) => this.running.add(query),
       onEnded: (query) => {
         this.running.delete(query)
@@ -220,7 +220,7 @@ export class Child {
         if (query !== undefined && !this.running.has(query)) this.#end(query)
       },
     }
-    const line = new Line(this.settings.socket, events)
+    const line = new QueryConnection(this.settings.socket, events)
     this.#lines.add(line)
     return line
   }

@@ -4,7 +4,7 @@ import { decodeFrame, encodeMessage, errorFields, FrameCutter, type QueryQuestio
 import type { BlobQuestion, Question, ServerAnswer } from '../sql/contract/connected.js'
 import type { SelectRequest } from '../sql/contract/select.js'
 
-export type LineEvents = {
+export type ConnectionEvents = {
   /** The execution of a query begins. */
   onBegun: (query: number) => void
   /** A query has ended and holds nothing any more. */
@@ -12,9 +12,9 @@ export type LineEvents = {
   /** A query asks about a connected database, a knowledge base, or a blob. */
   onAsked: (question: Question | BlobQuestion, asking: { query: number; request: SelectRequest }) => Promise<ServerAnswer>
   /** The line can take the next query. */
-  onIdle: (line: Line) => void
+  onIdle: (line: QueryConnection) => void
   /** The other end is gone. It is unknown whether the query of this line has ended. */
-  onClosed: (line: Line, query: number | undefined) => void
+  onClosed: (line: QueryConnection, query: number | undefined) => void
 }
 
 /** The answer to one query, from its line. The line waits while nobody reads. */
@@ -79,15 +79,15 @@ export class Answer {
 
 const stoppedMeanwhile = () => new Problem('query_failed', 'Query cancelled', 'The query was stopped before it asked.')
 
-/** A connection to the SQL process, for one query at a time. */
-export class Line {
+/** A connection to the SQL process, for one query at a time. It is called a line, because SQL has other connections. */
+export class QueryConnection {
   readonly #socket: Socket
   readonly #cutter = new FrameCutter()
   #current: { query: number; request: SelectRequest; answer: Answer } | undefined
 
   constructor(
     path: string,
-    private readonly events: LineEvents,
+    private readonly events: ConnectionEvents,
   ) {
     this.#socket = connect({ path })
     this.#socket.on('data', (chunk) => this.#hear(chunk))

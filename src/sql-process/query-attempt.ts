@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unreachable } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
-import type { Child, Loss } from './child.js'
-import type { Ticket } from './query-gate.js'
+import type { SqlChildProcess, Loss } from './child-process.js'
+import type { Ticket } from './query-admission.js'
 import type { LineFrame } from './contract/frames.js'
-import type { Answer } from './line.js'
+import type { Answer } from './query-connection.js'
 import type { SqlProcessLimits } from './contract/options.js'
 import type { SelectAnswer, SelectEnd, SelectRequest } from '../sql/contract/select.js'
 
@@ -59,7 +59,7 @@ const exitWaitMs = 2_000
 const nothing = Buffer.alloc(0)
 
 /** One try of one query on one process. Its deadline counts the time of the process, not the time of a client that reads slowly. */
-export class Attempt {
+export class QueryAttempt {
   #timeoutMs: number
   #remainingMs: number
   #begun = false
@@ -76,7 +76,7 @@ export class Attempt {
 
   constructor(
     private readonly number: number,
-    private readonly child: Child,
+    private readonly child: SqlChildProcess,
     private readonly ticket: Ticket,
     private readonly limits: SqlProcessLimits,
     private readonly signal: AbortSignal | undefined,

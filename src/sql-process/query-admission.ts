@@ -30,7 +30,7 @@ export type EnterOptions = {
   signal?: AbortSignal | undefined
 }
 
-export type GateLimits = {
+export type AdmissionLimits = {
   concurrentMaxQueries: number
   longMaxQueries: number
   queueMaxQueries: number
@@ -52,18 +52,18 @@ const nothing: PlaceCounts = { executing: 0, long: 0, waiting: 0, streaming: 0 }
 const byTime = (a: Waiter, b: Waiter): number => Number(a.long) - Number(b.long) || (a.suspect?.ranMs ?? 0) - (b.suspect?.ranMs ?? 0)
 
 /**
- * Decides which queries run. A few execute at a time, and only some of these may be longer than a quick query, so that quick ones
- * always find a place. A client has at most its share of each kind of place, and clients take turns. When too many wait, the next
- * is refused.
+ * Decides which queries run (admission control). A few execute at a time, and only some of these may be longer than a quick query, so that
+ * quick ones always find a place. A client has at most its share of each kind of place, and clients take turns. When too many wait, the
+ * next is refused.
  *
  * A query takes no place while it waits for another system.
  *
  * Suspects run one at a time. For the time of a quick query no other query begins, so that the suspect is most likely the cause if the
  * process ends. After that, quick queries may execute beside it. Between two suspects the other queries have their turns.
  *
- * @example const ticket = await gate.enter({ client: '203.0.113.7' }); ticket.begins(stop); ticket.streams(); ticket.release()
+ * @example const ticket = await admission.enter({ client: '203.0.113.7' }); ticket.begins(stop); ticket.streams(); ticket.release()
  */
-export class QueryGate {
+export class QueryAdmission {
   readonly #all: PlaceCounts = { ...nothing }
   readonly #held = new Map<string, PlaceCounts>()
   /** How many executing queries have taken longer than a quick query. */
@@ -82,7 +82,7 @@ export class QueryGate {
   readonly #quick = new FairQueue<Waiter>()
   readonly #long = new FairQueue<Waiter>()
 
-  constructor(private readonly limits: GateLimits) {}
+  constructor(private readonly limits: AdmissionLimits) {}
 
   get running(): number {
     return this.#all.executing + this.#all.waiting + this.#all.streaming

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../basics/errors.js'
 import { dataPaths } from '../setup/data-directory.js'
 import { programFile } from '../setup/package.js'
-import { Child, type Loss } from './child.js'
+import { SqlChildProcess, type Loss } from './child-process.js'
 import { residentBytes } from '../basics/resident-memory.js'
-import { endOrphan } from './orphan.js'
+import { endOrphan } from './orphan-process.js'
 import type { SqlProcessLimits, SqlProcessOptions } from './contract/options.js'
 import type { TablesState } from '../sql/relations/projections.js'
-import { Pulse } from './pulse.js'
+import { Heartbeat } from './heartbeat.js'
 import { RebuildRecord, type Rebuilds } from './contract/rebuilds.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
 
@@ -47,14 +47,17 @@ const noConnections = () => Promise.reject(new Problem('not_found', 'Database no
  * Keeps an SQL process running: starts it, replaces a process that ended, and ends a process that uses too much memory for its
  * queries.
  *
- * @example const keeper = new Keeper(options, limits, () => gate.running > 0); await keeper.start(); await keeper.readyChild()
+ * @example
+ * const manager = new ProcessManager(options, limits, () => admission.running > 0)
+ * await manager.start()
+ * await manager.readyChild()
  */
-export class Keeper {
+export class ProcessManager {
   readonly #directory = makeSocketDirectory()
   readonly #rebuilds: RebuildRecord
-  #child: Child | undefined
+  #child: SqlChildProcess | undefined
   /** A process that is ended on purpose: the code that ends it starts the next one. */
-  #leaving: Child | undefined
+  #leaving: SqlChildProcess | undefined
   #isStopping = false
   readonly #waiters = new Set<() => void>()
   #starts = 0
@@ -64,7 +67,7 @@ export class Keeper {
   #unready = 0
   #rssBytes = 0
   #watch: NodeJS.Timeout | undefined
-  #pulse: Pulse | undefined
+  #heartbeat: Heartbeat | undefined
   #beat: NodeJS.Timeout | undefined
   #confinement: string | undefined
 
@@ -80,7 +83,7 @@ export class Keeper {
   async start(): Promise<void> {
     void this.#respawn()
     this.#watch = setInterval(() => void this.#watchMemory(), this.limits.memorySampleMs)
-    this.#beat = setInterval(() => this.#watchPulse(), this.limits.pingIntervalMs)
+    this.#beat = setInterval(() => this.#watchHeartbeat(), this.limits.pingIntervalMs)
     const from = performance.now()
     const until = from + this.limits.startWaitMs
     for (let state = this.child?.state; state && performance.now() < until; state = this.child?.state) {
@@ -89,7 +92,7 @@ export class Keeper {
     }
   }
 
-  get child(): Child | undefined {
+  get child(): SqlChildProcess | undefined {
     return this.#child
   }
 
@@ -115,7 +118,7 @@ export class Keeper {
   }
 
   /** A process that answers. Waits for one that is starting, but not for tables that take long to be built. */
-  async readyChild(): Promise<Child> {
+  async readyChild(): Promise<SqlChildProcess> {
     const until = performance.now() + this.limits.startWaitMs
     for (;;) {
       const child = this.#child
@@ -197,13 +200,13 @@ export class Keeper {
       this.#noteConfinement(child.state.confinement)
       this.#tellChange()
     }
-    const child: Child = new Child(this.#entry, settings, onChange, answerQuestion, holdBlob)
+    const child: SqlChildProcess = new SqlChildProcess(this.#entry, settings, onChange, answerQuestion, holdBlob)
     if (before) {
       const { position, head, lastError, trouble } = before
       Object.assign(child.state, { position, head, lastError, trouble })
     }
     this.#child = child
-    this.#pulse = new Pulse(child, this.limits.silentMaxPings)
+    this.#heartbeat = new Heartbeat(child, this.limits.silentMaxPings)
     void child.exited.then(() => this.#restart(child))
   }
 
@@ -215,7 +218,7 @@ export class Keeper {
       this.options.logger?.warn({ reason: confinement }, 'the process that answers SQL could not give up its right to write files')
   }
 
-  async #restart(child: Child): Promise<void> {
+  async #restart(child: SqlChildProcess): Promise<void> {
     this.#tellChange()
     if (this.#isStopping || child === this.#leaving || child.loss === 'replaced') return
     if (child.state.built) return this.#respawn()
@@ -268,7 +271,7 @@ export class Keeper {
     if (!state.ready && state.starting) return `The tables are being built: ${state.starting.position} of ${state.starting.head} events.`
     if (state.trouble !== undefined) return state.trouble
     if (!state.ready) return 'The process that answers SQL is starting.'
-    if (this.#pulse?.isSilent) return 'The process that answers SQL gives no sign of life.'
+    if (this.#heartbeat?.isSilent) return 'The process that answers SQL gives no sign of life.'
     return state.stopped
   }
 
@@ -289,12 +292,12 @@ export class Keeper {
    * Replaces a process that does not answer, even if no query waits for it. While it executes queries, their deadlines decide first: a
    * model in a query may keep it busy for that long, and that query then gets the error. The read of a training has a late deadline.
    */
-  #watchPulse(): void {
+  #watchHeartbeat(): void {
     const child = this.#child
     if (!child || child.isOver) return
-    this.#pulse?.beat()
-    if (!this.#pulse?.isSilent) return
-    const silentMs = this.#pulse.unanswered * this.limits.pingIntervalMs
+    this.#heartbeat?.beat()
+    if (!this.#heartbeat?.isSilent) return
+    const silentMs = this.#heartbeat.unanswered * this.limits.pingIntervalMs
     if (child.awaited.size === 0 || silentMs > this.limits.timeoutMs) child.kill('blocked')
   }
 

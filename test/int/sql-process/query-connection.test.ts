@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { begunFrame } from '../../../src/sql-process/contract/frames.js'
-import { Answer, Line, type LineEvents } from '../../../src/sql-process/line.js'
+import { Answer, QueryConnection, type ConnectionEvents } from '../../../src/sql-process/query-connection.js'
 import { createQueryServer } from '../../../src/sql-process/process/query-server.js'
 import type { Frame, SelectRequest } from '../../../src/sql/contract/select.js'
 
@@ -32,7 +32,7 @@ const told = () => {
     said.push(word)
     waiting.get(word)?.()
   }
-  const events: LineEvents = {
+  const events: ConnectionEvents = {
     onBegun: (query) => say(`begun ${query}`),
     onEnded: (query) => say(`ended ${query}`),
     onAsked: () => Promise.reject(new Error('nobody asks')),
@@ -65,7 +65,7 @@ test('a query whose line is lost while it executes is not said to have ended', a
   closers.push(() => server.close())
   await once(server.listen(path), 'listening')
   const { said, events, heard } = told()
-  const answer = new Line(path, events).ask(7, request('SELECT 1'))
+  const answer = new QueryConnection(path, events).ask(7, request('SELECT 1'))
   expect(await answer.next()).toEqual({ begun: true })
   await expect(answer.next()).rejects.toThrow()
   await heard('closed 7')
@@ -84,7 +84,7 @@ test('a line is idle when its query has ended, and a cancelled one says nothing 
     yield end
   })
   const { said, events, heard } = told()
-  const line = new Line(path, events)
+  const line = new QueryConnection(path, events)
   const endless = line.ask(1, request('endless'))
   for (const part of ['begun', 'columns', 'rows']) expect(await endless.next()).toHaveProperty(part)
   endless.stop(new Error('gone'))
@@ -105,7 +105,7 @@ test('a query that is cancelled while the tables catch up gives its line back be
   })
   await serve(run, () => new Promise(() => undefined))
   const { said, events, heard } = told()
-  const waiting = new Line(path, events).ask(1, request('SELECT 1'))
+  const waiting = new QueryConnection(path, events).ask(1, request('SELECT 1'))
   waiting.stop(new Error('gone'))
   await expect(waiting.next()).rejects.toThrow('gone')
   await heard('idle')

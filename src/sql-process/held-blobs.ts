@@ -3,7 +3,7 @@ import type { BlobQuestion } from '../sql/contract/connected.js'
 import type { HoldBlob } from './contract/options.js'
 
 /** The blobs whose files queries read: each file stays until its query has ended. An ended process holds none. */
-export class HeldByQueries {
+export class HeldBlobs {
   readonly #held = new Map<number, HeldBlob[]>()
   #isOver = false
   /** Queries that ended while a blob was being fetched for them. */

@@ -1,4 +1,4 @@
-import type { Child } from './child.js'
+import type { SqlChildProcess } from './child-process.js'
 
 /**
  * A process without any message so far is still loading, which can take long on a busy machine. It may miss this many times as many pings.
@@ -9,12 +9,12 @@ const whileLoading = 12
  * Sends pings to a process. It counts pings without an answer instead of time: if the service itself got no processor time, it sent no
  * pings meanwhile.
  */
-export class Pulse {
+export class Heartbeat {
   #askedAt = Number.NEGATIVE_INFINITY
   #unanswered = 0
 
   constructor(
-    private readonly child: Pick<Child, 'heardAt' | 'ping'>,
+    private readonly child: Pick<SqlChildProcess, 'heardAt' | 'ping'>,
     private readonly silentMaxPings: number,
   ) {}
 
