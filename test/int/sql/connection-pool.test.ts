@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { connectionPoolOf } from '../../../src/sql/engine/connection/connection.js'
+import { connectionPoolOf } from '../../../src/sql/engine/duckdb-connection/duckdb-connection.js'
 import { TestLedger } from '../../support/log/ledger.js'
 
 let ledger: TestLedger

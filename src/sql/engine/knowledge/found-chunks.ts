@@ -1,6 +1,6 @@
 /**
  * Room: knowledge bases in a FROM: the search, and the chunks in their place. It imports events, basics, connections/contract,
- * knowledge/contract, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/connected alone.
+ * knowledge/contract, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/connected-tables alone.
  */
 
 import { foldName, type Json } from '../../../../events/common.js'
@@ -11,8 +11,8 @@ import type { KnowledgeFacts, ListedChunk, MetadataColumn } from '../../../knowl
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
 import { parseSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
-import type { FetchedRows } from '../connected/plan-scan.js'
-import { usedColumns } from '../connected/used-columns.js'
+import type { FetchedRows } from '../connected-tables/plan-scan.js'
+import { usedColumns } from '../connected-tables/used-columns.js'
 import { aliasOf } from '../session/describe.js'
 import type { KnowledgeTable } from '../resolve/resolve.js'
 import type { Session } from '../session/session.js'

@@ -4,8 +4,8 @@ import { limits } from '../../../basics/limits.js'
 import { aggregatesOf } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { isQuery, nodeOf, nodesOf, textOf, walk } from '../ast/nodes.js'
-import { limitOf } from '../connected/limits-of-query.js'
-import { isEmpty, showsEachRow } from '../connected/shown-columns.js'
+import { limitOf } from '../connected-tables/limits-of-query.js'
+import { isEmpty, showsEachRow } from '../connected-tables/shown-columns.js'
 
 /** The default number of chunks in a search. */
 const usualChunks = 10

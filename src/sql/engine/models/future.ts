@@ -2,7 +2,7 @@ import { DuckDBDateValue, DuckDBTimestampValue, type DuckDBAppender } from '@duc
 import { runOwn } from '../ast/duckdb.js'
 import type { Session } from '../session/session.js'
 import type { BoundModel, FutureRows, ScoringInput } from '../scoring/scoring-model.js'
-import { checkAborted } from '../connection/connection.js'
+import { checkAborted } from '../duckdb-connection/duckdb-connection.js'
 
 /** The columns of such a table. */
 export const timeColumn = 'ledger_time'

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { LongWork } from '../../../basics/long-work.js'
-import { checkAborted } from '../connection/connection.js'
+import { checkAborted } from '../duckdb-connection/duckdb-connection.js'
 import { prepareChecked, printSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { cast, columnRef } from '../ast/nodes.js'

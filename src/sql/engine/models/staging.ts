@@ -1,5 +1,5 @@
 import { DuckDBDataChunk, DOUBLE, StatementType, type DuckDBAppender, type DuckDBConnection } from '@duckdb/node-api'
-import { checkAborted } from '../connection/connection.js'
+import { checkAborted } from '../duckdb-connection/duckdb-connection.js'
 import { parseSelect, printSelect, readChecked, runOwn } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
 import { aliased, star } from '../ast/nodes.js'

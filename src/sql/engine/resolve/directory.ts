@@ -3,7 +3,7 @@ import type { StreamId } from '../../../../events/common.js'
 import { LRUCache } from 'lru-cache'
 import { engineSpoken } from '../../../catalogue/connection-engines.js'
 import { named } from '../../../dialect/names.js'
-import { perInstance } from '../connection/connection.js'
+import { perInstance } from '../duckdb-connection/duckdb-connection.js'
 import { at } from '../../relations/relation.js'
 
 export type ProjectEntry = { name: string; stream: string }

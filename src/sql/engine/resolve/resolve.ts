@@ -1,6 +1,6 @@
 /**
  * Room: which table, view or model a name means at a moment. It imports events, basics, catalogue, dialect, sql/relations, sql/contract,
- * sql/engine/connection and sql/engine/ast alone.
+ * sql/engine/duckdb-connection and sql/engine/ast alone.
  */
 
 import { Problem } from '../../../basics/errors.js'

@@ -19,7 +19,7 @@ import {
   walk,
 } from '../ast/nodes.js'
 import { expressionTemplate } from '../ast/templates.js'
-import { fetchHighest } from '../connected/plan-scan.js'
+import { fetchHighest } from '../connected-tables/plan-scan.js'
 import { leavesOf } from '../models/detach.js'
 import type { ConnectedTable } from '../resolve/resolve.js'
 import { lastPrefix } from '../read/mark-last.js'

@@ -13,7 +13,7 @@ import {
 } from '@duckdb/node-api'
 import { limits } from '../../../basics/limits.js'
 import { isRemote } from '../../../models/engines/contract/remote.js'
-import { perInstance } from '../connection/connection.js'
+import { perInstance } from '../duckdb-connection/duckdb-connection.js'
 import { doubles, rawItems } from '../../encode/vectors.js'
 import { inChunk, inputColumns } from './input-columns.js'
 import { RowMemo } from './row-memo.js'

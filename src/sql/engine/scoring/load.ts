@@ -3,7 +3,7 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { perInstance } from '../connection/connection.js'
+import { perInstance } from '../duckdb-connection/duckdb-connection.js'
 import type { AnyModel } from './scoring-model.js'
 
 /** Makes an artefact's bytes, which are in a file, ready to score. */

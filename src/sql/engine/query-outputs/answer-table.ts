@@ -1,12 +1,12 @@
 /**
  * Room: answers of a query instead of its rows: a file, a table or a plan. It imports events, basics, dialect, sql/contract, files/tables,
- * sql/engine/connection, sql/engine/ast and sql/engine/session alone.
+ * sql/engine/duckdb-connection, sql/engine/ast and sql/engine/session alone.
  */
 
 import { unreachable } from '../../../../events/common.js'
-import { preparedColumns } from '../connection/connection.js'
+import { preparedColumns } from '../duckdb-connection/duckdb-connection.js'
 import type { Frame } from '../../contract/select.js'
-import { explainPlan } from './plan.js'
+import { explainPlan } from './explain-plan.js'
 import type { PreparedQuery } from './prepared-query.js'
 import { writeTable } from './table-file.js'
 import type { SelectPurpose } from '../../contract/select-purpose.js'

@@ -7,7 +7,7 @@ import { footerSize, refuseLarge, TableTooLarge, textSize } from '../../../files
 import { limits } from '../../../basics/limits.js'
 import type { AstNode } from '../ast/json.js'
 import { columnHint, named } from '../../../dialect/names.js'
-import { preparedColumns } from '../connection/connection.js'
+import { preparedColumns } from '../duckdb-connection/duckdb-connection.js'
 import { running } from '../session/sources.js'
 import { fittedValue } from './fitted-value.js'
 import { checkNames } from '../../../dialect/column-names.js'
