@@ -3,7 +3,7 @@ import { limits } from '../../basics/limits.js'
 import { badFile, tooLarge } from '../tables/bad-rows.js'
 import type { StagedTable } from '../tables/staged-table.js'
 import { StagingFile } from '../tables/staging-file.js'
-import { columnType } from '../types/column-types.js'
+import { columnType } from '../types/type-inference.js'
 import { shapes } from '../types/shapes.js'
 import { detectEncoding, readUtf8 } from './encoding.js'
 

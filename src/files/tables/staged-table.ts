@@ -1,7 +1,7 @@
 /** Room: the table of an upload while it is made: its rows, its bad rows and its Parquet file. It imports basics and files/types alone. */
 
 import type { ColumnRename } from '../types/column-names.js'
-import type { TypedColumn } from '../types/column-types.js'
+import type { TypedColumn } from '../types/type-inference.js'
 
 /**
  * A table whose checked rows are in a file: UTF-8, a known separator, every row with the fields of the first columns, quotes doubled inside

@@ -1,6 +1,6 @@
 /** Room: the types and names of columns, found from the texts in them. It imports basics alone. */
 
-import { dateFinding } from './date-types.js'
+import { dateFinding } from './date-inference.js'
 import { shapes } from './shapes.js'
 import { missingMarkers } from './value-shapes.js'
 
