@@ -1,5 +1,5 @@
 import { genesis } from '../../events/stored/chain.js'
-import { readCheckpoint } from '../audit/checkpoint.js'
+import { readTlogCheckpoint } from '../audit/tlog-checkpoint.js'
 import { readNote } from '../audit/note.js'
 import type { NoteSigner } from '../audit/note-key.js'
 import type { LogReader } from '../log/sqlite/log-reader.js'
@@ -39,7 +39,7 @@ export const begunIn = async ({ store, reader, signer }: Place): Promise<Archive
       `the manifest of ${place} is not signed by this log's key: it was changed, or the key is newer. Name a new directory`,
     )
   const proofs = reader.proofs()
-  const root = readCheckpoint(readNote(found.checkpoint)?.text ?? '')?.root
+  const root = readTlogCheckpoint(readNote(found.checkpoint)?.text ?? '')?.root
   if (found.size > proofs.size || !root?.equals(proofs.rootAt(found.size)))
     throw new ConfigError(`${place} has other events than the log up to position ${found.size}: name a new directory`)
   return found

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { chainLeaf, genesis, leafHash } from '../../events/stored/chain.js'
-import { originOf, readCheckpoint } from '../audit/checkpoint.js'
+import { originOf, readTlogCheckpoint } from '../audit/tlog-checkpoint.js'
 import { judge, readNote } from '../audit/note.js'
 import { readVerifierKey, type NoteVerifier } from '../audit/note-key.js'
 import { hashFile, inOwnDirectory } from '../basics/disk.js'
@@ -191,7 +191,7 @@ const faultsIn = (manifest: ArchiveManifest, signer: NoteVerifier | undefined, h
   const { log, size } = manifest
   const faults: string[] = []
   const note = readNote(manifest.checkpoint)
-  const checkpoint = note && readCheckpoint(note.text)
+  const checkpoint = note && readTlogCheckpoint(note.text)
   if (!signer || !isSigned(manifest, [signer])) faults.push('the manifest is not signed by this key, or was changed')
   if (!signer || !note || judge(note, signer) !== 'signed') faults.push('the head in the manifest is not signed by this key')
   if (checkpoint?.origin !== originOf(log) || checkpoint.size !== size) faults.push('the head in the manifest does not belong to its size')
@@ -226,7 +226,7 @@ export const checkArchive = async ({ store, heads, key, onProgress, waitMs = 0 }
       onProgress?.(walk.position)
     }
     if (walk.chain.toString('hex') !== manifest.chain) fault('the events do not end in the chain value of the manifest')
-    const root = readCheckpoint(readNote(manifest.checkpoint)?.text ?? '')?.root
+    const root = readTlogCheckpoint(readNote(manifest.checkpoint)?.text ?? '')?.root
     if (!root?.equals(walk.root)) fault('the events do not match the head in the manifest')
   } catch (error) {
     // The place could not be read. That is not a fault of the export.

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { ConfigError } from '../setup/config.js'
 import { sync, writeWhole } from '../basics/disk.js'
 import type { DataPaths } from '../setup/data-directory.js'
-import { originOf } from './checkpoint.js'
+import { originOf } from './tlog-checkpoint.js'
 import { noteSigner, seedBytes, type NoteSigner } from './note-key.js'
 
 /** The log's notes about the keys that sign its heads. */

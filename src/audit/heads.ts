@@ -4,7 +4,7 @@
  */
 
 import type { LogTree } from '../log/contract/log.js'
-import { checkpointText } from './checkpoint.js'
+import { checkpointText } from './tlog-checkpoint.js'
 import type { NoteSigner } from './note-key.js'
 
 /** The signed head of a size and its root. */

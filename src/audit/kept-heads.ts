@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { ConfigError } from '../setup/config.js'
 import type { KeptHead } from '../log/verify/verify.js'
-import { logOf, readCheckpoint } from './checkpoint.js'
+import { logOf, readTlogCheckpoint } from './tlog-checkpoint.js'
 import { readNote, type Note } from './note.js'
 
 /** A head that was kept elsewhere; `note` is the signed text, which the older JSON form lacks. */
@@ -21,7 +21,7 @@ const older = (line: string): ReadHead | undefined => {
 
 const signed = (text: string): ReadHead | undefined => {
   const note = readNote(text)
-  const checkpoint = note && readCheckpoint(note.text)
+  const checkpoint = note && readTlogCheckpoint(note.text)
   return checkpoint && { note, head: { logId: logOf(checkpoint.origin), position: checkpoint.size, root: checkpoint.root } }
 }
 

@@ -28,7 +28,7 @@ import { parseArgs } from 'node:util'
 import { checkFile } from './export-file.js'
 import { readHeads, readKey, type Head, type Key } from './heads.js'
 import { MalformedInputError } from './lines.js'
-import { checkProof, readProof } from './proof.js'
+import { checkProof, readProof } from './inclusion-proof.js'
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 

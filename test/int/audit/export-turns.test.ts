@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { originOf } from '../../../src/audit/checkpoint.js'
+import { originOf } from '../../../src/audit/tlog-checkpoint.js'
 import { Heads } from '../../../src/audit/heads.js'
 import { noteSigner } from '../../../src/audit/note-key.js'
 import { exportSource } from '../../../src/http/routes/export.js'

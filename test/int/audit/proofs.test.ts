@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import * as z from 'zod'
 import { leafHash } from '../../../events/stored/chain.js'
-import { originOf, readCheckpoint } from '../../../src/audit/checkpoint.js'
+import { originOf, readTlogCheckpoint } from '../../../src/audit/tlog-checkpoint.js'
 import { readVerifierKey } from '../../../src/audit/note-key.js'
 import { judge, readNote } from '../../../src/audit/note.js'
 import { extendsTree, includes, mth } from '../../support/log/rfc9162.js'
@@ -25,7 +25,7 @@ const checkpoint = async (note: unknown) => {
   const { body: vkey } = await get('/api/log/key')
   const read = readNote(String(note))!
   expect(judge(read, readVerifierKey(String(vkey).trim())!)).toBe('signed')
-  return readCheckpoint(read.text)!
+  return readTlogCheckpoint(read.text)!
 }
 
 describe('over HTTP', () => {

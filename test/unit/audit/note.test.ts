@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { checkpointText, originOf, readCheckpoint } from '../../../src/audit/checkpoint.js'
+import { checkpointText, originOf, readTlogCheckpoint } from '../../../src/audit/tlog-checkpoint.js'
 import { headsIn } from '../../../src/audit/kept-heads.js'
 import { noteSigner, readVerifierKey } from '../../../src/audit/note-key.js'
 import { judge, readNote } from '../../../src/audit/note.js'
@@ -71,9 +71,9 @@ describe('checkpoints', () => {
   const example = `example.com/behind-the-sofa\n20852163\n${root.toString('base64')}\n`
 
   test('are written and read as the specification has them', () => {
-    expect(readCheckpoint(example)).toEqual({ origin: 'example.com/behind-the-sofa', size: 20_852_163, root })
+    expect(readTlogCheckpoint(example)).toEqual({ origin: 'example.com/behind-the-sofa', size: 20_852_163, root })
     expect(checkpointText({ origin: 'example.com/behind-the-sofa', size: 20_852_163, root })).toBe(example)
-    expect(readCheckpoint(`${example}an extension\n`)?.size).toBe(20_852_163)
+    expect(readTlogCheckpoint(`${example}an extension\n`)?.size).toBe(20_852_163)
   })
 
   test.each([
@@ -84,7 +84,7 @@ describe('checkpoints', () => {
     ['a root cut short', example.replace('CsUY', '')],
     ['no end', example.slice(0, -1)],
     ['an empty line', `${example}\n`],
-  ])('a text with %s is none', (_, text) => expect(readCheckpoint(text)).toBeUndefined())
+  ])('a text with %s is none', (_, text) => expect(readTlogCheckpoint(text)).toBeUndefined())
 
   test('a file holds any number of heads, of both kinds', () => {
     const signer = noteSigner(originOf('a-log'), Buffer.alloc(32, 7))

@@ -2,7 +2,7 @@ import { hashBytes } from '../log/proof/tiles.js'
 import { fromBase64 } from './note-key.js'
 
 /** The statement of a log about itself at a size, in C2SP's tlog-checkpoint format: its origin, its number of events, and their root. */
-export type Checkpoint = { origin: string; size: number; root: Buffer }
+export type TlogCheckpoint = { origin: string; size: number; root: Buffer }
 
 const prefix = 'mindledger/'
 
@@ -13,10 +13,10 @@ export const originOf = (logId: string): string => prefix + logId
 export const logOf = (origin: string): string => (origin.startsWith(prefix) ? origin.slice(prefix.length) : origin)
 
 /** The text of a checkpoint, to be signed as a note. */
-export const checkpointText = ({ origin, size, root }: Checkpoint): string => `${origin}\n${size}\n${root.toString('base64')}\n`
+export const checkpointText = ({ origin, size, root }: TlogCheckpoint): string => `${origin}\n${size}\n${root.toString('base64')}\n`
 
 /** Reads the text of a checkpoint; lines after the third are extensions, which are ignored. Undefined if the text is not a checkpoint. */
-export const readCheckpoint = (text: string): Checkpoint | undefined => {
+export const readTlogCheckpoint = (text: string): TlogCheckpoint | undefined => {
   const [origin = '', size = '', encoded = '', ...rest] = text.split('\n')
   const root = fromBase64(encoded)
   const isWhole = rest.length > 0 && rest.at(-1) === '' && !rest.slice(0, -1).includes('')
