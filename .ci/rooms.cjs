@@ -101,7 +101,7 @@ module.exports = [
   'audit/verifier',
   'audit',
   'erasure',
-  'rotation',
+  'key-rotation',
   'backup',
   'archive',
   'migration',

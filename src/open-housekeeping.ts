@@ -9,7 +9,7 @@ import { JobScheduler } from './jobs/scheduler.js'
 import { SingletonTask } from './log/contract/singleton-task.js'
 import type { KnowledgeParts } from './open-knowledge.js'
 import type { Storage } from './open-storage.js'
-import { KeyRotation } from './rotation/key-rotation.js'
+import { KeyRotation } from './key-rotation/key-rotation.js'
 import type { Config } from './setup/config.js'
 import type { SqlEngine } from './sql/facade/execute.js'
 

@@ -7,7 +7,7 @@ import { checkDataDirectory, lockDataDirectory } from '../../setup/data-director
 import { cliOrigin } from '../../log/contract/origins.js'
 import { SqliteLog } from '../../log/sqlite/sqlite-log.js'
 import { masterKeys } from '../../vault/key-files.js'
-import { KeyRotation } from '../../rotation/key-rotation.js'
+import { KeyRotation } from '../../key-rotation/key-rotation.js'
 import { Vault } from '../../vault/vault.js'
 import type { Output } from '../terminal/output.js'
 import { refusalText, runningServer, type Reach, type Server } from '../access/server.js'
