@@ -40,7 +40,7 @@ const parts = await build({
     log: 'src/log/index.ts',
     'ingest-process': 'src/files/ingest/ingest-process.ts',
     'train-process': 'src/models/training/train-process.ts',
-    'pool-thread': 'src/models/engines/tables/boosting/pool-thread.ts',
+    'pool-thread': 'src/models/engines/tabular/boosting/pool-thread.ts',
     'onnx-process': 'src/models/engines/onnx/onnx-process.ts',
     'knowledge-process': 'src/knowledge/index/index-process.ts',
     'export-process': 'src/archive/export-process.ts',

@@ -2,7 +2,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { findEngine } from '../../src/models/engines/engines.js'
 import { loadInMemory } from '../../test/support/models/in-memory.js'
 import { MatrixBuilder } from '../../src/models/data/matrix.js'
-import { outputs } from '../../src/models/engines/tables/predictor.js'
+import { outputs } from '../../src/models/engines/tabular/predictor.js'
 import { columnTypeOf, type ColumnDescriptor } from '../../src/models/data/values.js'
 import type { Metric, Table } from './tables.js'
 

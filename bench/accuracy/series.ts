@@ -1,7 +1,7 @@
 import { trainForecast } from '../../src/models/engines/forecast/train.js'
 import { loadForecast } from '../../src/models/engines/forecast/predictor.js'
 import { MatrixBuilder } from '../../src/models/data/matrix.js'
-import { outputs } from '../../src/models/engines/tables/predictor.js'
+import { outputs } from '../../src/models/engines/tabular/predictor.js'
 import { readTable } from './measure.js'
 
 const year = 12

@@ -1,6 +1,6 @@
 import { DOUBLE, DuckDBDataChunk, DuckDBInstance, type DuckDBVector } from '@duckdb/node-api'
 import { readFileSync } from 'node:fs'
-import { loadPredictor, outputs } from '../../src/models/engines/tables/predictor.js'
+import { loadPredictor, outputs } from '../../src/models/engines/tabular/predictor.js'
 
 // The minimum that scores a table beside its query: stream the inputs out, score each chunk with the same engine, append the scores to a
 // temporary table, and run the outer query over both. It never yields to other work, and records nothing.

@@ -1,4 +1,4 @@
-import { nodeKinds, type Forest } from '../../src/models/engines/tables/boosting/forest.js'
+import { nodeKinds, type Forest } from '../../src/models/engines/tabular/boosting/forest.js'
 import { encode, message, type Message } from './protobuf.js'
 
 const ints = 7n

@@ -3,9 +3,9 @@
 import { defaultEngine, engineNamed, unknownEngine } from '../../catalogue/engines.js'
 import { onnxVersion, refuseToTrain } from '../../catalogue/onnx-import.js'
 import { forecastVersion, trainForecast } from './forecast/train.js'
-import type { OnProgress } from './tables/fit.js'
+import type { OnProgress } from './tabular/fit.js'
 import type { Matrix } from '../data/matrix.js'
-import { engineVersion, trainTable, type EngineSettings, type TrainedModel, type TrainOptions } from './tables/train.js'
+import { engineVersion, trainTable, type EngineSettings, type TrainedModel, type TrainOptions } from './tabular/train.js'
 
 /** An engine that learns from a matrix. Its artefacts begin with a magic text of their own (`load.ts`). */
 export type TrainingEngine = {

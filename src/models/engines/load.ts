@@ -1,10 +1,10 @@
 import { Problem } from '../../basics/errors.js'
-import { boostMagic } from './tables/artefact.js'
+import { boostMagic } from './tabular/artefact.js'
 import { forecastMagic } from './forecast/artefact.js'
 import { loadForecast } from './forecast/predictor.js'
 import { onnxMagic } from './onnx/artefact.js'
 import { loadOnnx } from './onnx/predictor.js'
-import { loadPredictor } from './tables/predictor.js'
+import { loadPredictor } from './tabular/predictor.js'
 import type { AnyPredictor } from './contract/remote.js'
 
 type Format = { magic: string; load: (artefact: Uint8Array, file: string) => AnyPredictor }

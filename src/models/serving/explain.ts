@@ -1,6 +1,6 @@
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { outputs, type Predictor } from '../engines/tables/predictor.js'
+import { outputs, type Predictor } from '../engines/tabular/predictor.js'
 import { isRemote, type AnyPredictor } from '../engines/contract/remote.js'
 
 /** The parts of a prediction, on the named scale: `base` + all `inputs` + `rest` = `sum`. */

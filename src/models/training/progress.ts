@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { limits } from '../../basics/limits.js'
 import type { Peers } from '../../log/contract/peers.js'
-import type { Progress } from '../engines/tables/fit.js'
+import type { Progress } from '../engines/tabular/fit.js'
 
 /** The progress of training a model's version (the model is named by its stream); undefined when the training waits or is over. */
 export type ProgressOf = (model: string, version: number) => Progress | undefined

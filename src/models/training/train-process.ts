@@ -5,12 +5,12 @@ import { backgroundPriority, lowerPriority } from '../../basics/priority.js'
 import { refuseAnswerNames } from '../engines/contract/answer-columns.js'
 import { findEngine } from '../engines/engines.js'
 import type { Base } from '../data/fine-tuning.js'
-import type { Progress } from '../engines/tables/fit.js'
+import type { Progress } from '../engines/tabular/fit.js'
 import { importOnnx, type ImportReport } from '../engines/onnx/import.js'
 import type { OnnxOptions } from '../../catalogue/onnx-options.js'
 import { decodeMatrix, encodeMatrix } from '../data/matrix-format.js'
 import { readRows, type ReadRows, type RowsFile } from '../data/rows-file.js'
-import type { TrainOptions, TrainReport } from '../engines/tables/train.js'
+import type { TrainOptions, TrainReport } from '../engines/tabular/train.js'
 
 /**
  * The only message to the process. If it has `rows`, the process makes the matrix from them (after the rows of a `base`), and writes it to

@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { Problem, problemOf } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { startProgram } from '../../setup/start-program.js'
-import type { Progress } from '../engines/tables/fit.js'
+import type { Progress } from '../engines/tabular/fit.js'
 import type { ImportReport } from '../engines/onnx/import.js'
-import type { TrainReport } from '../engines/tables/train.js'
+import type { TrainReport } from '../engines/tabular/train.js'
 import type { MadeMatrix, MatrixJob, TrainJob, TrainMessage } from './train-process.js'
 
 export type TrainResult = { report: TrainReport | ImportReport; artefactSha256: string }

@@ -19,7 +19,7 @@ import type { Origin, Resources } from '../../log/contract/log.js'
 import { causedBy } from '../../log/contract/origins.js'
 import { startProcessor, type Processing } from '../../log/emmett/processor.js'
 import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
-import type { Progress } from '../engines/tables/fit.js'
+import type { Progress } from '../engines/tabular/fit.js'
 import type { HeardProgress } from './progress.js'
 import { reasonOf, trainingRequest } from './training-record.js'
 import {

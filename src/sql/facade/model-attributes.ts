@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { keepsRows, type Model, type ModelVersion } from '../../../events/model.js'
-import type { Progress } from '../../models/engines/tables/fit.js'
+import type { Progress } from '../../models/engines/tabular/fit.js'
 import { optionsOf } from '../../catalogue/engine-options.js'
 import { maskSecrets } from '../../vault/seal-secrets.js'
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { MatrixBuilder } from '../../../src/models/data/matrix.js'
 import { loadInMemory } from '../../support/models/in-memory.js'
-import { loadPredictor } from '../../../src/models/engines/tables/predictor.js'
+import { loadPredictor } from '../../../src/models/engines/tabular/predictor.js'
 import type { ColumnType } from '../../../src/models/data/values.js'
 import type { LoadModel } from '../../../src/sql/engine/scoring/load.js'
 import type { ScoringModel } from '../../../src/sql/engine/scoring/scoring-model.js'

@@ -1,6 +1,6 @@
 import { loadModel } from '../../../src/models/engines/load.js'
 import { isRemote } from '../../../src/models/engines/contract/remote.js'
-import type { Predictor } from '../../../src/models/engines/tables/predictor.js'
+import type { Predictor } from '../../../src/models/engines/tabular/predictor.js'
 
 /** Loads a model that runs in memory. @throws TypeError for one that runs in a process of its own */
 export const loadInMemory = (artefact: Uint8Array): Predictor => {

@@ -1,8 +1,8 @@
 import { defaultEngine } from '../../../src/catalogue/engines.js'
-import type { OnProgress } from '../../../src/models/engines/tables/fit.js'
+import type { OnProgress } from '../../../src/models/engines/tabular/fit.js'
 import type { Matrix } from '../../../src/models/data/matrix.js'
 import { tableOptions } from '../../../src/catalogue/engine-options.js'
-import { trainTable, type TrainedModel, type TrainOptions } from '../../../src/models/engines/tables/train.js'
+import { trainTable, type TrainedModel, type TrainOptions } from '../../../src/models/engines/tabular/train.js'
 
 /**
  * Trains with the default engine, synchronously in this process.

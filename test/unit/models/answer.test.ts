@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { answerRows } from '../../../src/models/serving/answer.js'
 import { findEngine } from '../../../src/models/engines/engines.js'
-import { loadPredictor, type Predictor } from '../../../src/models/engines/tables/predictor.js'
+import { loadPredictor, type Predictor } from '../../../src/models/engines/tabular/predictor.js'
 import { matrixOf, mixture, penguins } from './tables.js'
 import { engineInfos } from '../../../src/catalogue/engines.js'
 import { train } from '../../support/models/train.js'

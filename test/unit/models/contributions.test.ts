@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { answerRows, type InputRow } from '../../../src/models/serving/answer.js'
-import { decodeArtefact, encodeArtefact, type Model } from '../../../src/models/engines/tables/artefact.js'
+import { decodeArtefact, encodeArtefact, type Model } from '../../../src/models/engines/tabular/artefact.js'
 import type { Explanation } from '../../../src/models/serving/explain.js'
 import { limits } from '../../../src/basics/limits.js'
-import { coefficientsOf, type LinearTerm } from '../../../src/models/engines/tables/linear/design.js'
-import { loadPredictor, type Predictor } from '../../../src/models/engines/tables/predictor.js'
+import { coefficientsOf, type LinearTerm } from '../../../src/models/engines/tabular/linear/design.js'
+import { loadPredictor, type Predictor } from '../../../src/models/engines/tabular/predictor.js'
 import { train } from '../../support/models/train.js'
 import { asObjects, friedman, matrixOf, mixture, type Table } from './tables.js'
 

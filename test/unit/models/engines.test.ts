@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { findEngine } from '../../../src/models/engines/engines.js'
 import { loadInMemory } from '../../support/models/in-memory.js'
 import type { GivenOptions } from '../../../src/catalogue/engine-options.js'
-import { outputs } from '../../../src/models/engines/tables/predictor.js'
+import { outputs } from '../../../src/models/engines/tabular/predictor.js'
 import { friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 
 const trained = async (engine: string, table: Table, target: string, options: GivenOptions = {}) =>

@@ -1,10 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import { binFeature, binTable, type BinnedTable } from '../../../src/models/engines/tables/boosting/bins.js'
-import { WorkerPool } from '../../../src/models/engines/tables/boosting/worker-pool.js'
-import { crossFit, refit } from '../../../src/models/engines/tables/boosting/cross-fit.js'
-import { areOver, changesOf, endRuns, haveDone, prepareRuns, waitForChange } from '../../../src/models/engines/tables/boosting/fold-runs.js'
-import { lossOf } from '../../../src/models/engines/tables/boosting/loss.js'
+import { binFeature, binTable, type BinnedTable } from '../../../src/models/engines/tabular/boosting/bins.js'
+import { WorkerPool } from '../../../src/models/engines/tabular/boosting/worker-pool.js'
+import { crossFit, refit } from '../../../src/models/engines/tabular/boosting/cross-fit.js'
+import {
+  areOver,
+  changesOf,
+  endRuns,
+  haveDone,
+  prepareRuns,
+  waitForChange,
+} from '../../../src/models/engines/tabular/boosting/fold-runs.js'
+import { lossOf } from '../../../src/models/engines/tabular/boosting/loss.js'
 import { defineFeatures, featureValues } from '../../../src/models/data/features.js'
 import { dealFolds } from '../../../src/models/data/folds.js'
 import type { MatrixColumn } from '../../../src/models/data/matrix.js'

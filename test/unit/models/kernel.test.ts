@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { nodeKinds, type Forest } from '../../../src/models/engines/tables/boosting/forest.js'
-import { compileForest } from '../../../src/models/engines/tables/boosting/kernel.js'
-import { layOut } from '../../../src/models/engines/tables/boosting/layout.js'
+import { nodeKinds, type Forest } from '../../../src/models/engines/tabular/boosting/forest.js'
+import { compileForest } from '../../../src/models/engines/tabular/boosting/kernel.js'
+import { layOut } from '../../../src/models/engines/tabular/boosting/layout.js'
 import { Random } from '../../../src/models/numerics/random.js'
 
 const width = 5

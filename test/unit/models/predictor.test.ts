@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { decodeArtefact, encodeArtefact } from '../../../src/models/engines/tables/artefact.js'
-import { loadPredictor, outputs, type Predictor } from '../../../src/models/engines/tables/predictor.js'
+import { decodeArtefact, encodeArtefact } from '../../../src/models/engines/tabular/artefact.js'
+import { loadPredictor, outputs, type Predictor } from '../../../src/models/engines/tabular/predictor.js'
 import { train } from '../../support/models/train.js'
 import { asObjects, columnOf, friedman, matrixOf, mixture, penguins, type Table } from './tables.js'
 

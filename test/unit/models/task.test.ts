@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { makePlan } from '../../../src/models/engines/tables/plan.js'
+import { makePlan } from '../../../src/models/engines/tabular/plan.js'
 import { defineTask, type Task } from '../../../src/models/data/task.js'
 import type { ColumnDescriptor } from '../../../src/models/data/values.js'
 import { matrixOf } from './tables.js'

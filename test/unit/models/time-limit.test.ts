@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { foldsShare, TimeLimit } from '../../../src/models/engines/tables/time-limit.js'
-import type { TrainOptions } from '../../../src/models/engines/tables/train.js'
+import { foldsShare, TimeLimit } from '../../../src/models/engines/tabular/time-limit.js'
+import type { TrainOptions } from '../../../src/models/engines/tabular/train.js'
 import { train } from '../../support/models/train.js'
 import { friedman, matrixOf } from './tables.js'
 

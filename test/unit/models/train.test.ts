@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { tableOptions } from '../../../src/catalogue/engine-options.js'
 import { MatrixBuilder } from '../../../src/models/data/matrix.js'
-import { loadPredictor, outputs, type Predictor } from '../../../src/models/engines/tables/predictor.js'
-import { trainTable } from '../../../src/models/engines/tables/train.js'
+import { loadPredictor, outputs, type Predictor } from '../../../src/models/engines/tabular/predictor.js'
+import { trainTable } from '../../../src/models/engines/tabular/train.js'
 import { train } from '../../support/models/train.js'
 import { asObjects, cars, columnOf, friedman, matrixOf, mixture, penguins, split, vega, type Table } from './tables.js'
 

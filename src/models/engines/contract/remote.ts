@@ -1,9 +1,9 @@
 /**
- * Room: the interface of an engine whose models run in another process. It imports events, basics and models/engines/tables alone.
+ * Room: the interface of an engine whose models run in another process. It imports events, basics and models/engines/tabular alone.
  */
 
-import type { ColumnVector } from '../tables/encode.js'
-import type { Predictor } from '../tables/predictor.js'
+import type { ColumnVector } from '../tabular/encode.js'
+import type { Predictor } from '../tabular/predictor.js'
 
 /**
  * A model that runs in a process of its own, so its results are asynchronous. It returns the same numbers as `predictBatch` of a

@@ -1,5 +1,5 @@
 import type { Matrix } from '../../data/matrix.js'
-import type { TrainReport } from '../tables/report.js'
+import type { TrainReport } from '../tabular/report.js'
 import type { Warning } from '../../data/warnings.js'
 import type { Frequency } from './frequency.js'
 import { aboutMethods, methods } from './methods.js'
@@ -7,7 +7,7 @@ import type { SeriesRequest } from '../../../catalogue/forecast-options.js'
 import type { Panel, Series } from './panel.js'
 import { seriesMetrics } from './scores.js'
 import type { SeriesModel } from './series-model.js'
-import type { SeriesReport } from '../tables/series-report.js'
+import type { SeriesReport } from '../tabular/series-report.js'
 import { timeText } from './times.js'
 
 /**

@@ -1,14 +1,14 @@
 /**
- * Room: the engine for series. It imports basics, catalogue, files/tables, models/numerics, models/data and models/engines/tables alone.
+ * Room: the engine for series. It imports basics, catalogue, files/tables, models/numerics, models/data and models/engines/tabular alone.
  */
 
 import { wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import type { OnProgress } from '../tables/fit.js'
-import { checkLevel } from '../tables/prediction-interval.js'
+import type { OnProgress } from '../tabular/fit.js'
+import { checkLevel } from '../tabular/prediction-interval.js'
 import type { Matrix } from '../../data/matrix.js'
 import { readOptions } from '../../../catalogue/engine-options.js'
-import type { TrainedModel, TrainOptions } from '../tables/train.js'
+import type { TrainedModel, TrainOptions } from '../tabular/train.js'
 import { encodeForecast, type ForecastModel } from './artefact.js'
 import { inferFrequency, type Frequency } from './frequency.js'
 import { stepsTo } from './grid.js'

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter } from '../../numerics/bytes.js'
-import type { ModelInput } from '../tables/artefact.js'
+import type { ModelInput } from '../tabular/artefact.js'
 import type { ClassLabel, Task } from '../../data/task.js'
 import type { InputTensor } from './messages.js'
 

@@ -1,8 +1,8 @@
 import { wrong } from '../../../basics/errors.js'
-import type { ColumnVector } from '../tables/encode.js'
+import type { ColumnVector } from '../tabular/encode.js'
 import { cellOf, unusable } from '../../data/row-problems.js'
 import { readCell, readText } from '../../data/values.js'
-import type { ModelInput } from '../tables/artefact.js'
+import type { ModelInput } from '../tabular/artefact.js'
 import type { Column, InputTensor } from './messages.js'
 import type { TensorType } from './runtime.js'
 

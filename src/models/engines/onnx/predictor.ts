@@ -1,5 +1,5 @@
-import { Encoder, type ColumnVector } from '../tables/encode.js'
-import { outputs } from '../tables/predictor.js'
+import { Encoder, type ColumnVector } from '../tabular/encode.js'
+import { outputs } from '../tabular/predictor.js'
 import type { RemotePredictor } from '../contract/remote.js'
 import { sentTwice } from '../../data/row-problems.js'
 import { decodeOnnx, type OnnxHeader } from './artefact.js'

@@ -1,7 +1,7 @@
 import { Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { refuseAnswerNames } from '../contract/answer-columns.js'
-import type { ModelInput } from '../tables/artefact.js'
+import type { ModelInput } from '../tabular/artefact.js'
 import type { ColumnType } from '../../data/values.js'
 import type { InputTensor } from './messages.js'
 import { tensorTypes, type TensorType, type ValueMetadata } from './runtime.js'

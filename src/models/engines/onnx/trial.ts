@@ -1,5 +1,5 @@
 import { isProblem, Problem, wrong } from '../../../basics/errors.js'
-import type { ModelInput } from '../tables/artefact.js'
+import type { ModelInput } from '../tabular/artefact.js'
 import { nearest } from '../../../basics/nearest.js'
 import { readColumns, typesOf } from './columns.js'
 import type { Column, Output, Run } from './messages.js'
