@@ -127,7 +127,7 @@ module.exports = [
   'cli',
   'console/api',
   'console/basics',
-  'console/parts',
+  'console/components',
   'console/styles',
   'console/pages/resources',
   'console/pages/home',
@@ -141,6 +141,6 @@ module.exports = [
   'console/pages/audit',
   'console/pages/compare',
   'console/pages/health',
-  'console/frame',
+  'console/layout',
   'console',
 ]

@@ -1,4 +1,4 @@
-/** Room: the start of the console in a browser. It imports console/styles and console/frame alone. */
+/** Room: the start of the console in a browser. It imports console/styles and console/layout alone. */
 
 // The console: a web application over the API of the service that serves it. It imports no code of the service; the API is their only
 // common interface. Each page is a room of its own, and is loaded when it is first shown.
@@ -6,11 +6,11 @@
 import { render } from 'preact'
 import './styles/base.css'
 import './styles/controls.css'
-import './styles/frame.css'
+import './styles/layout.css'
 import './styles/parts.css'
 import './styles/screens.css'
 import './styles/pictures.css'
-import { Frame } from './frame/frame.js'
+import { Layout } from './layout/layout.js'
 
 const root = document.getElementById('console')
-if (root) render(<Frame />, root)
+if (root) render(<Layout />, root)

@@ -5,9 +5,9 @@ import { costText, loadCost } from '../../basics/cost.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
-import { Busy, Refusal } from '../../parts/notice.js'
-import { Rows } from '../../parts/rows.js'
-import { countText } from '../../parts/value.js'
+import { Busy, Refusal } from '../../components/notice.js'
+import { Rows } from '../../components/rows.js'
+import { countText } from '../../components/value.js'
 
 type Query = { sql: string; columns: string[]; rows: Value[][]; cut: boolean }
 

@@ -1,11 +1,11 @@
-/** Room: the pages of recorded answers of agents. It imports console/api, console/basics and console/parts alone. */
+/** Room: the pages of recorded answers of agents. It imports console/api, console/basics and console/components alone. */
 
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
-import { Listing } from '../../parts/listing.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { countText } from '../../parts/value.js'
+import { Listing } from '../../components/listing.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { countText } from '../../components/value.js'
 
 type ListedAnswer = {
   position: number

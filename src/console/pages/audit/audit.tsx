@@ -1,11 +1,11 @@
-/** Room: the page that checks the log, and erases data. It imports console/api, console/basics and console/parts alone. */
+/** Room: the page that checks the log, and erases data. It imports console/api, console/basics and console/components alone. */
 
 import { useSignal } from '@preact/signals'
 import { apiUrl, type ApiError } from '../../api/request.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, place } from '../../basics/place.js'
 import { saveFile } from '../../basics/save-file.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { canCheck, checkEvent, checkKept, loadHead, type Finding } from './checks.js'
 import { Erasures } from './erasures.js'
 import { parseHeads, type Head } from './head.js'

@@ -3,8 +3,8 @@ import { json, type ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { asApiError } from '../../basics/loading.js'
 import { hrefOf } from '../../basics/place.js'
-import { Refusal } from '../../parts/notice.js'
-import { countText } from '../../parts/value.js'
+import { Refusal } from '../../components/notice.js'
+import { countText } from '../../components/value.js'
 
 /** The subjects that can be erased, and the fields that identify them. A single field is sent as a plain value. */
 const subjects: Readonly<Record<string, readonly string[]>> = {

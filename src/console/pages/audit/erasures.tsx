@@ -1,8 +1,8 @@
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf } from '../../basics/place.js'
-import { Listing } from '../../parts/listing.js'
-import { Busy, Refusal } from '../../parts/notice.js'
+import { Listing } from '../../components/listing.js'
+import { Busy, Refusal } from '../../components/notice.js'
 import { Erase } from './erase.js'
 
 const shownErasures = 50

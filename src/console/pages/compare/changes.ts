@@ -2,7 +2,7 @@ import { json } from '../../api/request.js'
 import { isObject, memberOf, select, type Value } from '../../api/sql.js'
 import { headAt } from '../../basics/head.js'
 import { apiPathOf, kindNamed, type KindInfo } from '../../basics/kinds.js'
-import type { Operation } from '../../parts/diff.js'
+import type { Operation } from '../../components/diff.js'
 
 export type Moments = { from: string; to: string | undefined }
 

@@ -1,11 +1,11 @@
-/** Room: the page that compares two moments. It imports console/api, console/basics and console/parts alone. */
+/** Room: the page that compares two moments. It imports console/api, console/basics and console/components alone. */
 
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, place } from '../../basics/place.js'
 import { kindNamed, pathOfResource } from '../../basics/kinds.js'
-import { Diff } from '../../parts/diff.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { countText } from '../../parts/value.js'
+import { Diff } from '../../components/diff.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { countText } from '../../components/value.js'
 import { loadChanges, loadDifferences, type ResourceChange, type Moments } from './changes.js'
 
 const Differences = ({ changed, moments }: { changed: ResourceChange; moments: Moments }) => {

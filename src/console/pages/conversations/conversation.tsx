@@ -2,7 +2,7 @@ import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
 import './style.css'
 
 type Message = {

@@ -1,13 +1,13 @@
-/** Room: the pages of conversations of chatbots. It imports console/api, console/basics and console/parts alone. */
+/** Room: the pages of conversations of chatbots. It imports console/api, console/basics and console/components alone. */
 
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
-import { Listing } from '../../parts/listing.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { countText } from '../../parts/value.js'
+import { Listing } from '../../components/listing.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { countText } from '../../components/value.js'
 
 type ListedConversation = {
   conversation: string

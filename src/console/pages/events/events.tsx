@@ -1,9 +1,9 @@
-/** Room: the page of the log's events. It imports console/api, console/basics and console/parts alone. */
+/** Room: the page of the log's events. It imports console/api, console/basics and console/components alone. */
 
 import { useSignal } from '@preact/signals'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { EventLine } from './event-line.js'
 import { filterIn, Filters, searchOf } from './filters.js'
 import { useLiveEvents, type LiveState } from './live-events.js'

@@ -3,7 +3,7 @@ import { kinds } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery } from '../../basics/place.js'
 import { wordsOf } from '../../basics/words.js'
-import { TextField } from '../../parts/text-field.js'
+import { TextField } from '../../components/text-field.js'
 import type { LogEvent } from './log-event.js'
 
 const filterNames = ['kind', 'type', 'actor', 'project'] as const

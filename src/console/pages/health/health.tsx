@@ -1,13 +1,13 @@
-/** Room: the page of the service's health and the runs of jobs. It imports console/api, console/basics and console/parts alone. */
+/** Room: the page of the service's health and the runs of jobs. It imports console/api, console/basics and console/components alone. */
 
 import { useSignal } from '@preact/signals'
 import { json, request } from '../../api/request.js'
 import { useLoaded, useRepeated } from '../../basics/loading.js'
-import { Listing } from '../../parts/listing.js'
-import { Busy, Refusal } from '../../parts/notice.js'
-import { Shares } from '../../parts/shares.js'
-import { TimeLine } from '../../parts/time-line.js'
-import { bytesText, countText } from '../../parts/value.js'
+import { Listing } from '../../components/listing.js'
+import { Busy, Refusal } from '../../components/notice.js'
+import { Shares } from '../../components/shares.js'
+import { TimeLine } from '../../components/time-line.js'
+import { bytesText, countText } from '../../components/value.js'
 import { JobRuns } from './job-runs.js'
 
 type Part = { ready: boolean; reason?: string }

@@ -2,8 +2,8 @@ import { select, type Value } from '../../api/sql.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { useLoaded, useRepeated } from '../../basics/loading.js'
 import { hrefOf } from '../../basics/place.js'
-import { Listing } from '../../parts/listing.js'
-import { Busy, Refusal } from '../../parts/notice.js'
+import { Listing } from '../../components/listing.js'
+import { Busy, Refusal } from '../../components/notice.js'
 
 const runsMax = 20
 

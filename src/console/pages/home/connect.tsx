@@ -3,7 +3,7 @@ import { json, type ApiError } from '../../api/request.js'
 import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
-import { Refusal } from '../../parts/notice.js'
+import { Refusal } from '../../components/notice.js'
 
 const engines = [
   ['postgres', 'PostgreSQL', 5432],

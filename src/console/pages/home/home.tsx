@@ -1,10 +1,10 @@
-/** Room: the first page: the resources, and ways to begin. It imports console/api, console/basics and console/parts alone. */
+/** Room: the first page: the resources, and ways to begin. It imports console/api, console/basics and console/components alone. */
 
 import { json } from '../../api/request.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
-import { Listing } from '../../parts/listing.js'
-import { Busy, Refusal } from '../../parts/notice.js'
+import { Listing } from '../../components/listing.js'
+import { Busy, Refusal } from '../../components/notice.js'
 import { kinds, listResources, pathOfResource } from '../../basics/kinds.js'
 import { Start } from './start.js'
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../api/request.js'
 import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go, hrefOf } from '../../basics/place.js'
-import { Busy, Refusal } from '../../parts/notice.js'
+import { Busy, Refusal } from '../../components/notice.js'
 import { sampleHomes } from './sample.js'
 import { freeNameLike, upload, Uploads } from './uploads.js'
 

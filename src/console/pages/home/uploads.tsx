@@ -3,7 +3,7 @@ import { ApiError, json } from '../../api/request.js'
 import { select } from '../../api/sql.js'
 import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go, pathOf } from '../../basics/place.js'
-import { Busy, Refusal } from '../../parts/notice.js'
+import { Busy, Refusal } from '../../components/notice.js'
 
 type UploadedFile = { name: string; rows: number }
 

@@ -1,7 +1,7 @@
-import { Listing } from '../../parts/listing.js'
-import { Plotted } from '../../parts/plot.js'
-import { Shares } from '../../parts/shares.js'
-import { countText, figure } from '../../parts/value.js'
+import { Listing } from '../../components/listing.js'
+import { Plotted } from '../../components/plot.js'
+import { Shares } from '../../components/shares.js'
+import { countText, figure } from '../../components/value.js'
 import type { Report } from './reports.js'
 import { Residuals } from './residuals.js'
 

@@ -1,9 +1,9 @@
 import { literal, quoted, select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { Plotted } from '../../parts/plot.js'
-import { shown } from '../../parts/value.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { Plotted } from '../../components/plot.js'
+import { shown } from '../../components/value.js'
 import { useInputs, type Input } from './inputs.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 

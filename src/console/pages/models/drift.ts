@@ -1,5 +1,5 @@
 import { memberOf, select, type Value } from '../../api/sql.js'
-import { percentText, shown } from '../../parts/value.js'
+import { percentText, shown } from '../../components/value.js'
 import type { Feature, ModelName, ModelRecord } from './reports.js'
 
 /** The difference between the current values of an input and those of the training. */

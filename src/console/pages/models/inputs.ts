@@ -2,7 +2,7 @@ import { ApiError } from '../../api/request.js'
 import { quoted, select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { momentShown } from '../../basics/place.js'
-import { shown } from '../../parts/value.js'
+import { shown } from '../../components/value.js'
 import type { Feature, ModelName, ModelRecord } from './reports.js'
 
 /** The field of a form for one input: a number in a range, one of several texts, or any text. */

@@ -1,11 +1,13 @@
-/** Room: the pages of models: how they learned, and how good they are. It imports console/api, console/basics and console/parts alone. */
+/**
+ * Room: the pages of models: how they learned, and how good they are. It imports console/api, console/basics and console/components alone.
+ */
 
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
-import { Listing } from '../../parts/listing.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { figure } from '../../parts/value.js'
+import { Listing } from '../../components/listing.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { figure } from '../../components/value.js'
 
 type ListedModel = {
   name: string

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { json, type ApiError } from '../../api/request.js'
 import { asApiError, useLoaded, useRepeated } from '../../basics/loading.js'
-import { Refusal } from '../../parts/notice.js'
-import { figure } from '../../parts/value.js'
+import { Refusal } from '../../components/notice.js'
+import { figure } from '../../components/value.js'
 import { isUnderWay, loadVersions, type ModelName, type ListedVersion } from './reports.js'
 
 const lookEveryMs = 700

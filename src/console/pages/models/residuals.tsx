@@ -1,4 +1,4 @@
-import { Plotted } from '../../parts/plot.js'
+import { Plotted } from '../../components/plot.js'
 import { againstPredicted } from './against-predicted.js'
 import type { Report } from './reports.js'
 

@@ -4,8 +4,8 @@ import type { ApiError } from '../../api/request.js'
 import { quoted, run } from '../../api/sql.js'
 import { asApiError, useLoaded, useRepeated } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
-import { Busy, Refusal } from '../../parts/notice.js'
-import { figure } from '../../parts/value.js'
+import { Busy, Refusal } from '../../components/notice.js'
+import { figure } from '../../components/value.js'
 import { isUnderWay, loadReport, loadVersions, type ModelName, type ModelRecord, type ListedVersion } from './reports.js'
 
 /** The metrics of two versions, side by side. */

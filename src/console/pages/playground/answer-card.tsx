@@ -3,9 +3,9 @@ import { json, type ApiError } from '../../api/request.js'
 import { costText, loadCost } from '../../basics/cost.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { hrefOf, pathOf } from '../../basics/place.js'
-import { Refusal } from '../../parts/notice.js'
-import { Rows } from '../../parts/rows.js'
-import { countText } from '../../parts/value.js'
+import { Refusal } from '../../components/notice.js'
+import { Rows } from '../../components/rows.js'
+import { countText } from '../../components/value.js'
 import type { LiveAnswer, Side, Step } from './live-answer.js'
 
 const ToolUse = ({ step }: { step: Step }) => (

@@ -1,12 +1,12 @@
-/** Room: the page that asks agents. It imports console/api, console/basics and console/parts alone. */
+/** Room: the page that asks agents. It imports console/api, console/basics and console/components alone. */
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { TextField } from '../../parts/text-field.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { TextField } from '../../components/text-field.js'
 import { AnswerCard } from './answer-card.js'
 import { LiveAnswer, type Side, type Turn } from './live-answer.js'
 import './style.css'

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { isNumeric, shown } from '../../parts/value.js'
+import { isNumeric, shown } from '../../components/value.js'
 import type { RowStore } from './rows.js'
 
 const rowHeight = 28

@@ -1,5 +1,5 @@
-import { Empty } from '../../parts/notice.js'
-import { msText } from '../../parts/value.js'
+import { Empty } from '../../components/notice.js'
+import { msText } from '../../components/value.js'
 import { forgetAll, past } from './statement-history.js'
 
 /** The statements that ran in this browser, the newest first. */

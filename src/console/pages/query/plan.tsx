@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
 
 type Line = { section: string; text: string }
 

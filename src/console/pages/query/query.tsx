@@ -1,17 +1,19 @@
-/** Room: the page that runs statements. It imports console/api, console/basics, console/parts and console/pages/query/writing alone. */
+/**
+ * Room: the page that runs statements. It imports console/api, console/basics, console/components and console/pages/query/writing alone.
+ */
 
 import { untracked, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
-import { Columns } from '../../parts/columns.js'
+import { Columns } from '../../components/columns.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, momentShown, place } from '../../basics/place.js'
-import { Icon } from '../../parts/icon.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
-import { Tabs } from '../../parts/tabs.js'
-import { shown } from '../../parts/value.js'
+import { Icon } from '../../components/icon.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
+import { Tabs } from '../../components/tabs.js'
+import { shown } from '../../components/value.js'
 import { Answers } from './answers.js'
 import { asItComes, readArrangement, sortText } from './arrangement.js'
 import { Chart } from './chart.js'

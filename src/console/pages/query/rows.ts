@@ -1,6 +1,6 @@
 import { compareNumbers, exactRowsOf } from '../../api/exact.js'
 import type { Column, Row, Value } from '../../api/sql.js'
-import { isNumeric } from '../../parts/value.js'
+import { isNumeric } from '../../components/value.js'
 
 /** The most bytes of one answer that a tab keeps. The page does not read further rows, and says so. */
 export const answerMaxBytes = 512 * 2 ** 20

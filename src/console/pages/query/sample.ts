@@ -1,7 +1,7 @@
 import type { Column, Value } from '../../api/sql.js'
-import type { ColumnSummary } from '../../parts/summary.js'
+import type { ColumnSummary } from '../../components/summary.js'
 import { timeOf } from '../../basics/time.js'
-import { isNumeric } from '../../parts/value.js'
+import { isNumeric } from '../../components/value.js'
 import type { RowStore } from './rows.js'
 
 /** The most points of a chart. More would not be distinguishable. */

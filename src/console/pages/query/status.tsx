@@ -1,4 +1,4 @@
-import { bytesText, countText, msText } from '../../parts/value.js'
+import { bytesText, countText, msText } from '../../components/value.js'
 import { answerMaxBytes } from './rows.js'
 import type { Outcome } from './statement-run.js'
 

@@ -1,7 +1,7 @@
 import { json } from '../../api/request.js'
 import { memberOf, type Value } from '../../api/sql.js'
 import type { KindInfo } from '../../basics/kinds.js'
-import type { Operation } from '../../parts/diff.js'
+import type { Operation } from '../../components/diff.js'
 import { withOldValues } from './old-values.js'
 import type { Origin } from './origins.js'
 

@@ -2,8 +2,8 @@ import { select, type Value } from '../../api/sql.js'
 import { kinds, pathOfResource } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { countText } from '../../parts/value.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { countText } from '../../components/value.js'
 
 type Content = { kind: string; name: string; count: number } & Record<string, Value>
 

@@ -4,7 +4,7 @@ import { isMadeByForm, kindNamed, listResources, pathOfResource, placeToMake } f
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { choicesOf, kindsOfChoices } from './choices.js'
 import { ResourceForm } from './form.js'
 

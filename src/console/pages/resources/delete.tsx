@@ -4,8 +4,8 @@ import { select, type Value } from '../../api/sql.js'
 import { pathOfResource, type KindInfo } from '../../basics/kinds.js'
 import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
-import { Refusal } from '../../parts/notice.js'
-import { PlannedEvents, type PlannedEvent } from '../../parts/planned-events.js'
+import { Refusal } from '../../components/notice.js'
+import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
 
 type Mention = { kind: string; project: string; name: string } & Record<string, Value>
 

@@ -3,7 +3,7 @@ import { bodyForm } from '../../api/schemas.js'
 import { isObject, type Value } from '../../api/sql.js'
 import { listResources, type KindInfo } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
-import { Busy, Refusal } from '../../parts/notice.js'
+import { Busy, Refusal } from '../../components/notice.js'
 import { choicesOf, kindsOfChoices } from './choices.js'
 import { ResourceForm } from './form.js'
 

@@ -3,9 +3,9 @@ import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { titleOf } from '../../basics/words.js'
-import { Listing, type ListColumn } from '../../parts/listing.js'
-import { Busy, Empty, Refusal } from '../../parts/notice.js'
-import { shown } from '../../parts/value.js'
+import { Listing, type ListColumn } from '../../components/listing.js'
+import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { shown } from '../../components/value.js'
 import {
   kindNamed,
   listResources,

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../api/request.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
-import { Refusal } from '../../parts/notice.js'
-import { countText } from '../../parts/value.js'
+import { Refusal } from '../../components/notice.js'
+import { countText } from '../../components/value.js'
 import { loadNewest, loadUntil, type Changes, type ChangesOf } from './changes.js'
 
 /** The loaded changes of a page, and a function that loads earlier ones. */

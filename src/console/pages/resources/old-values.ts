@@ -1,6 +1,6 @@
 import { applyPatch, Pointer } from 'rfc6902'
 import type { Value } from '../../api/sql.js'
-import type { Operation } from '../../parts/diff.js'
+import type { Operation } from '../../components/diff.js'
 
 /** An operation on the member `state` of an object. It gets a copy of the value, because later operations change the original. */
 const onState = ({ op, path, value }: Operation) => {

@@ -1,5 +1,5 @@
 import type { ResourceRecord } from '../../basics/kinds.js'
-import { shown } from '../../parts/value.js'
+import { shown } from '../../components/value.js'
 
 /**
  * The origin of a member of a record: paths in the states of its history (JSON pointers), the first change, the last change, or no change,

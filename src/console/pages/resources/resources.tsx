@@ -1,8 +1,8 @@
-/** Room: the pages of resources: lists, forms and histories. It imports console/api, console/basics and console/parts alone. */
+/** Room: the pages of resources: lists, forms and histories. It imports console/api, console/basics and console/components alone. */
 
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
-import { Busy, Refusal } from '../../parts/notice.js'
+import { Busy, Refusal } from '../../components/notice.js'
 import { kinds, listResources } from '../../basics/kinds.js'
 
 /** The number of resources of each kind. */

@@ -4,9 +4,9 @@ import type { ApiError } from '../../api/request.js'
 import { literal, quoted, run, select, type Value } from '../../api/sql.js'
 import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
 import { changeQuery } from '../../basics/place.js'
-import { Busy, Refusal } from '../../parts/notice.js'
-import { Rows } from '../../parts/rows.js'
-import { countText } from '../../parts/value.js'
+import { Busy, Refusal } from '../../components/notice.js'
+import { Rows } from '../../components/rows.js'
+import { countText } from '../../components/value.js'
 
 type Column = { Field: string; Type: string } & Record<string, Value>
 

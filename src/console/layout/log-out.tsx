@@ -2,8 +2,8 @@ import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { json, loginNeeded, type ApiError } from '../api/request.js'
 import { asApiError, useLoaded } from '../basics/loading.js'
-import { Icon } from '../parts/icon.js'
-import { Refusal } from '../parts/notice.js'
+import { Icon } from '../components/icon.js'
+import { Refusal } from '../components/notice.js'
 
 type Status = { auth: { confirmed: boolean; http_auth_enabled: boolean } }
 

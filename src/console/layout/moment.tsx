@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { json } from '../api/request.js'
 import { select, type Value } from '../api/sql.js'
 import { useLoaded } from '../basics/loading.js'
-import { Icon } from '../parts/icon.js'
+import { Icon } from '../components/icon.js'
 import { changeQuery, momentShown } from '../basics/place.js'
 import { wordsOf } from '../basics/words.js'
 

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import type { PageProps } from '../basics/page-props.js'
-import type { IconName } from '../parts/icon.js'
+import type { IconName } from '../components/icon.js'
 
 type Page = {
   /** Path segments: `:name` matches any segment, `*` all remaining ones. */

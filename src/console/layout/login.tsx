@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { json, loginNeeded, type ApiError } from '../api/request.js'
-import { Refusal } from '../parts/notice.js'
+import { Refusal } from '../components/notice.js'
 import { asApiError } from '../basics/loading.js'
 
 /** Asks for name and password. The session is in a cookie, which scripts cannot read. */

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { apiUrl } from '../api/request.js'
 import { asApiError } from '../basics/loading.js'
-import { Busy, Refusal } from '../parts/notice.js'
+import { Busy, Refusal } from '../components/notice.js'
 
 const pollMs = 1_000
 const reopened = 'opened-again'

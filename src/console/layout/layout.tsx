@@ -4,8 +4,8 @@ import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { isReachable, loginNeeded } from '../api/request.js'
-import { Icon } from '../parts/icon.js'
-import { Busy, Empty, Refusal } from '../parts/notice.js'
+import { Icon } from '../components/icon.js'
+import { Busy, Empty, Refusal } from '../components/notice.js'
 import { JumpMenu, openJumpMenu } from './jump-menu.js'
 import { asApiError } from '../basics/loading.js'
 import { isInSession, LogOut } from './log-out.js'
@@ -90,7 +90,7 @@ const titleOf = (path: string): string => {
 }
 
 /** The frame around every page. */
-export const Frame = () => {
+export const Layout = () => {
   useSignalEffect(() => {
     document.title = titleOf(place.value.path)
   })
