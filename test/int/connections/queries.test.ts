@@ -177,6 +177,9 @@ describe('through views and queries in a FROM', () => {
     ['SELECT number FROM named WHERE "where" = \'good\'', `"place" =`],
     ['SELECT x.id FROM (SELECT * FROM pg.homes) AS x WHERE x.id < 3', 'SELECT "id" FROM "homes" WHERE "id" <'],
     ['SELECT w.id FROM whole AS w LEFT JOIN pg.shop.orders AS o ON o.home = w.id WHERE w.id < 4', 'FROM "homes" WHERE "id" <'],
+    ['SELECT place, count(*) AS n FROM whole WHERE id > 3 GROUP BY place HAVING n > 5 ORDER BY 1', 'GROUP BY "place"'],
+    ['SELECT n."where", max(n.number) FROM named AS n GROUP BY 1', 'max("id")'],
+    ['SELECT max(x.s) + 1 FROM (SELECT size AS s FROM pg.homes WHERE id < 9) AS x', 'max("size")'],
   ])('%s sends what the reader needs', async (query, text) => {
     expect(await planned(query)).toContain(text)
   })
@@ -187,6 +190,12 @@ describe('through views and queries in a FROM', () => {
     ['SELECT number FROM named WHERE number > 3 LIMIT 2', 'LIMIT 2"'],
     ['SELECT number FROM named WHERE seven = 7', '"seven"'],
     ['SELECT place FROM whole WHERE length(place) = 4 LIMIT 2', 'LIMIT 2"'],
+    ['SELECT seven, count(*) FROM named GROUP BY 1', 'count('],
+    ['SELECT place, count(*) FROM whole WHERE length(place) = 4 GROUP BY 1', 'count('],
+    ['SELECT place, count(*) FROM (SELECT place FROM pg.homes LIMIT 5) GROUP BY 1', 'count('],
+    ['SELECT count(*) FROM (SELECT DISTINCT place FROM pg.homes)', 'count('],
+    ['SELECT count(*) FROM whole TABLESAMPLE reservoir(5 ROWS)', 'count('],
+    ['SELECT w.place, count(*) FROM whole AS w JOIN named AS n ON n.number = w.id GROUP BY 1', 'count('],
     // DuckDB takes a sample before WHERE.
     ['SELECT id FROM pg.homes TABLESAMPLE reservoir(5 ROWS) WHERE id > 100', 'WHERE "id"'],
     ['SELECT id FROM pg.homes WHERE id > 100 USING SAMPLE 5 ROWS', 'WHERE "id"'],
@@ -208,6 +217,17 @@ describe('through views and queries in a FROM', () => {
         [15, 7],
       ],
     ],
+    [
+      'SELECT "where", count(*), max(number), sum(number) FROM named WHERE number < 16 GROUP BY "where" ORDER BY "where"',
+      [
+        ['good', 2, 15, 27],
+        ['great', 1, 13, 13],
+        ['poor', 2, 14, 25],
+      ],
+    ],
+    ['SELECT a, b, count(*) FROM (SELECT place AS a, place AS b FROM pg.homes) GROUP BY a, b ORDER BY a LIMIT 1', [['good', 'good', 66]]],
+    ['SELECT count(*) AS n FROM whole WHERE id > 190 HAVING n > 10', []],
+    ['SELECT sum(n) FROM (SELECT place, count(*) AS n FROM whole GROUP BY place)', [[200]]],
     ['SELECT count(*) FROM named AS a JOIN named AS b ON b.number = a.number + 1 WHERE a.number < 14 AND b.number < 14', [[2]]],
     ["SELECT count(*) FROM whole AS w JOIN (SELECT id FROM pg.homes WHERE id < 9) AS x USING (id) WHERE w.place = 'good'", [[2]]],
     ['SELECT w.* FROM whole AS w WHERE id = 1', [[1, 310, 'great', 512.5, '2026-01-02']]],

@@ -3,6 +3,7 @@
  * connections, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/models alone.
  */
 
+import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { Filter, Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'
@@ -13,7 +14,7 @@ import { named } from '../../../dialect/names.js'
 import { lastPlaces } from '../../../dialect/last-places.js'
 import type { AstNode } from '../ast/json.js'
 import { conjuncts, isTrue } from '../ast/conditions.js'
-import { emptyRef, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+import { columnRef, emptyRef, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
 import { parseSelect } from '../ast/duckdb.js'
 import type { NativeStatement } from '../resolve/connections.js'
 import type { ConnectedTable } from '../resolve/resolve.js'
@@ -22,7 +23,7 @@ import { endBinding, UnboundNames } from '../session/binding.js'
 import { aliasOf } from '../session/describe.js'
 import type { Reader } from '../session/scope.js'
 import type { Session } from '../session/session.js'
-import { groupedIn } from './aggregates.js'
+import { groupedIn, type Grouping } from './aggregates.js'
 import { filtersOn } from './filters.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { rowsWanted } from './limits-of-query.js'
@@ -73,8 +74,11 @@ export type Use = {
   taken: ReadonlySet<string>
 }
 
-/** A use of the columns of a table, with the columns that the query shows to its reader, and the times that columns are compared with. */
-type KnownUse = Use & { shown: ShownColumns | undefined; times: FoldedTimes }
+/**
+ * A use of the columns of a table, with the columns that the query shows to its reader, and the times that columns are compared with.
+ * `readerTakesGroups` says that the reader may get groups instead of the query's rows.
+ */
+type KnownUse = Use & { shown: ShownColumns | undefined; times: FoldedTimes; readerTakesGroups: boolean }
 
 /** The fetched data, and the change of the query that reads it. */
 type FetchPlan = { scan: Scan; apply?: () => void }
@@ -95,7 +99,8 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined
   const filters = shortEnough(asked.filter((filter) => canPush(filter, columns, dialect)))
   const where = filters.length > 0 && { filters }
   const isAll = narrowed.isAll && filters.length === asked.length && filters.every((filter) => keepsSame(filter, columns, dialect))
-  const grouped = isAll && !keepsRows && isAlone(select, ref) ? groupedIn(select, aliasOf(ref), columns) : undefined
+  const isGroupable = isAll && !keepsRows && isAlone(select, ref)
+  const grouped = isGroupable ? (groupedIn(select, aliasOf(ref), columns) ?? (read?.isAll ? groupedByReader(use) : undefined)) : undefined
   if (grouped) {
     const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }
     if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
@@ -131,9 +136,11 @@ const knownUse = async (session: Session, use: Use, ref: AstNode, columns: reado
   const { select, reader } = use
   const own = await foldTimes(session, select, isSole(use, ref) && !namesWord(columns))
   const shown = reader && shownColumns(select, aliasOf(ref), columns)
-  if (!shown) return { ...use, shown, times: own }
-  const takesWords = isAlone(reader.select, reader.ref) && !namesWord(shown.columns)
-  return { ...use, shown, times: new Map([...own, ...(await foldTimes(session, reader.select, takesWords))]) }
+  if (!shown) return { ...use, shown, times: own, readerTakesGroups: false }
+  const isReadAlone = isAlone(reader.select, reader.ref)
+  const times = new Map([...own, ...(await foldTimes(session, reader.select, isReadAlone && !namesWord(shown.columns)))])
+  // A statement with LAST also asks the rows for their highest value.
+  return { ...use, shown, times, readerTakesGroups: isReadAlone && !session.last?.marks }
 }
 
 /** The filters, the limit and the columns that the reader of a query's rows needs from the table behind the query. */
@@ -143,9 +150,27 @@ const narrowedByReader = ({ select, reader, shown, times }: KnownUse, ref: AstNo
   const isUnordered = isEmpty(select, 'modifiers')
   return {
     filters: filters.map((filter) => renamed(filter, shown.sources)),
+    isAll,
     limit: isAll && isUnordered ? limitOn(reader.select, reader.ref) : undefined,
     // A model beside the query takes its inputs by name, although the reader does not name them.
     used: shown.isStar && isAlone(reader.select, reader.ref) ? usedThrough(select, reader, ref, columns) : undefined,
+  }
+}
+
+/** The groups and aggregates that the reader of a query's rows needs. `apply` makes the query show them under the names of its columns. */
+const groupedByReader = ({ select, reader, shown, readerTakesGroups }: KnownUse): Grouping | undefined => {
+  const grouped = reader && shown && readerTakesGroups ? groupedIn(reader.select, aliasOf(reader.ref), shown.columns) : undefined
+  if (!grouped || !shown) return undefined
+  const { groups, aggregates } = grouped
+  const source = (name: string) => shown.sources.get(foldName(name)) ?? name
+  const items = [...groups.map((name) => ({ ...columnRef(source(name)), alias: name })), ...aggregates.map(({ as }) => columnRef(as))]
+  return {
+    groups: [...new Set(groups.map(source))],
+    aggregates: aggregates.map(({ column, ...of }) => ({ ...of, ...(column !== undefined && { column: source(column) }) })),
+    apply: () => {
+      grouped.apply()
+      Object.assign(select, { select_list: items, where_clause: null, modifiers: [] })
+    },
   }
 }
 
