@@ -62,6 +62,9 @@ export const nameText = (name: string): string =>
  */
 export const queryOf = (database: string, query: string): string => `SELECT * FROM ${nameText(database)} (${query})`
 
+/** The query that sends a whole statement as it is to a database. A comment at its end has a line of its own. */
+export const sentAsIs = (database: string, statement: string): string => queryOf(database, `\n${statement.replace(/;\s*$/, '')}\n`)
+
 /**
  * A name in the notation of this service and MySQL: `backQuoteName('we`ird')` is the name in back-quotes, with the inner back-quote
  * doubled.

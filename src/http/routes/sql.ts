@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { jsonObject, type Json } from '../../../events/common.js'
 import { limitOf, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { queryOf } from '../../dialect/strings.js'
+import { sentAsIs } from '../../dialect/strings.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import type { Parameters } from '../../sql/statements/statement.js'
 import type { SqlAnswer } from '../../sql/contract/answer.js'
@@ -93,7 +93,7 @@ const body: Body<z.infer<typeof fields>> = {
 const statementOf = ({ query, context: sent }: z.infer<typeof fields>): string => {
   if (sent?.native_query !== true) return query
   if (!sent.db) throw refuse('"native_query" in "context" needs "db", the name of a connected database')
-  return queryOf(sent.db, `\n${query.replace(/;\s*$/, '')}\n`)
+  return sentAsIs(sent.db, query)
 }
 
 /** A list has the values for `?`, by their place from 1. */

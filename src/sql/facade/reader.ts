@@ -9,7 +9,7 @@ import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 import { answerSelect, type AnswerParts } from './answer-select.js'
 import { allRows, chunkOf, hasRows, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from '../contract/answer.js'
 import { listResources, positionAsOf, type AsOf } from '../contract/as-of.js'
-import { connectionProblem, isConnected, refuseForeign } from '../engine/resolve/connections.js'
+import { connectionProblem, isConnected, sentTo } from '../engine/resolve/connections.js'
 import { describeModelPlace, findModelPlace } from './describe-model.js'
 import { inStatement } from './made-statement.js'
 import type { SelectPart, SelectRequest } from '../contract/select.js'
@@ -67,12 +67,13 @@ export class Reader {
   }
 
   /** Answers a SELECT in its original form. @throws Problem when it was sent to a connection whose own system alone could answer it */
-  async selectSent(sql: string, running: RunningStatement): Promise<SqlAnswer> {
+  async selectSent(sent: string, running: RunningStatement): Promise<SqlAnswer> {
     const { db } = running.context
+    let sql = sent
     if (db !== this.options.defaultProject && systemDatabaseOf(db) === undefined) {
       const resources = this.#resourcesOf(running)
       const connection = (await resources.one('project', db)) ? undefined : await resources.one('database', db)
-      if (connection) refuseForeign(connection.state, sql)
+      if (connection) sql = sentTo(connection.state, sent)
     }
     const { into } = running
     if (into === undefined) return this.select({ sql }, running)

@@ -163,7 +163,8 @@ test('the Python client raises what an agent’s stream and a connection’s que
   await run(`CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = {"host": "127.0.0.1", "port": 1, "user": "u", "database": "shop"}`)
   await run('CREATE TABLE files.said (SELECT 1 AS one)')
   const inPg = async (query: string) => (await send(at.url, 'POST', '/api/sql/query', { query, context: { db: 'pg' } })).body as Answer
-  for (const query of ['SELECT * FROM flats', 'SELECT * FROM public.flats', 'WITH x AS (SELECT * FROM flats) SELECT * FROM x'])
+  const ofPg = ['SELECT 1', 'SELECT now()', 'SELECT * FROM range(3)', 'WITH x AS (SELECT 1), y(n) AS (SELECT 2) SELECT * FROM x, y; -- all']
+  for (const query of [...ofPg, 'SELECT * FROM flats', 'SELECT * FROM public.flats', 'WITH x AS (SELECT * FROM flats) SELECT * FROM x'])
     expect(await inPg(query)).toMatchObject({ type: 'error', error_message: expect.stringContaining('127.0.0.1') })
   // What names another database is answered by that one.
   expect(await inPg('SELECT one FROM files.said')).toMatchObject({ type: 'table', data: [[1]] })

@@ -1,8 +1,10 @@
+import { foldName } from '../../../../events/common.js'
 import { driverOf } from '../../../catalogue/connection-engines.js'
 import { Problem } from '../../../basics/errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
 import { lex, locationOf, type Token } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
+import { sentAsIs } from '../../../dialect/strings.js'
 import { nativeQueries } from './native-queries.js'
 import { closingBracket, isNameLike, isSymbol, isWord } from '../../../dialect/tokens.js'
 
@@ -23,14 +25,31 @@ const namesDatabase = (tokens: readonly Token[]): boolean =>
   nativeQueries(tokens).length > 0 ||
   tokens.some((token, i) => isNameLike(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '.'))
 
+/** Whether a SELECT names no table: each FROM and JOIN reads a query, a function or a CTE. */
+const namesNoTable = (tokens: readonly Token[]): boolean => {
+  if (!isWord(tokens[0], 'SELECT', 'WITH') || tokens.some((token) => isWord(token, 'PIVOT', 'PIVOT_WIDER', 'UNPIVOT'))) return false
+  const isQueryOf = (i: number) => {
+    const end = isSymbol(tokens[i + 1], '(') ? (closingBracket(tokens, i + 1) ?? i) : i
+    return isWord(tokens[end + 1], 'AS') && isSymbol(tokens[end + 2], '(')
+  }
+  const ctes = new Set(tokens.flatMap((token, i) => (isNameLike(token) && isQueryOf(i) ? [foldName(token.value)] : [])))
+  return tokens.every((token, i) => {
+    if (!isNameLike(token) || !isWord(tokens[i - 1], 'FROM', 'JOIN') || isSymbol(tokens[i + 1], '(')) return true
+    return ctes.has(foldName(token.value)) && !isSymbol(tokens[i + 1], '.')
+  })
+}
+
 /**
- * Refuses a SELECT that was sent to a connection without tables and names no other database. The sender expects an answer of the
- * connection's own system, and would mistake an answer of this service for it.
+ * The text of a SELECT that was sent to a connection. One that names no table is for the connection's own system: the sender would mistake
+ * an answer of this service for an answer of that database.
  *
- * @throws Problem that says why the connection cannot be queried
+ * @example sentTo({ name: 'pg', engine: 'postgres' }, 'SELECT 7 / 2') // 'SELECT * FROM pg (\nSELECT 7 / 2\n)'
+ * @throws Problem for a connection without tables, unless the statement names another database
  */
-export const refuseForeign = (connection: Pick<DatabaseEntry, 'name' | 'engine'>, sql: string): void => {
-  if (!isConnected(connection) && !namesDatabase(lex(sql))) throw connectionProblem(connection)
+export const sentTo = (connection: Pick<DatabaseEntry, 'name' | 'engine'>, sql: string): string => {
+  const tokens = lex(sql)
+  if (!isConnected(connection) && !namesDatabase(tokens)) throw connectionProblem(connection)
+  return isConnected(connection) && namesNoTable(tokens) ? sentAsIs(connection.name, sql) : sql
 }
 
 /** The name before the bracket of `FROM name (…)` and `JOIN name (…)`. */
