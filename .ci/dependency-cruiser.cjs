@@ -1,17 +1,10 @@
 const rooms = require('./rooms.cjs')
 const folders = require('./folders.cjs')
 
-/** The files of each place of a tree, without those of the folders in it: a folder, `.` for the tree itself, or `.(a|b)` for two files of it. */
-const filesIn = (tree, places) => {
-  const named = places.flatMap((place) => (place.startsWith('.(') ? [place.slice(1)] : []))
-  const others = named.length === 0 ? '' : `(?!(${named.join('|')})\\.)`
-  return places.map((place) => {
-    if (place === '.') return `^${tree}/${others}[^/]+$`
-    return place.startsWith('.(') ? `^${tree}/${place.slice(1)}\\.[^/]+$` : `^${tree}/${place}/[^/]+$`
-  })
-}
+/** The files of each folder of a tree, without those of the folders in it; `.` is the tree itself. */
+const filesIn = (tree, places) => places.map((place) => (place === '.' ? `^${tree}/[^/]+$` : `^${tree}/${place}/[^/]+$`))
 
-/** A place imports only earlier places, and every file has a place. So no folder of a tree is in a cycle. */
+/** A folder imports only earlier folders, and every file is in one that has a place. So no folder of a tree is in a cycle. */
 const inOrder = (tree, places, list) => {
   const files = filesIn(tree, places)
   const nameOf = (place) => (place === '.' ? tree : tree === 'src' ? place : `${tree}/${place}`)

@@ -12,7 +12,7 @@ import {
   type StreamId,
   type UpcastersOf,
 } from './common.js'
-import type { ResourceKind } from './contract/kind.js'
+import type { ResourceKind } from './kind.js'
 
 /** A chatbot connects an agent (or a model) to a chat service, which is a database connection. */
 export type Chatbot = {

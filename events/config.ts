@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { jsonObject, nothing, unreachable, type JsonObject, type SchemasOf } from './common.js'
-import type { ResourceKind } from './contract/kind.js'
+import type { ResourceKind } from './kind.js'
 
 /** The settings that can change while the service runs; all others are environment variables. */
 export const configNames = ['default_llm', 'default_embedding_model', 'default_reranking_model', 'llm_prices'] as const

@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { nothing, resourceName, sha256, streamId, text, unreachable, type SchemasOf, type StreamId, type UpcastersOf } from './common.js'
-import type { ResourceKind } from './contract/kind.js'
+import type { ResourceKind } from './kind.js'
 
 /** The channels through which messages arrive. `api`: a page of the user's own, over REST. */
 export const conversationChannels = ['api', 'webhook', 'slack', 'telegram'] as const

@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { jsonObject, nothing, resourceName, text, unreachable, type JsonObject, type SchemasOf } from './common.js'
-import type { ResourceKind } from './contract/kind.js'
+import type { ResourceKind } from './kind.js'
 
 /** A named connection to another system: what chatbots talk through. Its secrets are payloads, never text of the log. */
 export type Database = { name: string; engine: string; parameters: JsonObject }

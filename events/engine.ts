@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { jsonObject, nothing, resourceName, text, unreachable, type JsonObject, type SchemasOf } from './common.js'
-import type { ResourceKind } from './contract/kind.js'
+import type { ResourceKind } from './kind.js'
 
 /** A name that users gave to an engine that trains models; `handler` is the built-in name of the engine. */
 export type Engine = { name: string; handler: string; parameters: JsonObject }

@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { nothing, resourceName, sha256, text, unreachable, type SchemasOf } from './common.js'
-import type { ResourceKind } from './contract/kind.js'
+import type { ResourceKind } from './kind.js'
 
 /**
  * The content of a file: the hash of a Parquet blob, and a description of its table. A content without columns is a model: its blob is the

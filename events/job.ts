@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { nothing, resourceName, sha256, streamId, text, unreachable, type SchemasOf, type StreamId } from './common.js'
-import type { ResourceKind } from './contract/kind.js'
+import type { ResourceKind } from './kind.js'
 import { secretKey, type SecretReference } from './secrets.js'
 
 export const jobUnits = ['minute', 'hour', 'day', 'week', 'month'] as const

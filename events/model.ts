@@ -12,7 +12,7 @@ import {
   type SchemasOf,
   type StreamId,
 } from './common.js'
-import type { ResourceKind } from './contract/kind.js'
+import type { ResourceKind } from './kind.js'
 
 /** The request for a training: the parts of the statement, with all defaults and random choices filled in. */
 export type TrainingRequest = {

@@ -1,7 +1,7 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
 import { nothing, resourceName, streamId, text, unreachable, type SchemasOf, type StreamId } from './common.js'
-import type { ResourceKind } from './contract/kind.js'
+import type { ResourceKind } from './kind.js'
 
 /** A view is a stored query; its unqualified names belong to `database`. */
 export type View = { project: StreamId; name: string; query: string; database: string }

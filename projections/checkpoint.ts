@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { catalogue } from '../events/catalogue.js'
+import { catalogue } from '../events/catalogue/catalogue.js'
 import { leafHash } from '../events/stored/chain.js'
 import { projections } from './all.js'
 import { recordForm } from './payloads/long-records.js'

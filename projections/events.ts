@@ -1,4 +1,4 @@
-import { catalogue, type EventType } from '../events/catalogue.js'
+import { catalogue, type EventType } from '../events/catalogue/catalogue.js'
 import { anyForeign } from '../events/foreign.js'
 import type { Projection } from './contract/projection.js'
 

@@ -1,4 +1,4 @@
-import { eventTypesOf, pluralOf, type EventType, type Kind } from '../events/catalogue.js'
+import { eventTypesOf, pluralOf, type EventType, type Kind } from '../events/catalogue/catalogue.js'
 import { inList, type Projection } from './contract/projection.js'
 
 /** One column of a history table. */

@@ -1,4 +1,4 @@
-import type { Kind } from '../events/catalogue.js'
+import type { Kind } from '../events/catalogue/catalogue.js'
 import { historyOf, jsonColumn, nameColumn, textColumn } from './history.js'
 import { conversations, messages } from './conversations.js'
 import { jobRuns } from './job-runs.js'

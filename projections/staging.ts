@@ -1,8 +1,8 @@
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
-import { catalogue, currentSchema, upcast } from '../events/catalogue.js'
+import { catalogue, currentSchema, upcast } from '../events/catalogue/catalogue.js'
 import { parseEnvelope, renderEnvelope, type Envelope, readKind } from '../events/stored/envelope.js'
 import { anyForeign, isForeignType } from '../events/foreign.js'
-import { erasedPayloadsOf, payloadsOf } from '../events/references.js'
+import { erasedPayloadsOf, payloadsOf } from '../events/catalogue/references.js'
 import { projections } from './all.js'
 import { ProjectionError } from './problem.js'
 

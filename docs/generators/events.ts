@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { catalogue, currentSchema } from '../../events/catalogue.js'
+import { catalogue, currentSchema } from '../../events/catalogue/catalogue.js'
 import { table } from './markdown.js'
 
 type JsonSchema = {

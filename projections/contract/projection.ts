@@ -1,4 +1,4 @@
-import type { EventType } from '../../events/catalogue.js'
+import type { EventType } from '../../events/catalogue/catalogue.js'
 import type { anyForeign } from '../../events/foreign.js'
 
 /**

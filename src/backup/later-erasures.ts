@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { payloadsOf } from '../../events/references.js'
+import { payloadsOf } from '../../events/catalogue/references.js'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { logSchemas, type DataErased, type ErasedPayload } from '../../events/records/log.js'
 import { limits } from '../basics/limits.js'

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { chmodSync, rmSync } from 'node:fs'
 import { parseEnvelope } from '../../events/stored/envelope.js'
-import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
+import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import type { StoredEvent } from '../log/contract/log.js'
 import { forgetSharedBatch, type Connection } from '../log/storage/schema.js'
 

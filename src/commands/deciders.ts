@@ -1,5 +1,5 @@
 import type { Command } from '@event-driven-io/emmett'
-import type { EventDefinition, Kind } from '../../events/catalogue.js'
+import type { EventDefinition, Kind } from '../../events/catalogue/catalogue.js'
 import { agentDecider } from './agent.js'
 import { answersDecisions } from './records/answers.js'
 import { chatbotDecider } from './chatbot.js'

@@ -1,4 +1,4 @@
-import { kinds, type Kind, type LedgerEvent } from '../../events/catalogue.js'
+import { kinds, type Kind, type LedgerEvent } from '../../events/catalogue/catalogue.js'
 import type { NewEvent } from '../log/contract/log.js'
 import type { Lookup } from '../log/contract/lookups.js'
 import type { Decisions } from './rules/decider.js'

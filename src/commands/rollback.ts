@@ -1,5 +1,5 @@
 import type { Command } from '@event-driven-io/emmett'
-import { kinds, type Kind, type LedgerEvent } from '../../events/catalogue.js'
+import { kinds, type Kind, type LedgerEvent } from '../../events/catalogue/catalogue.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { byName, byExactName, earlier, type ResourceVersion, type Resource, type Lookup } from '../log/contract/lookups.js'

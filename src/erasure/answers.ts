@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
-import { payloadsOf } from '../../events/references.js'
+import { payloadsOf } from '../../events/catalogue/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
 import { causingPosition } from '../log/contract/origins.js'

@@ -1,6 +1,6 @@
-import { catalogue } from '../../events/catalogue.js'
+import { catalogue } from '../../events/catalogue/catalogue.js'
 import type { Envelope } from '../../events/stored/envelope.js'
-import { blobsOf, mayNameBlobs } from '../../events/references.js'
+import { blobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import { notFound, Problem } from '../basics/errors.js'
 import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'

@@ -1,4 +1,4 @@
-import { erasedBlobsOf } from '../../events/references.js'
+import { erasedBlobsOf } from '../../events/catalogue/references.js'
 import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
 

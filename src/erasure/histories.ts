@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { payloadsOf } from '../../events/references.js'
+import { payloadsOf } from '../../events/catalogue/references.js'
 import type { Envelope } from '../../events/stored/envelope.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'

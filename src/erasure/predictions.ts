@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
-import { keepsRows, payloadsOf } from '../../events/references.js'
+import { keepsRows, payloadsOf } from '../../events/catalogue/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'

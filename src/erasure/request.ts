@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { kinds, type Kind } from '../../events/catalogue.js'
+import { kinds, type Kind } from '../../events/catalogue/catalogue.js'
 import { sha256, streamId, text } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'

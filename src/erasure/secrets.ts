@@ -1,4 +1,4 @@
-import { catalogue, isInProject, kinds, type Kind } from '../../events/catalogue.js'
+import { catalogue, isInProject, kinds, type Kind } from '../../events/catalogue/catalogue.js'
 import { streamId } from '../../events/common.js'
 import { secretsOf } from '../../events/secrets.js'
 import { wrong } from '../basics/errors.js'

@@ -1,5 +1,5 @@
 import { logStream } from '../../events/records/log.js'
-import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
+import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { logStream } from '../../events/records/log.js'
-import { erasedBlobsOf } from '../../events/references.js'
+import { erasedBlobsOf } from '../../events/catalogue/references.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { streamEvents } from '../log/read/slices.js'

@@ -1,6 +1,6 @@
 import type { StreamId } from '../../events/common.js'
 import { keepsRows } from '../../events/model.js'
-import { blobsOf, mayNameBlobs } from '../../events/references.js'
+import { blobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import type { Resource, Log } from '../log/contract/log.js'
 import { eventsWith } from '../log/read/slices.js'
 import type { Blobs } from './blobs.js'

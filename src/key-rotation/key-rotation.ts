@@ -1,7 +1,7 @@
 /** Room: a new master key while the service runs. It imports events, basics, setup, vault, log/contract and commands alone. */
 
 import { randomBytes } from 'node:crypto'
-import { currentEvent } from '../../events/catalogue.js'
+import { currentEvent } from '../../events/catalogue/catalogue.js'
 import { logStream } from '../../events/records/log.js'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { limits } from '../basics/limits.js'

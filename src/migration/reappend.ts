@@ -1,4 +1,4 @@
-import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/references.js'
+import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import type { Place } from '../log/shared/postgres/rows.js'
 import { answersLost } from '../log/shared/postgres/differences.js'

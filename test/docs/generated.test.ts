@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { pages, readPage } from '../../docs/generators/pages.js'
-import { catalogue } from '../../events/catalogue.js'
+import { catalogue } from '../../events/catalogue/catalogue.js'
 import { problemCatalogue } from '../../src/basics/errors.js'
 import { settingDescriptions } from '../../src/setup/config.js'
 import { limits } from '../../src/basics/limits.js'

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@jest/globals'
-import { kinds, pluralOf } from '../../events/catalogue.js'
+import { kinds, pluralOf } from '../../events/catalogue/catalogue.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 

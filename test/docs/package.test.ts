@@ -82,6 +82,7 @@ test('modules that programs import stay where they are, wherever their files sta
     'events/catalogue',
     'events/common',
     'events/kind',
+    'events/references',
     'events/agent',
     'events/records/queries',
     'events/stored/envelope',

@@ -105,6 +105,6 @@ test.each(Object.entries(orders))(
     const folders = foldersOf(tree).map(({ folder }) => folder)
     const withCode = folders.filter((folder) => readdirSync(join(repository, folder)).some((file) => /\.tsx?$/.test(file)))
     expect(withCode.map((folder) => relative(tree, folder) || '.').filter((folder) => !places.includes(folder))).toEqual([])
-    expect(places.filter((place) => !place.startsWith('.(') && !folders.includes(join(tree, place)))).toEqual([])
+    expect(places.filter((place) => !folders.includes(join(tree, place)))).toEqual([])
   },
 )

@@ -3,7 +3,7 @@
  * alone.
  */
 
-import { currentEvent } from '../../../events/catalogue.js'
+import { currentEvent } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'
 import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'

@@ -1,7 +1,7 @@
 /** Room: rules that several kinds share when they decide. It imports events, basics, catalogue, vault, log/contract and dialect alone. */
 
 import type { Command, Decider as EmmettDecider } from '@event-driven-io/emmett'
-import { evolve, initialState, type EventsOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue.js'
+import { evolve, initialState, type EventsOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue/catalogue.js'
 import type { NewEvent } from '../../log/contract/log.js'
 import type { Lookup } from '../../log/contract/lookups.js'
 import type { WayBack } from './way-back.js'

@@ -1,4 +1,4 @@
-import { isInProject, kinds, pluralOf } from '../../../events/catalogue.js'
+import { isInProject, kinds, pluralOf } from '../../../events/catalogue/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 

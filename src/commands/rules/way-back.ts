@@ -1,4 +1,4 @@
-import type { EventsOf, Kind, States } from '../../../events/catalogue.js'
+import type { EventsOf, Kind, States } from '../../../events/catalogue/catalogue.js'
 import { Problem } from '../../basics/errors.js'
 import type { Lookup } from '../../log/contract/lookups.js'
 

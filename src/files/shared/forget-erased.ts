@@ -1,5 +1,5 @@
 import { logStream } from '../../../events/records/log.js'
-import { erasedBlobsOf } from '../../../events/references.js'
+import { erasedBlobsOf } from '../../../events/catalogue/references.js'
 import type { Log } from '../../log/contract/log.js'
 import { streamEvents } from '../../log/read/slices.js'
 import type { SharedBlobs } from './shared-blobs.js'

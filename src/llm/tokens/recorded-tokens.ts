@@ -1,4 +1,4 @@
-import { currentEvent } from '../../../events/catalogue.js'
+import { currentEvent } from '../../../events/catalogue/catalogue.js'
 import type { Envelope } from '../../../events/stored/envelope.js'
 
 /** Types of events that stand for tokens of language models and embedding models. */

@@ -1,6 +1,6 @@
 /** Room: the interface of a log for writers, readers and other nodes. It imports events, basics and vault alone. */
 
-import type { EventDefinition, Kind, LedgerEvent, States } from '../../../events/catalogue.js'
+import type { EventDefinition, Kind, LedgerEvent, States } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { anyForeign, ForeignEvent } from '../../../events/foreign.js'
 import type { Envelope, Source } from '../../../events/stored/envelope.js'

@@ -1,4 +1,4 @@
-import { kinds, type Kind, type States } from '../../../events/catalogue.js'
+import { kinds, type Kind, type States } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 
 const known: ReadonlySet<string | undefined> = new Set(kinds)

@@ -3,7 +3,7 @@ import type { Event, ReadEvent, ReadEventMetadataWithGlobalPosition } from '@eve
 import { parseEnvelope, type Envelope, readKind } from '../../../events/stored/envelope.js'
 import { ownTypeOf } from '../../../events/foreign.js'
 import { limits } from '../../basics/limits.js'
-import { currentEvent } from '../../../events/catalogue.js'
+import { currentEvent } from '../../../events/catalogue/catalogue.js'
 import type { Log, StoredEvent } from '../contract/log.js'
 
 /** emmett's metadata of a recorded event, and who wrote it, when and why; `recordedAt` is UTC with microseconds. */

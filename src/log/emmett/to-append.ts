@@ -1,5 +1,5 @@
 import type { Event } from '@event-driven-io/emmett'
-import { catalogue } from '../../../events/catalogue.js'
+import { catalogue } from '../../../events/catalogue/catalogue.js'
 import type { JsonObject } from '../../../events/common.js'
 import { storedTypeIn, unfitData, unfitStream, unfitType, type ForeignEvent } from '../../../events/foreign.js'
 import { Problem, wrong } from '../../basics/errors.js'

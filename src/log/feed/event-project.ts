@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { catalogue, isInProject, kinds } from '../../../events/catalogue.js'
+import { catalogue, isInProject, kinds } from '../../../events/catalogue/catalogue.js'
 import { isObject } from '../../../events/common.js'
 import { readHeader, type Header } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'

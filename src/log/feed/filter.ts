@@ -1,4 +1,4 @@
-import { catalogue } from '../../../events/catalogue.js'
+import { catalogue } from '../../../events/catalogue/catalogue.js'
 import { isForeignType } from '../../../events/foreign.js'
 import { wrong } from '../../basics/errors.js'
 import type { EventProjects } from './event-project.js'

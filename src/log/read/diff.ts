@@ -1,5 +1,5 @@
 import { createPatch, type Operation } from 'rfc6902'
-import type { Kind, States } from '../../../events/catalogue.js'
+import type { Kind, States } from '../../../events/catalogue/catalogue.js'
 import type { Json } from '../../../events/common.js'
 import { isSecretReference } from '../../../events/secrets.js'
 import { limits } from '../../basics/limits.js'

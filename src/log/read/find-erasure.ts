@@ -1,6 +1,6 @@
 import type { Envelope } from '../../../events/stored/envelope.js'
 import { logStream } from '../../../events/records/log.js'
-import { erasedBlobsOf, erasedPayloadsOf } from '../../../events/references.js'
+import { erasedBlobsOf, erasedPayloadsOf } from '../../../events/catalogue/references.js'
 import type { Log } from '../contract/log.js'
 import { streamEvents } from './slices.js'
 

@@ -1,4 +1,4 @@
-import { evolve, type Kind, currentEvent } from '../../../events/catalogue.js'
+import { evolve, type Kind, currentEvent } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { Envelope } from '../../../events/stored/envelope.js'
 import type { Resource } from '../contract/lookups.js'

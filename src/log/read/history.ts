@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { evolve, upcast, type Kind, type States } from '../../../events/catalogue.js'
+import { evolve, upcast, type Kind, type States } from '../../../events/catalogue/catalogue.js'
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import { patchedState, stateDiff, type Operation } from './diff.js'

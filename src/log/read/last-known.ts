@@ -1,4 +1,4 @@
-import type { Kind } from '../../../events/catalogue.js'
+import type { Kind } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import { foldEvent } from './fold.js'
 import type { Log } from '../contract/log.js'

@@ -1,4 +1,4 @@
-import { catalogue } from '../../../events/catalogue.js'
+import { catalogue } from '../../../events/catalogue/catalogue.js'
 import { isObject, streamId, type StreamId } from '../../../events/common.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import type { Kind, Log } from '../contract/log.js'

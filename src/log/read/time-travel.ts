@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { catalogue, linksOf, type Kind } from '../../../events/catalogue.js'
+import { catalogue, linksOf, type Kind } from '../../../events/catalogue/catalogue.js'
 import { foldName, type StreamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'

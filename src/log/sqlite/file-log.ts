@@ -1,4 +1,4 @@
-import type { Kind } from '../../../events/catalogue.js'
+import type { Kind } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { Vault } from '../../vault/vault.js'
 import type {

@@ -1,4 +1,4 @@
-import { catalogue, currentEvent, currentSchema, type LedgerEvent } from '../../../events/catalogue.js'
+import { catalogue, currentEvent, currentSchema, type LedgerEvent } from '../../../events/catalogue/catalogue.js'
 import { chainLeaf, leafHash } from '../../../events/stored/chain.js'
 import { unfitJson } from '../../../events/common.js'
 import { parseEnvelope, renderAround, type Envelope } from '../../../events/stored/envelope.js'
@@ -13,7 +13,7 @@ import {
   unfitType,
   type ForeignEvent,
 } from '../../../events/foreign.js'
-import { erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
+import { erasedPayloadsOf, payloadsOf } from '../../../events/catalogue/references.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { checkExpects } from '../contract/precondition.js'

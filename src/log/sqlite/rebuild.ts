@@ -1,6 +1,6 @@
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { codeFingerprint } from '../../setup/package.js'
-import { currentEvent } from '../../../events/catalogue.js'
+import { currentEvent } from '../../../events/catalogue/catalogue.js'
 import type { StoredEvent } from '../contract/log.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import { readMeta, writeMeta, type Connection } from '../storage/schema.js'

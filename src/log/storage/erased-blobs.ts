@@ -1,5 +1,5 @@
 import { logStream } from '../../../events/records/log.js'
-import { erasedBlobsOf } from '../../../events/references.js'
+import { erasedBlobsOf } from '../../../events/catalogue/references.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { openForReading } from './schema.js'
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { States, Kind } from '../../../events/catalogue.js'
+import type { States, Kind } from '../../../events/catalogue/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import type { AnyResource } from '../contract/lookups.js'

@@ -1,5 +1,5 @@
 import { secretsOf } from '../../../events/secrets.js'
-import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type States, currentEvent } from '../../../events/catalogue.js'
+import { catalogue, evolve, hasLinks, kinds, linksOf, type Kind, type States, currentEvent } from '../../../events/catalogue/catalogue.js'
 import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { conflict, wrong } from '../../basics/errors.js'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { hasLinks, linksOf, type Kind, type States } from '../../../events/catalogue.js'
+import { hasLinks, linksOf, type Kind, type States } from '../../../events/catalogue/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { codeFingerprint } from '../../setup/package.js'
 import { projectOf } from '../storage/resource-cache.js'

@@ -1,6 +1,6 @@
-import { catalogue, currentEvent, evolve } from '../../../events/catalogue.js'
+import { catalogue, currentEvent, evolve } from '../../../events/catalogue/catalogue.js'
 import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
-import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf, recordsPayloads } from '../../../events/references.js'
+import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf, recordsPayloads } from '../../../events/catalogue/references.js'
 import { mayNameSecrets } from '../../../events/secrets.js'
 import { Vault } from '../../vault/vault.js'
 import type { Connection } from '../storage/schema.js'

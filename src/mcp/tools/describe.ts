@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { kinds, type Kind } from '../../../events/catalogue.js'
+import { kinds, type Kind } from '../../../events/catalogue/catalogue.js'
 import { isProblem, notFound } from '../../basics/errors.js'
 import type { Moment } from '../../http/reads/read-routes.js'
 import type { AnyResource, Resource } from '../../log/contract/log.js'

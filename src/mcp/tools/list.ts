@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Kind } from '../../../events/catalogue.js'
+import type { Kind } from '../../../events/catalogue/catalogue.js'
 import { limits } from '../../basics/limits.js'
 import { shownQuery } from '../../commands/rules/data-source.js'
 import type { Moment } from '../../http/reads/read-routes.js'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue.js'
+import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue/catalogue.js'
 import type { Json } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { versionOf } from '../../commands/model.js'

@@ -3,7 +3,7 @@ import type { StreamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { predictionsStream, type PredictionsServed } from '../../../events/records/predictions.js'
 import { limits } from '../../basics/limits.js'
-import { currentEvent } from '../../../events/catalogue.js'
+import { currentEvent } from '../../../events/catalogue/catalogue.js'
 import type { Log, StoredEvent } from '../../log/contract/log.js'
 
 /** An event that served predictions. */

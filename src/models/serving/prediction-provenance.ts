@@ -1,6 +1,6 @@
 import type { StreamId } from '../../../events/common.js'
 import type { TrainingResult } from '../../../events/model.js'
-import { currentEvent } from '../../../events/catalogue.js'
+import { currentEvent } from '../../../events/catalogue/catalogue.js'
 import type { Log } from '../../log/contract/log.js'
 import { eventsOf } from '../../log/read/slices.js'
 import { predictionsAt } from './prediction-events.js'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { kinds } from '../../../events/catalogue.js'
+import { kinds } from '../../../events/catalogue/catalogue.js'
 import { streamId } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { ResourceEntry, ResourcesAt } from '../../log/read/time-travel.js'

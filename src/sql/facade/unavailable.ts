@@ -1,4 +1,4 @@
-import { kinds, pluralOf, type Kind } from '../../../events/catalogue.js'
+import { kinds, pluralOf, type Kind } from '../../../events/catalogue/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { StatementOf } from '../statements/statement.js'

@@ -1,4 +1,4 @@
-import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue.js'
+import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue/catalogue.js'
 import { answerRelations, place, recorded, whence } from './answers.js'
 import { conversations, messages } from './conversations.js'
 import { jobRuns, jobsHistory } from './job-runs.js'

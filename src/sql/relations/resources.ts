@@ -1,4 +1,4 @@
-import type { ProjectKind } from '../../../events/catalogue.js'
+import type { ProjectKind } from '../../../events/catalogue/catalogue.js'
 import { systemDatabases } from '../../catalogue/system-databases.js'
 import { keywords } from '../../dialect/keywords.js'
 import { quoteText } from '../../dialect/strings.js'

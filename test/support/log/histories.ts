@@ -1,7 +1,7 @@
 import { fc } from '../random/properties.js'
 import { instant } from '../../../events/stored/envelope.js'
 import { jobOutcomes, jobUnits } from '../../../events/job.js'
-import type { Kind } from '../../../events/catalogue.js'
+import type { Kind } from '../../../events/catalogue/catalogue.js'
 import type { Json, JsonObject } from '../../../events/common.js'
 import { configNames } from '../../../events/config.js'
 import { conversationChannels, messageFailures } from '../../../events/conversation.js'

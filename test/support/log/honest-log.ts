@@ -1,7 +1,7 @@
 import { logStream } from '../../../events/records/log.js'
 import { sha256Hex } from '../../../events/stored/chain.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { payloadsOf } from '../../../events/references.js'
+import { payloadsOf } from '../../../events/catalogue/references.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { isProblem } from '../../../src/basics/errors.js'
 import { Random } from '../../../src/models/numerics/random.js'

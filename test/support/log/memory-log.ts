@@ -1,7 +1,7 @@
 import type { Envelope } from '../../../events/stored/envelope.js'
 import { instant, renderEnvelope } from '../../../events/stored/envelope.js'
 import type { JsonObject } from '../../../events/common.js'
-import { currentSchema } from '../../../events/catalogue.js'
+import { currentSchema } from '../../../events/catalogue/catalogue.js'
 import type { EventReader, PayloadReader } from '../../../projections/replay.js'
 import type { StoredEvent } from '../../../projections/staging.js'
 

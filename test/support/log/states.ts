@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { evolve, catalogue, kinds, type Kind, type States } from '../../../events/catalogue.js'
+import { evolve, catalogue, kinds, type Kind, type States } from '../../../events/catalogue/catalogue.js'
 import type { Envelope } from '../../../events/stored/envelope.js'
 import type { Conversation } from '../../../events/conversation.js'
 import type { Job } from '../../../events/job.js'

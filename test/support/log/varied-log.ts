@@ -1,4 +1,4 @@
-import type { EventType, LedgerEvent } from '../../../events/catalogue.js'
+import type { EventType, LedgerEvent } from '../../../events/catalogue/catalogue.js'
 import type { JsonObject } from '../../../events/common.js'
 import { predictionsStream } from '../../../events/records/predictions.js'
 import type { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { CommandHandler, getInMemoryEventStore } from '@event-driven-io/emmett'
-import { evolve, kinds } from '../../../events/catalogue.js'
+import { evolve, kinds } from '../../../events/catalogue/catalogue.js'
 import type { Skill, SkillEvent } from '../../../events/skill.js'
 import { deciders } from '../../../src/commands/deciders.js'
 import { handlers } from '../../../src/commands/dispatch.js'

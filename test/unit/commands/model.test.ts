@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { LedgerEvent } from '../../../events/catalogue.js'
+import type { LedgerEvent } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { ModelVersion } from '../../../events/model.js'
 import { modelDecider } from '../../../src/commands/model.js'

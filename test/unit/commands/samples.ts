@@ -1,5 +1,5 @@
 import type { ModelEvent, TrainingRequest, TrainingResult } from '../../../events/model.js'
-import type { LedgerEvent } from '../../../events/catalogue.js'
+import type { LedgerEvent } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { NewEvent } from '../../../src/log/contract/log.js'
 import { stream } from '../../support/log/log.js'

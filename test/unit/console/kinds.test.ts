@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue.js'
+import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue/catalogue.js'
 import { repository } from '../../support/cli.js'
 
 /** Kinds of which the console has pages of another form: settings, conversations with their chatbots, and engines in lists of models. */

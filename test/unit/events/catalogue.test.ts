@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import * as z from 'zod'
-import { catalogue, currentSchema, evolve, kinds, linksOf, upcast, type Kind } from '../../../events/catalogue.js'
+import { catalogue, currentSchema, evolve, kinds, linksOf, upcast, type Kind } from '../../../events/catalogue/catalogue.js'
 import { streamId } from '../../../events/common.js'
 import type { FileContent } from '../../../events/file.js'
 import type { TrainingRequest, TrainingResult } from '../../../events/model.js'
-import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf } from '../../../events/references.js'
+import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf } from '../../../events/catalogue/references.js'
 
 const p = streamId.parse('00000000-0000-7000-8000-000000000001')
 const s = streamId.parse('00000000-0000-7000-8000-000000000002')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { v4, v7 } from 'uuid'
-import { catalogue } from '../../../events/catalogue.js'
+import { catalogue } from '../../../events/catalogue/catalogue.js'
 import {
   categoryOf,
   isForeignType,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { catalogue } from '../../../events/catalogue.js'
+import { catalogue } from '../../../events/catalogue/catalogue.js'
 import { projections } from '../../../projections/all.js'
 import { fitTogether, ledgerTables, stepsFor } from '../../../projections/tables.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { fc } from '../../support/random/properties.js'
 import type { Json, JsonObject } from '../../../events/common.js'
-import { payloadsOf } from '../../../events/references.js'
+import { payloadsOf } from '../../../events/catalogue/references.js'
 import { mergeParams } from '../../../src/commands/rules/params.js'
 import { isProblem } from '../../../src/basics/errors.js'
 import { isSecretKey } from '../../../src/vault/secret-keys.js'

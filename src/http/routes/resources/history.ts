@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isInProject, kinds, pluralOf } from '../../../../events/catalogue.js'
+import { isInProject, kinds, pluralOf } from '../../../../events/catalogue/catalogue.js'
 import { configNames } from '../../../../events/config.js'
 import { foldName, type StreamId } from '../../../../events/common.js'
 import { sources } from '../../../../events/stored/envelope.js'

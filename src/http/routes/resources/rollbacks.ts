@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isInProject, pluralOf } from '../../../../events/catalogue.js'
+import { isInProject, pluralOf } from '../../../../events/catalogue/catalogue.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import type { RollbackKind } from '../../../commands/deciders.js'
 import { rollbackKinds, rollbackTypeOf } from '../../../commands/rollback.js'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { kinds, type Kind } from '../../../../events/catalogue.js'
+import { kinds, type Kind } from '../../../../events/catalogue/catalogue.js'
 import { openPage } from '../../../support/console/browser.js'
 import { expectUsable, startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'

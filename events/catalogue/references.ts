@@ -1,7 +1,7 @@
 import { catalogue } from './catalogue.js'
-import { isObject, type Json, type JsonObject } from './common.js'
-import type { ErasedPayload } from './records/log.js'
-import { secretsOf } from './secrets.js'
+import { isObject, type Json, type JsonObject } from '../common.js'
+import type { ErasedPayload } from '../records/log.js'
+import { secretsOf } from '../secrets.js'
 
 // The data outside the log's text to which an event refers: payloads (encrypted, can be erased) and blobs (content-addressed files).
 

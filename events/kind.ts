@@ -1,4 +1,4 @@
-import type { SchemasOf, StreamId, UpcastersOf } from '../common.js'
+import type { SchemasOf, StreamId, UpcastersOf } from './common.js'
 
 type AnyEvent = { type: string; data: unknown }
 
