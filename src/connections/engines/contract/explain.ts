@@ -1,4 +1,5 @@
 import { isProblem, Problem, shortened } from '../../../basics/errors.js'
+import { limits } from '../../../basics/limits.js'
 import { refusedToWrite, type Reason } from '../../pushdown/native.js'
 
 /** Says what a driver's error means. */
@@ -90,6 +91,14 @@ export const loginRefused = (says: string): Problem =>
     'Login refused',
     `The database refuses the login: ${says}`,
     'Check the parameters "user" and "password", and who may connect from here.',
+  )
+
+/** The login did not end in time. */
+export const loginTooSlow = (): Problem =>
+  connectionFailed(
+    'No answer',
+    `The database did not finish the login within ${limits.connectionConnectTimeoutMs} ms (connectionConnectTimeoutMs)`,
+    'Check that a database of this engine listens at this host and port.',
   )
 
 /** The server has no database of the name. */

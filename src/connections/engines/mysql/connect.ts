@@ -5,7 +5,7 @@ import { connectAllowed, type ConnectedSocket } from '../../../egress/tcp-connec
 import type { Lookup } from '../../../egress/resolve.js'
 import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
-import { connectionFailed, type ErrorExplainer } from '../contract/explain.js'
+import { loginTooSlow, type ErrorExplainer } from '../contract/explain.js'
 import { run } from './cursor.js'
 import type { MysqlParameters } from './parameters.js'
 
@@ -96,13 +96,6 @@ const hasUtc = async (client: Client): Promise<boolean> => {
   }
 }
 
-const tooSlow = () =>
-  connectionFailed(
-    'No answer',
-    `The database did not finish the login within ${limits.connectionConnectTimeoutMs} ms (connectionConnectTimeoutMs)`,
-    'Check that a database of this engine listens at this host and port.',
-  )
-
 /**
  * Connects, logs in and sets what the readings need, with TLS if the parameters or the server want it.
  *
@@ -149,6 +142,6 @@ export const openClient = async (
     return { ...opened, threadId: client.threadId, isUtc }
   } catch (error) {
     opened?.socket.destroy()
-    throw deadline.aborted ? tooSlow() : explain(error)
+    throw deadline.aborted ? loginTooSlow() : explain(error)
   }
 }

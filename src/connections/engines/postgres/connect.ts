@@ -5,7 +5,7 @@ import { limits } from '../../../basics/limits.js'
 import { connectAllowed, type ConnectedSocket } from '../../../egress/tcp-connection.js'
 import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
-import { connectionFailed, type ErrorExplainer } from '../contract/explain.js'
+import { loginTooSlow, type ErrorExplainer } from '../contract/explain.js'
 import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
 
@@ -71,13 +71,6 @@ const login = async (
 
 const noTls = (error: unknown): boolean => error instanceof Error && /does not support SSL/.test(error.message)
 
-const tooSlow = () =>
-  connectionFailed(
-    'No answer',
-    `The database did not finish the login within ${limits.connectionConnectTimeoutMs} ms (connectionConnectTimeoutMs)`,
-    'Check that a database of this engine listens at this host and port.',
-  )
-
 /** Settings that the readings of values need. If a database does not know one of them, it is left out. */
 const settings = ({ schema }: PostgresParameters): string[] => [
   "SET datestyle = 'ISO'",
@@ -138,7 +131,7 @@ export const openClient = async (
     return opened
   } catch (error) {
     opened?.socket.destroy()
-    throw deadline.aborted ? tooSlow() : explain(error)
+    throw deadline.aborted ? loginTooSlow() : explain(error)
   }
 }
 
