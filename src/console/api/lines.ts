@@ -1,3 +1,5 @@
+import { joined } from './joined.js'
+
 /** The lines of a body as they arrive, each as bytes without its line end. */
 export async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
   const reader = body.getReader()
@@ -19,14 +21,4 @@ export async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): A
   } finally {
     await reader.cancel().catch(() => undefined)
   }
-}
-
-const joined = (parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> => {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }

@@ -1,16 +1,10 @@
+import { joined } from '../../api/joined.js'
+
 // Checks proofs of RFC 9162 in the page itself. It accepts an answer of the service only if it leads to a known root.
 
 export type Hash = Uint8Array<ArrayBuffer>
 
-const sha256 = async (...parts: Uint8Array[]): Promise<Hash> => {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', whole))
-}
+const sha256 = async (...parts: Uint8Array[]): Promise<Hash> => new Uint8Array(await crypto.subtle.digest('SHA-256', joined(parts)))
 
 const leafMark = new Uint8Array([0])
 const nodeMark = new Uint8Array([1])
