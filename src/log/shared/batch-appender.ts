@@ -1,5 +1,4 @@
-import { isStorageError } from '../../basics/storage-error.js'
-import type { QueuedWork } from '../sqlite/write-queue.js'
+import { runWork, type QueuedWork } from '../sqlite/write-queue.js'
 import { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import type { CatchUp } from './catch-up.js'
 import { limits } from '../../basics/limits.js'
@@ -74,13 +73,8 @@ export class BatchAppender {
     this.replica.requireKey()
     const open = this.replica.begin()
     const answers: (() => void)[] = []
-    for (const [i, { carryOut, reject }] of batch.entries()) {
-      try {
-        answers.push(carryOut(open))
-      } catch (error) {
-        if (isStorageError(error) || open.writer.isHalfDone) throw error
-        answers.push(() => reject(error))
-      }
+    for (const [i, work] of batch.entries()) {
+      answers.push(runWork(work, open))
       if (open.writer.bytes >= limits.sharedBatchMaxBytes) putBack(batch.splice(i + 1))
     }
     return answers

@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch, CommitListener } from '../contract/log.js'
 import { LogWriter } from './log-writer.js'
-import { CommitListeners, enqueue, type Reads, type WriteQueue, type QueuedWork, type WriteTransaction } from './write-queue.js'
+import { CommitListeners, enqueue, runWork, type Reads, type WriteQueue, type QueuedWork, type WriteTransaction } from './write-queue.js'
 import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { tryToWrite } from '../storage/probe.js'
@@ -90,13 +90,7 @@ export class FileWriteQueue implements WriteQueue {
     try {
       const open = this.connect()
       open.writer.begin()
-      for (const { carryOut, reject } of batch)
-        try {
-          answers.push(carryOut(open))
-        } catch (error) {
-          if (isStorageError(error) || open.writer.isHalfDone) throw error
-          answers.push(() => reject(error))
-        }
+      for (const work of batch) answers.push(runWork(work, open))
       open.writer.commit()
     } catch (error) {
       this.#giveUp(batch, error)

@@ -1,6 +1,7 @@
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
+import { isStorageError } from '../../basics/storage-error.js'
 import type { CommitListener, LogHealth } from '../contract/log.js'
 import type { MerkleProofs } from '../proof/merkle-proofs.js'
 import type { EventReads, Tail } from '../storage/events.js'
@@ -65,6 +66,20 @@ export const enqueue = <T>(waiting: QueuedWork[], work: (open: WriteTransaction)
     }
     waiting.push({ carryOut, reject, since: performance.now() })
   })
+}
+
+/**
+ * Does one piece of work of an open transaction. Returns a function that sends its answer: its result, or its refusal.
+ *
+ * @throws the errors that undo the whole transaction: those of the storage, and each after which a change is half done
+ */
+export const runWork = (work: QueuedWork, open: WriteTransaction): (() => void) => {
+  try {
+    return work.carryOut(open)
+  } catch (error) {
+    if (isStorageError(error) || open.writer.isHalfDone) throw error
+    return () => work.reject(error)
+  }
 }
 
 /** The listeners to commits. A commit remains valid even if a listener throws: the error stops neither the log nor the other listeners. */
