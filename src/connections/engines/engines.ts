@@ -5,15 +5,15 @@
 
 import { Problem } from '../../basics/errors.js'
 import { driverOf } from '../../catalogue/connection-engines.js'
-import type { Engine } from './contract/engine.js'
+import type { DatabaseEngine } from './contract/engine.js'
 import { duckdb, parquet, sqlite } from './files/engines.js'
 import { mysql } from './mysql/engine.js'
 import { postgres } from './postgres/engine.js'
 
-const engines = { postgres, mysql, sqlite, duckdb, parquet } satisfies Record<string, Engine>
+const engines = { postgres, mysql, sqlite, duckdb, parquet } satisfies Record<string, DatabaseEngine>
 
 /** The engine of a connection. @throws Problem wrong_arguments for an engine without a driver */
-export const engineOf = (name: string): Engine => {
+export const engineOf = (name: string): DatabaseEngine => {
   const driver = driverOf(name)
   if (driver) return engines[driver]
   throw new Problem('wrong_arguments', 'Wrong arguments', `This service does not talk to databases of the engine ${name}`)

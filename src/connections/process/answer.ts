@@ -7,7 +7,7 @@ import type { Rows } from '../batch/column-reading.js'
 import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
 import { isWriting, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
-import type { Cursor, Session } from '../engines/contract/engine.js'
+import type { Cursor, DatabaseSession } from '../engines/contract/engine.js'
 import { inTime } from '../../basics/concurrency/bounded-waits.js'
 import type { HeldBytes, SessionBytes } from './held-bytes.js'
 import type { Pool } from './pool.js'
@@ -35,7 +35,7 @@ const beyond = (what: string, most: number, limit: string): Problem =>
 const nextRows = ({ count, bytes }: Rows): number => Math.max(1, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
 
 /** Closes a cursor. Bytes that still come meanwhile have the limit of a step. @returns whether the session can be used again */
-const closed = async (session: Session, cursor: Cursor): Promise<boolean> => {
+const closed = async (session: DatabaseSession, cursor: Cursor): Promise<boolean> => {
   const from = session.received
   const look = setInterval(() => {
     if (session.received - from > limits.connectionReadMaxBytes) session.destroy()
@@ -121,7 +121,7 @@ export class Answer {
     }
   }
 
-  async #stream(session: Session, holding: SessionBytes): Promise<boolean> {
+  async #stream(session: DatabaseSession, holding: SessionBytes): Promise<boolean> {
     this.#changed = isWriting(this.request.query) && !session.isAtomic
     const cursor = await this.#open(session, holding)
     try {
@@ -140,7 +140,7 @@ export class Answer {
   }
 
   /** Begins the statement. When that takes too long, or the reader has left, the statement is cancelled in the database. */
-  async #open(session: Session, holding: SessionBytes): Promise<Cursor> {
+  async #open(session: DatabaseSession, holding: SessionBytes): Promise<Cursor> {
     const opening = session.open(this.request.query, (statement) => {
       this.#sent = statement
       this.request.onSend(statement)
@@ -167,7 +167,7 @@ export class Answer {
     }
   }
 
-  async #pass(session: Session, holding: SessionBytes, cursor: Cursor): Promise<void> {
+  async #pass(session: DatabaseSession, holding: SessionBytes, cursor: Cursor): Promise<void> {
     // Bytes that come while the service waits for the reader have a limit, too.
     let mark = session.received
     const look = setInterval(() => {
@@ -181,7 +181,7 @@ export class Answer {
     }
   }
 
-  async #steps(session: Session, holding: SessionBytes, cursor: Cursor, onStep: () => void): Promise<void> {
+  async #steps(session: DatabaseSession, holding: SessionBytes, cursor: Cursor, onStep: () => void): Promise<void> {
     const { limit, query } = this.request
     const upTo = 'native' in query && !cursor.mayWrite ? (query.upTo ?? Infinity) : Infinity
     const vectors = cursor.columns.map(({ type }) => new Vector(type))

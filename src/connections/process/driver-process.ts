@@ -15,7 +15,7 @@ import { encodeError, errorFields } from '../contract/frames.js'
 import { isOfFiles } from '../../catalogue/connection-engines.js'
 import type { MetadataAnswer, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
 import { noComments, type Connection, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
-import type { Session, Surroundings } from '../engines/contract/engine.js'
+import type { DatabaseSession, Surroundings } from '../engines/contract/engine.js'
 import { engineOf } from '../engines/engines.js'
 import { Answer } from './answer.js'
 import { HeldBytes } from './held-bytes.js'
@@ -37,7 +37,7 @@ const fail = (id: number, error: unknown): void => {
 /** The outcome of a request whose statement was never sent. */
 const nothing = (ending: 'failed' | 'cut'): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, ending, changed: false })
 
-const ask = async (session: Session, of: Metadata): Promise<MetadataAnswer> => {
+const ask = async (session: DatabaseSession, of: Metadata): Promise<MetadataAnswer> => {
   if ('tables' in of) return session.tables()
   if ('everyColumn' in of) return session.everyColumn()
   if ('comments' in of) return { comments: (await session.comments?.(of.comments.table, of.comments.schema)) ?? noComments }

@@ -1,4 +1,4 @@
-import type { Session } from '../engines/contract/engine.js'
+import type { DatabaseSession } from '../engines/contract/engine.js'
 
 /** The bytes that one session has sent and that are not passed on yet. */
 export type SessionBytes = {
@@ -22,7 +22,7 @@ export class HeldBytes {
 
   constructor(private readonly most: number) {}
 
-  hold(session: Session): SessionBytes {
+  hold(session: DatabaseSession): SessionBytes {
     let from = session.received
     const bytes = (): number => session.received - from
     const isTooMuch = (): boolean => this.#total > this.most && bytes() === Math.max(...[...this.#all.values()].map((each) => each()))

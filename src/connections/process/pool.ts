@@ -1,9 +1,9 @@
 import { Problem } from '../../basics/errors.js'
 import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import { limits } from '../../basics/limits.js'
-import type { Session } from '../engines/contract/engine.js'
+import type { DatabaseSession } from '../engines/contract/engine.js'
 
-type Waiter = { give: (session: Session) => void; refuse: (reason: Error) => void; connect: () => void }
+type Waiter = { give: (session: DatabaseSession) => void; refuse: (reason: Error) => void; connect: () => void }
 
 const busy = (detail: string): Problem =>
   new Problem('busy', 'The database is busy', detail, {
@@ -20,14 +20,14 @@ const busy = (detail: string): Problem =>
  * pool.release(session, isClean)
  */
 export class Pool {
-  readonly #idle = new Map<Session, NodeJS.Timeout>()
+  readonly #idle = new Map<DatabaseSession, NodeJS.Timeout>()
   readonly #waiting = new Set<Waiter>()
   #open = 0
   #isClosed = false
   /** The time of the last request for a session. */
   usedAt = performance.now()
 
-  constructor(private readonly connect: () => Promise<Session>) {}
+  constructor(private readonly connect: () => Promise<DatabaseSession>) {}
 
   /** Whether no session is used, and no caller waits for one. */
   get isIdle(): boolean {
@@ -35,7 +35,7 @@ export class Pool {
   }
 
   /** @throws Problem busy when too many wait, or no session becomes free in time; and the errors of connecting */
-  async acquire(signal: AbortSignal): Promise<Session> {
+  async acquire(signal: AbortSignal): Promise<DatabaseSession> {
     this.usedAt = performance.now()
     const kept = this.#takeIdle()
     if (kept) return kept
@@ -46,7 +46,7 @@ export class Pool {
   }
 
   /** Takes a session back, and closes it if it is not clean. */
-  release(session: Session, isClean: boolean): void {
+  release(session: DatabaseSession, isClean: boolean): void {
     const [waiting] = this.#waiting
     if (!isClean || session.isLost || this.#isClosed) {
       session.destroy()
@@ -72,7 +72,7 @@ export class Pool {
     while (this.#takeIdle(true));
   }
 
-  #takeIdle(closes = false): Session | undefined {
+  #takeIdle(closes = false): DatabaseSession | undefined {
     for (const [session, timer] of this.#idle) {
       clearTimeout(timer)
       this.#idle.delete(session)
@@ -84,7 +84,7 @@ export class Pool {
   }
 
   /** Opens a session. If its caller no longer waits when it is open, the next caller gets it. */
-  async #connect(signal: AbortSignal): Promise<Session> {
+  async #connect(signal: AbortSignal): Promise<DatabaseSession> {
     this.#open += 1
     const opening = this.connect().catch((error: unknown) => {
       this.#open -= 1
@@ -104,7 +104,7 @@ export class Pool {
     }
   }
 
-  #wait(signal: AbortSignal): Promise<Session> {
+  #wait(signal: AbortSignal): Promise<DatabaseSession> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer)

@@ -1,6 +1,6 @@
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Session } from '../engines/contract/engine.js'
+import type { DatabaseSession } from '../engines/contract/engine.js'
 import type { SessionBytes } from './held-bytes.js'
 
 const lookEveryMs = 20
@@ -34,7 +34,7 @@ export const tooMuchTogether = (): Problem =>
     { hint: 'Leave out columns with very long values, or try again when fewer statements are under way.' },
   )
 
-export type Watch = { session: Session; holding: SessionBytes; timeoutMs: number; what: string; limit: string; signal: AbortSignal }
+export type Watch = { session: DatabaseSession; holding: SessionBytes; timeoutMs: number; what: string; limit: string; signal: AbortSignal }
 
 /**
  * Waits for a step of a session. The wait ends when its time is over, when the step or all sessions together have too many bytes, or when

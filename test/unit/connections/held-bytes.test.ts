@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { HeldBytes } from '../../../src/connections/process/held-bytes.js'
-import type { Session } from '../../../src/connections/engines/contract/engine.js'
+import type { DatabaseSession } from '../../../src/connections/engines/contract/engine.js'
 
-const session = () => ({ received: 100 }) as unknown as { received: number } & Session
+const session = () => ({ received: 100 }) as unknown as { received: number } & DatabaseSession
 
 test('the session that holds most gives way when all hold too much', () => {
   const held = new HeldBytes(50)

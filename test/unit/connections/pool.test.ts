@@ -3,13 +3,13 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { Pool } from '../../../src/connections/process/pool.js'
-import type { Session } from '../../../src/connections/engines/contract/engine.js'
+import type { DatabaseSession } from '../../../src/connections/engines/contract/engine.js'
 
 const never = new AbortController().signal
 
 const sessions = () => {
-  const all: (Session & { isLost: boolean; destroyed: boolean })[] = []
-  const connect = async (): Promise<Session> => {
+  const all: (DatabaseSession & { isLost: boolean; destroyed: boolean })[] = []
+  const connect = async (): Promise<DatabaseSession> => {
     const session = {
       ...{
         isAtomic: true,

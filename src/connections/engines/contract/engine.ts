@@ -33,7 +33,7 @@ export type Cursor = {
 }
 
 /** A connection to a database, for one statement at a time. */
-export type Session = {
+export type DatabaseSession = {
   /** Whether it has been lost. */
   readonly isLost: boolean
   /**
@@ -58,9 +58,9 @@ export type Session = {
 }
 
 /** One kind of database. */
-export type Engine = {
+export type DatabaseEngine = {
   /** @throws Problem for parameters that cannot be used, before anything is called */
   check: (connection: Pick<Connection, 'engine' | 'parameters'>) => void
   /** Opens a session within the connect timeout. */
-  connect: (connection: Connection, around: Surroundings) => Promise<Session>
+  connect: (connection: Connection, around: Surroundings) => Promise<DatabaseSession>
 }

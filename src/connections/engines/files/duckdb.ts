@@ -10,7 +10,7 @@ import type { Connection, ListedColumns, Query, Table, TableColumn, Tables } fro
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
 import { printScan } from '../../pushdown/print-scan.js'
-import type { Cursor, Session, Surroundings } from '../contract/engine.js'
+import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
 import { missingTable } from '../contract/missing-table.js'
 import { uniqueNames } from '../../contract/unique-names.js'
@@ -94,7 +94,7 @@ const quote = (name: string): string => duckdbDialect.quote(name)
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** A session over files of DuckDB or Parquet, in an instance that can only read these files. */
-class DuckSession implements Session {
+class DuckSession implements DatabaseSession {
   readonly isAtomic = true
   isLost = false
   received = 0
@@ -253,7 +253,11 @@ const putColumns = (
 const bounds = { threads: '2', memory_limit: '1GB', autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' }
 
 /** Opens a file of DuckDB, or files of Parquet as tables, in an instance that can only read these files. */
-export const connectDuckDb = async (isParquet: boolean, { parameters }: Connection, { files, scratch }: Surroundings): Promise<Session> => {
+export const connectDuckDb = async (
+  isParquet: boolean,
+  { parameters }: Connection,
+  { files, scratch }: Surroundings,
+): Promise<DatabaseSession> => {
   const path = pathShown(files, findPath(files, readPath(parameters)))
   try {
     const spill = { ...bounds, temp_directory: join(scratch, 'spill') }

@@ -3,11 +3,11 @@
  * connections/pushdown and connections/engines/contract alone.
  */
 
-import type { Engine } from '../contract/engine.js'
+import type { DatabaseEngine } from '../contract/engine.js'
 import { readPath } from './paths.js'
 
 // The libraries for files are loaded only in processes that read a file, and not in the process for databases in the network.
-const engine = (connect: Engine['connect']): Engine => ({ check: ({ parameters }) => void readPath(parameters), connect })
+const engine = (connect: DatabaseEngine['connect']): DatabaseEngine => ({ check: ({ parameters }) => void readPath(parameters), connect })
 
 /** Files of SQLite, below the folder that CONNECTION_FILES names. */
 export const sqlite = engine(async (connection, around) => (await import('./sqlite.js')).connectSqlite(connection, around))

@@ -8,7 +8,7 @@ import { plain, type AnswerColumn, type PlainType } from '../../contract/types.j
 import type { Vector } from '../../batch/vector.js'
 import { printScan } from '../../pushdown/print-scan.js'
 import { sqliteDialect } from '../../pushdown/sqlite.js'
-import type { Cursor, Session, Surroundings } from '../contract/engine.js'
+import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { checkNative, findPath, readPath } from './paths.js'
@@ -65,7 +65,7 @@ const explain = (error: unknown): Problem => {
 const hiddenColumn = 1
 
 /** A file of SQLite, opened for reading. A call cannot be interrupted: only the end of the process ends it. */
-class SqliteSession implements Session {
+class SqliteSession implements DatabaseSession {
   readonly isAtomic = true
   isLost = false
   received = 0
@@ -214,7 +214,7 @@ class SqliteSession implements Session {
 }
 
 /** Opens a file of SQLite for reading. @throws Problem about the path or the file */
-export const connectSqlite = ({ parameters }: Connection, { files }: Surroundings): Session => {
+export const connectSqlite = ({ parameters }: Connection, { files }: Surroundings): DatabaseSession => {
   const path = findPath(files, readPath(parameters))
   try {
     return new SqliteSession(new Database(path, { readonly: true, fileMustExist: true, timeout: limits.connectionConnectTimeoutMs }))

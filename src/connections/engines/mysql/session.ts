@@ -6,7 +6,7 @@ import { rowsOf, settle } from '../../batch/column-reading.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { printScan, tableName } from '../../pushdown/print-scan.js'
-import type { Cursor, Session, Surroundings } from '../contract/engine.js'
+import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
 import { refuseComparedTexts } from '../contract/compared-texts.js'
 import type { ErrorExplainer } from '../contract/explain.js'
 import { inTime } from '../../../basics/concurrency/bounded-waits.js'
@@ -41,7 +41,7 @@ const hex = (text: string): string => (text === '' ? "''" : `CONVERT(0x${Buffer.
 const texts = (rows: readonly (readonly (Buffer | null)[])[]): string[][] => rows.map((row) => row.map((value) => value?.toString() ?? ''))
 
 /** A session of MySQL or MariaDB. Each statement is a separate transaction, which is read-only unless the connection may write. */
-export class MysqlSession extends SocketSession implements Session {
+export class MysqlSession extends SocketSession implements DatabaseSession {
   constructor(
     private readonly opened: MysqlClient,
     private readonly parameters: MysqlParameters,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Connection } from '../../contract/requests.js'
-import type { Session, Surroundings } from '../contract/engine.js'
+import type { DatabaseSession, Surroundings } from '../contract/engine.js'
 import { reasonToRead } from '../../pushdown/native.js'
 import { noSecrets, secretsIn } from '../contract/parameters.js'
 import { openClient } from './connect.js'
@@ -13,7 +13,7 @@ import type { OwnType } from './types.js'
 const typesOf = new LRUCache<string, Map<number, OwnType>>({ max: 100 })
 
 /** Opens a session within the connect timeout. @throws Problem of the parameters, the policy and the database */
-export const openSession = async (connection: Connection, around: Surroundings): Promise<Session> => {
+export const openSession = async (connection: Connection, around: Surroundings): Promise<DatabaseSession> => {
   const { id, version } = connection
   const parameters = readParameters(connection)
   const toRead = reasonToRead(parameters.writable)

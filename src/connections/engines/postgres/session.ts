@@ -6,7 +6,7 @@ import { needsColumns, printScan, tableName } from '../../pushdown/print-scan.js
 import { postgresDialect } from '../../pushdown/postgres.js'
 import type { ListedColumns, Query, Scan, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
-import type { Cursor, Session, Surroundings } from '../contract/engine.js'
+import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
 import { refuseComparedTexts } from '../contract/compared-texts.js'
 import type { ErrorExplainer } from '../contract/explain.js'
 import { missingTable } from '../contract/missing-table.js'
@@ -41,7 +41,7 @@ const asked = (type: AnswerColumn['type'], reading: TextReading | UnsettledText)
 }
 
 /** A session of PostgreSQL. Each statement is a separate transaction, which is read-only unless the connection may write. */
-export class PostgresSession extends SocketSession implements Session {
+export class PostgresSession extends SocketSession implements DatabaseSession {
   readonly isAtomic = true
   /** The known types that are not built in. */
   readonly #own: Map<number, OwnType>
