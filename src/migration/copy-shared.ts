@@ -5,7 +5,7 @@ import { refusalToOpen } from '../log/shared/refusal-to-open.js'
 import { Replica } from '../log/shared/replica.js'
 import { ForkError, Sequencer } from '../log/shared/sequencer.js'
 import { ServerClock } from '../log/shared/server-clock.js'
-import { Session } from '../log/shared/postgres/session.js'
+import { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
 import { strayEvents } from '../log/shared/postgres/statements.js'
 import { readLogId } from '../log/shared/postgres/tables.js'
 
@@ -22,7 +22,7 @@ type Options = {
 export type CopyResult = { position: number; fault?: string }
 
 const idOf = async (url: string): Promise<string> => {
-  const session = await Session.open(url)
+  const session = await SharedLogSession.open(url)
   try {
     return await readLogId(session)
   } finally {

@@ -2,7 +2,7 @@ import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/ref
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import type { Place } from '../log/shared/postgres/rows.js'
 import { answersLost } from '../log/shared/postgres/differences.js'
-import type { Session } from '../log/shared/postgres/session.js'
+import type { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
 import { chainAt, lookAt, reappendedAfter, reappendedNote } from '../log/shared/postgres/statements.js'
 import { readLogId as readSharedLogId } from '../log/shared/postgres/tables.js'
 import { lastPosition, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
@@ -17,7 +17,7 @@ import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 export type ReappendResult = { first: number; last: number; answers: number; missing: string[] }
 
 /** The end of the log in PostgreSQL, which must be a place of this log. @throws ConfigError when PostgreSQL has another event there */
-const endOf = async (session: Session, db: Connection): Promise<Place> => {
+const endOf = async (session: SharedLogSession, db: Connection): Promise<Place> => {
   if ((await readSharedLogId(session)) !== readLogId(db)) throw new ConfigError('PostgreSQL has another log than the data directory')
   const { seq, position, chain, batch } = await lookAt(session)
   const last = lastPosition(db)
@@ -45,7 +45,7 @@ const blobsAfter = (db: Connection, position: number): string[] => {
  * Sends stored answers that PostgreSQL lost although it has all events. This is only safe while PostgreSQL has no later event: it might be
  * an erasure, and the answers might show erased data. The other rows may have changed since. The node takes PostgreSQL's version of them.
  */
-const sendAnswers = async (session: Session, db: Connection, end: Place): Promise<number> => {
+const sendAnswers = async (session: SharedLogSession, db: Connection, end: Place): Promise<number> => {
   const sender = new Sender(session, end)
   let sent = 0
   for (const part of answersIn(db)) {
@@ -56,7 +56,7 @@ const sendAnswers = async (session: Session, db: Connection, end: Place): Promis
   return sent
 }
 
-const sendLost = async (session: Session, db: Connection, asked: PostgresMigration): Promise<ReappendResult> => {
+const sendLost = async (session: SharedLogSession, db: Connection, asked: PostgresMigration): Promise<ReappendResult> => {
   const end = await endOf(session, db)
   const last = lastPosition(db)
   const first = end.position + 1

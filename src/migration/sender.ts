@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { hasHash } from '../basics/disk.js'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import type { Place, Rows } from '../log/shared/postgres/rows.js'
-import { isRefusal, Session, UnreachableError, UnreplicatedError } from '../log/shared/postgres/session.js'
+import { isRefusal, SharedLogSession, UnreachableError, UnreplicatedError } from '../log/shared/postgres/shared-log-session.js'
 import { appendBatch } from '../log/shared/postgres/statements.js'
 import type { Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
@@ -18,10 +18,10 @@ export type PostgresMigration = {
 }
 
 /** Works in a separate session. @throws ConfigError when PostgreSQL cannot be reached, or refuses it */
-export const inSession = async <T>(url: string, work: (session: Session) => Promise<T>): Promise<T> => {
-  let session: Session | undefined
+export const inSession = async <T>(url: string, work: (session: SharedLogSession) => Promise<T>): Promise<T> => {
+  let session: SharedLogSession | undefined
   try {
-    session = await Session.open(url)
+    session = await SharedLogSession.open(url)
     return await work(session)
   } catch (error) {
     if (error instanceof UnreachableError)
@@ -39,7 +39,7 @@ const none: Rows = { events: [], payloads: [], answers: [], notes: [] }
 /** Sends rows to the log, one part after the other. */
 export class Sender {
   constructor(
-    private readonly session: Session,
+    private readonly session: SharedLogSession,
     private place: Place,
   ) {}
 
@@ -61,7 +61,7 @@ export class Sender {
 type KnownPayload = { hash: string; wrapped: Buffer | null; replaced_by: string | null }
 
 /** Sends the payloads that PostgreSQL does not have, or has with another key. */
-export const sendPayloads = async (session: Session, db: Connection, sender: Sender): Promise<void> => {
+export const sendPayloads = async (session: SharedLogSession, db: Connection, sender: Sender): Promise<void> => {
   for (const part of payloadsIn(db)) {
     const select = 'SELECT hash, wrapped, replaced_by FROM mindledger.payloads WHERE hash = ANY($1)'
     const { rows } = await session.query<KnownPayload>(select, [part.map(({ hash }) => hash)])

@@ -2,7 +2,7 @@
 
 import { neededBlobs } from '../backup/log-copy.js'
 import type { Place } from '../log/shared/postgres/rows.js'
-import type { Session } from '../log/shared/postgres/session.js'
+import type { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
 import { openTables } from '../log/shared/postgres/tables.js'
 import { openForReading, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
@@ -20,7 +20,7 @@ const finished = 1
 type HeadRow = { seq: string; position: string; chain: Buffer }
 
 /** Begins the log, or continues one that a migration of this log began. @throws ConfigError when it is another log, or complete */
-const begin = async (session: Session, logId: string): Promise<Place> => {
+const begin = async (session: SharedLogSession, logId: string): Promise<Place> => {
   const [found] = (await session.query<{ there: boolean }>(`SELECT to_regclass('mindledger.head') IS NOT NULL AS there`)).rows
   if (found?.there !== true) await openTables(session, () => logId)
   const { rows } = await session.query<HeadRow>(
@@ -44,7 +44,7 @@ const changeHere = ({ log }: DataPaths, change: (db: Connection) => void = () =>
   }
 }
 
-const sendLog = async (session: Session, db: Connection, { onProgress }: PostgresMigration): Promise<Place> => {
+const sendLog = async (session: SharedLogSession, db: Connection, { onProgress }: PostgresMigration): Promise<Place> => {
   const place = await begin(session, readLogId(db))
   if (!chainIn(db, place.position)?.equals(place.chain))
     throw new ConfigError('PostgreSQL has events of this log that the data directory does not have')

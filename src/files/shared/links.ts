@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { limits } from '../../basics/limits.js'
-import { Link, UnreachableError, type Session } from '../../log/shared/postgres/session.js'
+import { Link, UnreachableError, type SharedLogSession } from '../../log/shared/postgres/shared-log-session.js'
 import { blobsAway } from './problems.js'
 
 type Way = { link: Link; waiting: number }
@@ -45,7 +45,7 @@ export class Links {
     })
   }
 
-  async #patiently<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async #patiently<T>(work: (session: SharedLogSession) => Promise<T>): Promise<T> {
     const until = performance.now() + limits.blobPatienceMs
     for (;;)
       try {
@@ -56,7 +56,7 @@ export class Links {
       }
   }
 
-  async #once<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async #once<T>(work: (session: SharedLogSession) => Promise<T>): Promise<T> {
     const way = this.#ways.reduce((least, each) => (each.waiting < least.waiting ? each : least))
     way.waiting += 1
     try {

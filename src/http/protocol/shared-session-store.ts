@@ -1,7 +1,7 @@
-import type { Session } from '../../log/shared/postgres/session.js'
+import type { SharedLogSession } from '../../log/shared/postgres/shared-log-session.js'
 import type { SessionStore } from './sessions.js'
 
-type Options = { way: { session: () => Promise<Session> } }
+type Options = { way: { session: () => Promise<SharedLogSession> } }
 
 const add = `
   WITH old AS (DELETE FROM mindledger.logins WHERE until < now())

@@ -6,7 +6,7 @@ import { behind } from './problems.js'
 import type { CommitChanges, Replica } from './replica.js'
 import { isEmpty, isSamePlace, type NewPlace, type Place } from './postgres/rows.js'
 import type { Lock, Sequencer } from './sequencer.js'
-import { UnreachableError } from './postgres/session.js'
+import { UnreachableError } from './postgres/shared-log-session.js'
 
 /**
  * The result of a batch that the shared log accepted, or that wrote nothing: the answers of its work, and what was committed. `missed`

@@ -6,7 +6,7 @@ import { behind, unheard } from './problems.js'
 import type { CommitChanges, Replica } from './replica.js'
 import { isSamePlace, type Delta } from './postgres/rows.js'
 import type { Sequencer } from './sequencer.js'
-import { UnreachableError } from './postgres/session.js'
+import { UnreachableError } from './postgres/shared-log-session.js'
 
 type Options = {
   replica: Replica

@@ -1,7 +1,7 @@
 import { isProblem, type Problem } from '../../basics/errors.js'
 import { isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
 import { UnknownEventError } from '../sqlite/unknown-event-error.js'
-import { isRefusal, isTooSlow, UnreachableError, UnreplicatedError } from './postgres/session.js'
+import { isRefusal, isTooSlow, UnreachableError, UnreplicatedError } from './postgres/shared-log-session.js'
 import { away, differs, lostRows, refusedThere, slow, unknown } from './problems.js'
 import type { Replica } from './replica.js'
 import { ForkError, UnknownOutcomeError, type Sequencer } from './sequencer.js'

@@ -1,9 +1,9 @@
 import type { KeyHolders } from '../contract/peers.js'
 import type { Nodes } from './nodes.js'
-import { UnreachableError, type Session } from './postgres/session.js'
+import { UnreachableError, type SharedLogSession } from './postgres/shared-log-session.js'
 import { away } from './problems.js'
 
-type Options = { way: { session: () => Promise<Session> }; nodes: Pick<Nodes, 'id' | 'run' | 'alive' | 'list'> }
+type Options = { way: { session: () => Promise<SharedLogSession> }; nodes: Pick<Nodes, 'id' | 'run' | 'alive' | 'list'> }
 
 /** A key that was sent to a node is gone when its process ends: it belongs to a run, not to the node. */
 const note = `

@@ -2,10 +2,10 @@ import { uptime } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../basics/limits.js'
 import type { Lease, Leases } from '../contract/leases.js'
-import type { Session } from './postgres/session.js'
+import type { SharedLogSession } from './postgres/shared-log-session.js'
 
 /** The connection for the statements. It neither writes batches nor follows them, so that a renewal does not wait for them. */
-type Way = { session: () => Promise<Session> }
+type Way = { session: () => Promise<SharedLogSession> }
 
 type Times = { leaseMs: number; renewIntervalMs: number; marginMs: number }
 

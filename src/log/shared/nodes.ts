@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
 import { refusalToOpen } from './refusal-to-open.js'
-import { Link } from './postgres/session.js'
+import { Link } from './postgres/shared-log-session.js'
 import { areThere } from './postgres/tables.js'
 
 /** A node as the others know it. `lag` is how many batches it had not followed at its last beat, or now if it writes nothing more. */

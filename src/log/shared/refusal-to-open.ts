@@ -2,7 +2,7 @@ import pg from 'pg'
 import { ConfigError } from '../../setup/config.js'
 import { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import { ForkError } from './sequencer.js'
-import { UnreachableError } from './postgres/session.js'
+import { UnreachableError } from './postgres/shared-log-session.js'
 
 /** Where PostgreSQL is, without the user and the password. */
 const placeOf = (url: string): string => {

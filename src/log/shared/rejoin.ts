@@ -1,6 +1,6 @@
 import { answersOtherwise, keysOtherwise, notesThere, type OwnAnswer, type OwnKey } from './postgres/differences.js'
 import type { AnswerRow } from './postgres/rows.js'
-import type { Session } from './postgres/session.js'
+import type { SharedLogSession } from './postgres/shared-log-session.js'
 import { masterKeyIds } from '../storage/keys.js'
 import type { Replica } from './replica.js'
 import type { Sequencer } from './sequencer.js'
@@ -10,12 +10,12 @@ const pageRows = 1_000
 
 type OwnPayload = OwnKey & { id: number }
 
-const takeNotes = async ({ db, rows }: ReturnType<Replica['open']>, session: Session): Promise<void> => {
+const takeNotes = async ({ db, rows }: ReturnType<Replica['open']>, session: SharedLogSession): Promise<void> => {
   const notes = await notesThere(session, sharedNotes)
   db.transaction(() => rows.put({ notes, payloads: [], answers: [] }))()
 }
 
-const takeAnswers = async ({ db, rows }: ReturnType<Replica['open']>, session: Session): Promise<void> => {
+const takeAnswers = async ({ db, rows }: ReturnType<Replica['open']>, session: SharedLogSession): Promise<void> => {
   const page = db.prepare<[string, string], OwnAnswer>(
     `SELECT actor, key, answer FROM answers WHERE (actor, key) > (?, ?) ORDER BY actor, key LIMIT ${pageRows}`,
   )
@@ -32,7 +32,7 @@ const takeAnswers = async ({ db, rows }: ReturnType<Replica['open']>, session: S
   }
 }
 
-const takeKeys = async ({ db }: ReturnType<Replica['open']>, session: Session): Promise<void> => {
+const takeKeys = async ({ db }: ReturnType<Replica['open']>, session: SharedLogSession): Promise<void> => {
   const own = db.prepare<[], string>('SELECT DISTINCT key_id FROM payloads WHERE wrapped IS NOT NULL').pluck().all()
   // Only a rotation of the master key wraps keys anew, and the notes, which are those of the log already, tell of it.
   if (new Set([...own, ...masterKeyIds(db)]).size <= 1) return
@@ -52,7 +52,7 @@ const takeKeys = async ({ db }: ReturnType<Replica['open']>, session: Session): 
  * Makes the rows of a file that are no events those of the shared log again, where it has other ones: PostgreSQL may have lost batches
  * without events. Rows that only the log has come later, with `since`.
  */
-const takeBack = async (replica: Replica, session: Session): Promise<void> => {
+const takeBack = async (replica: Replica, session: SharedLogSession): Promise<void> => {
   const open = replica.open()
   await takeNotes(open, session)
   await takeKeys(open, session)

@@ -1,7 +1,7 @@
 import { limits } from '../../basics/limits.js'
 import type { Delta, NewPlace, Place, Rows } from './postgres/rows.js'
 import type { ServerClock } from './server-clock.js'
-import { Link, UnreachableError, UnreplicatedError, type Session } from './postgres/session.js'
+import { Link, UnreachableError, UnreplicatedError, type SharedLogSession } from './postgres/shared-log-session.js'
 import {
   appendBatch,
   batchBefore,
@@ -62,7 +62,7 @@ export class Sequencer {
     private readonly clock: ServerClock,
   ) {
     this.#writing = new Link(url)
-    const listen = async (session: Session): Promise<void> => {
+    const listen = async (session: SharedLogSession): Promise<void> => {
       await session.query(`LISTEN ${channel}; LISTEN ${talkChannel}`)
     }
     this.#following = new Link(url, listen, (said, on) => {
@@ -84,7 +84,7 @@ export class Sequencer {
   }
 
   /** Asks something else over the connection that follows. @throws UnreachableError */
-  async ask<T>(question: (session: Session) => Promise<T>): Promise<T> {
+  async ask<T>(question: (session: SharedLogSession) => Promise<T>): Promise<T> {
     return question(await this.#following.session())
   }
 
@@ -147,7 +147,7 @@ export class Sequencer {
     }
   }
 
-  async #appendLocked(session: Session, sent: SentBatch): Promise<AppendResult> {
+  async #appendLocked(session: SharedLogSession, sent: SentBatch): Promise<AppendResult> {
     let appended: AppendResult
     try {
       appended = await this.#send(session, sent)
@@ -162,7 +162,7 @@ export class Sequencer {
     })
   }
 
-  async #send(session: Session, sent: SentBatch): Promise<AppendResult> {
+  async #send(session: SharedLogSession, sent: SentBatch): Promise<AppendResult> {
     const tick = this.clock.tick()
     const now = await appendBatch(session, sent)
     if (now === undefined) return 'stale'
@@ -197,7 +197,7 @@ export class Sequencer {
   async #resolve(sent: SentBatch, lost: UnreachableError): Promise<AppendResult> {
     const until = performance.now() + limits.sharedWritePatienceMs
     for (;;) {
-      let session: Session | undefined
+      let session: SharedLogSession | undefined
       try {
         session = await this.#writing.session()
         return (await wasAppended(session, sent)) ? 'accepted' : 'stale'

@@ -21,7 +21,7 @@ import { ownLogIn, Replica } from './replica.js'
 import { Sequencer } from './sequencer.js'
 import { ServerClock } from './server-clock.js'
 import { refusalToOpen } from './refusal-to-open.js'
-import { Link, Session } from './postgres/session.js'
+import { Link, SharedLogSession } from './postgres/shared-log-session.js'
 import { SharedWriteQueue } from './shared-write-queue.js'
 import { SharedWipes } from './wipes.js'
 import { areThere, openTables, readLogId, talkChannel } from './postgres/tables.js'
@@ -76,7 +76,7 @@ const talkOver = (link: Link, sequencer: Sequencer): Talk => {
 /** The id of the log. Begins a log if there is none, unless the file has a log of its own. */
 const openId = async (url: string, file: string): Promise<string> => {
   const own = ownLogIn(file)
-  const session = await Session.open(url)
+  const session = await SharedLogSession.open(url)
   try {
     if (own !== undefined && (!(await areThere(session)) || (await readLogId(session)) !== own))
       throw new ConfigError(

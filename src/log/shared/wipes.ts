@@ -3,10 +3,10 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Wipes } from '../contract/wipes.js'
 import type { Nodes } from './nodes.js'
-import type { Session } from './postgres/session.js'
+import type { SharedLogSession } from './postgres/shared-log-session.js'
 
 type Options = {
-  way: { session: () => Promise<Session> }
+  way: { session: () => Promise<SharedLogSession> }
   nodes: Pick<Nodes, 'id' | 'alive'>
   waitMs?: number
 }

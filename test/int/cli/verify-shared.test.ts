@@ -9,7 +9,7 @@ import { logStream } from '../../../events/records/log.js'
 import { headSigner } from '../../../src/audit/head-key.js'
 import { limits } from '../../../src/basics/limits.js'
 import { isSamePlace } from '../../../src/log/shared/postgres/rows.js'
-import { Session } from '../../../src/log/shared/postgres/session.js'
+import { SharedLogSession } from '../../../src/log/shared/postgres/shared-log-session.js'
 import { lookAt } from '../../../src/log/shared/postgres/statements.js'
 import { Replica } from '../../../src/log/shared/replica.js'
 import { Sequencer } from '../../../src/log/shared/sequencer.js'
@@ -262,7 +262,7 @@ test('a copy of a log that goes on meanwhile lacks no payload that a later batch
   const address = await server().newUrl()
   const vault = new Vault(testKey)
   const log = await SharedLog.open({ url: address, file: join(place.path, 'busy.sqlite'), vault })
-  const session = await Session.open(address)
+  const session = await SharedLogSession.open(address)
   const sequencer = new Sequencer(address, new ServerClock())
   const [part, copy] = ['part', 'copy'].map((name) => new Replica({ file: join(place.path, name), logId: log.id, vault, now: Date.now }))
   try {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { undoAll } from '../../../src/basics/undo.js'
 import { Nodes } from '../../../src/log/shared/nodes.js'
-import { Link, Session } from '../../../src/log/shared/postgres/session.js'
+import { Link, SharedLogSession } from '../../../src/log/shared/postgres/shared-log-session.js'
 import { openTables } from '../../../src/log/shared/postgres/tables.js'
 import { logServer } from '../../support/log/each-log.js'
 import { until } from '../../support/until.js'
@@ -17,7 +17,7 @@ const withTable = async (test: (opened: Opened) => Promise<void>): Promise<void>
   const url = await server().newUrl()
   const undo: (() => unknown)[] = []
   try {
-    const session = await Session.open(url)
+    const session = await SharedLogSession.open(url)
     undo.push(() => session.close())
     await openTables(session, randomUUID)
     const client = new pg.Client({ connectionString: url })

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { nextChain } from '../../../events/stored/chain.js'
 import type { SqlProcessStatus } from '../../../src/sql-process/supervisor.js'
 import { limits } from '../../../src/basics/limits.js'
-import { Session, UnreachableError } from '../../../src/log/shared/postgres/session.js'
+import { SharedLogSession, UnreachableError } from '../../../src/log/shared/postgres/shared-log-session.js'
 import { lastPosition } from '../../../src/log/storage/schema.js'
 import { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { readiness } from '../../../src/observe/readiness.js'
@@ -236,8 +236,9 @@ describe('a shared log that lost what was no event', () => {
       await a!.log.keepReply(a!.ledger.keyed(origin, withKey('k')), reply('a'), 0)
       await a!.log.close()
       await loseBatches(url, 1)
-      const query = Reflect.get(Session.prototype, 'query')
-      const slow = jest.spyOn(Session.prototype, 'query').mockImplementation(function (this: Session, text, values, name) {
+      const { prototype } = SharedLogSession
+      const query = Reflect.get(prototype, 'query')
+      const slow = jest.spyOn(prototype, 'query').mockImplementation(function (this: SharedLogSession, text, values, name) {
         const readsAll = text.includes('FROM mindledger.payloads') && !values
         return query.call(this, readsAll ? 'SELECT pg_sleep(60)' : text, values, name)
       })

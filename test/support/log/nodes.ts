@@ -8,7 +8,7 @@ import { retryWhileBusy } from '../../../src/basics/concurrency/retry-while-busy
 import { Ledger } from '../../../src/commands/ledger.js'
 import type { Peers } from '../../../src/log/contract/peers.js'
 import { SharedLeases } from '../../../src/log/shared/leases.js'
-import { Link } from '../../../src/log/shared/postgres/session.js'
+import { Link } from '../../../src/log/shared/postgres/shared-log-session.js'
 import type { Nodes } from '../../../src/log/shared/nodes.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'

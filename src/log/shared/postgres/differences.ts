@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AnswerRow, NoteRow } from './rows.js'
-import type { Session } from './session.js'
+import type { SharedLogSession } from './shared-log-session.js'
 
 /** A kept answer of a node's file. */
 export type OwnAnswer = Pick<AnswerRow, 'actor' | 'key' | 'answer'>
@@ -16,7 +16,7 @@ const otherAnswers = `
   WHERE answer IS NULL OR sha256(convert_to(answer, 'UTF8')) <> digest`
 
 /** The answers of a file that the log lacks, or that differ there. */
-export const answersOtherwise = async (session: Session, mine: readonly OwnAnswer[]): Promise<OtherAnswer[]> => {
+export const answersOtherwise = async (session: SharedLogSession, mine: readonly OwnAnswer[]): Promise<OtherAnswer[]> => {
   const values = [
     mine.map(({ actor }) => actor),
     mine.map(({ key }) => key),
@@ -34,7 +34,7 @@ const lostAnswers = `
 const hasReply = ({ answer }: AnswerRow): boolean => Object.hasOwn(JSON.parse(answer) as object, 'reply')
 
 /** The answers of a file that the log lacks, or whose reply it lacks. */
-export const answersLost = async (session: Session, mine: readonly AnswerRow[]): Promise<AnswerRow[]> => {
+export const answersLost = async (session: SharedLogSession, mine: readonly AnswerRow[]): Promise<AnswerRow[]> => {
   const values = [mine.map(({ actor }) => actor), mine.map(({ key }) => key), mine.map(hasReply)]
   const { rows } = await session.query<OwnAnswer>(lostAnswers, values)
   const lost = new Set(rows.map(({ actor, key }) => JSON.stringify([actor, key])))
@@ -47,13 +47,13 @@ const otherKeys = `
   WHERE key_id <> own AND wrapped IS NOT NULL`
 
 /** The keys of payloads as the log has them, where they are wrapped under another master key than in a file. */
-export const keysOtherwise = async (session: Session, mine: readonly OwnKey[]): Promise<WrappedKey[]> => {
+export const keysOtherwise = async (session: SharedLogSession, mine: readonly OwnKey[]): Promise<WrappedKey[]> => {
   const values = [mine.map(({ hash }) => hash), mine.map(({ keyId }) => keyId)]
   return (await session.query<WrappedKey>(otherKeys, values)).rows
 }
 
 /** The log's notes about itself; null where it has none. */
-export const notesThere = async (session: Session, keys: readonly string[]): Promise<NoteRow[]> => {
+export const notesThere = async (session: SharedLogSession, keys: readonly string[]): Promise<NoteRow[]> => {
   const select = 'SELECT key, value FROM mindledger.notes WHERE key = ANY ($1)'
   const { rows } = await session.query<NoteRow>(select, [keys])
   const known = new Map(rows.map(({ key, value }) => [key, value]))

@@ -1,4 +1,4 @@
-import { UnreachableError, type Session } from './session.js'
+import { UnreachableError, type SharedLogSession } from './shared-log-session.js'
 import { limits } from '../../../basics/limits.js'
 import { bytesOf, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
 import { channel } from './tables.js'
@@ -16,7 +16,7 @@ const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
  *
  * @throws Error when the database holds no log, and what the session throws when it is lost
  */
-export const lookAt = async (session: Session): Promise<SharedHead> => {
+export const lookAt = async (session: SharedLogSession): Promise<SharedHead> => {
   const select = `
     SELECT head.seq, head.position::float8 AS position, head.chain, batch, ${nowMs} AS now
     FROM mindledger.head LEFT JOIN mindledger.batches USING (seq)`
@@ -63,7 +63,7 @@ export type SentBatch = { from: Place; to: NewPlace; rows: Rows }
  * Appends a batch. Returns PostgreSQL's time, or undefined when another node was quicker.
  * @throws UnreachableError when that is not known
  */
-export const appendBatch = async (session: Session, { from, to, rows }: SentBatch): Promise<number | undefined> => {
+export const appendBatch = async (session: SharedLogSession, { from, to, rows }: SentBatch): Promise<number | undefined> => {
   const { events, payloads, answers, notes } = rows
   const values = [
     ...[from.seq, from.chain, to.position, to.chain, to.batch, bytesOf(rows)],
@@ -80,12 +80,12 @@ export const appendBatch = async (session: Session, { from, to, rows }: SentBatc
 }
 
 /** Takes the head for one batch: others wait until it is committed, or until PostgreSQL finds this node silent. */
-export const lockHead = async (session: Session): Promise<void> => {
+export const lockHead = async (session: SharedLogSession): Promise<void> => {
   await session.query('BEGIN; SELECT FROM mindledger.head FOR UPDATE')
 }
 
 /** @throws UnreachableError when it is not known whether it was committed */
-export const commitLocked = async (session: Session): Promise<void> => {
+export const commitLocked = async (session: SharedLogSession): Promise<void> => {
   const { command } = await session.query('COMMIT')
   // PostgreSQL answers the COMMIT of a transaction that failed with ROLLBACK.
   if (command !== 'COMMIT') throw new UnreachableError('PostgreSQL rolled a batch back')
@@ -96,7 +96,7 @@ export const commitLocked = async (session: Session): Promise<void> => {
  * Whether a batch whose answer was lost was appended. If not, it never will be: the head has moved on, or an empty batch moves it on, so
  * that a statement that is still on its way finds another place. The COMMIT waits until the standby has the batch, too.
  */
-export const wasAppended = async (session: Session, { from, to }: SentBatch): Promise<boolean> => {
+export const wasAppended = async (session: SharedLogSession, { from, to }: SentBatch): Promise<boolean> => {
   await lockHead(session)
   const { rows } = await session.query<{ batch: string }>('SELECT batch FROM mindledger.batches WHERE seq = $1', [from.seq + 1])
   if (rows.length === 0)
@@ -176,7 +176,7 @@ const rowsOf = (rows: readonly Row[]): Rows => {
 type Part = Delta & { from: Place }
 
 /** The payloads of events that a batch after these wrote again: a node that has an event has its payloads, unless they were erased. */
-const rewrittenSince = async (session: Session, seq: number, { events, payloads }: Rows): Promise<Rows['payloads']> => {
+const rewrittenSince = async (session: SharedLogSession, seq: number, { events, payloads }: Rows): Promise<Rows['payloads']> => {
   const known = new Set(payloads.map(({ hash }) => hash))
   const named = hashesIn(events).filter((hash) => !known.has(hash))
   if (named.length === 0) return []
@@ -186,7 +186,7 @@ const rewrittenSince = async (session: Session, seq: number, { events, payloads 
 
 /** In one snapshot, but for payloads that were written again, which may be newer. Undefined when the shared log does not have this batch. */
 export const partAfter = async (
-  session: Session,
+  session: SharedLogSession,
   { seq, position }: Pick<Place, 'seq' | 'position'>,
   batches: number = limits.sharedDeltaMaxBatches,
 ): Promise<Part | undefined> => {
@@ -206,19 +206,19 @@ export const partAfter = async (
  * The rows after a place, in one snapshot and bounded; undefined when the shared log does not have this place: it lost batches, or it is
  * another one.
  */
-export const deltaAfter = async (session: Session, place: Place, batches?: number): Promise<Delta | undefined> => {
+export const deltaAfter = async (session: SharedLogSession, place: Place, batches?: number): Promise<Delta | undefined> => {
   const part = await partAfter(session, place, batches)
   return part && isSamePlace(part.from, place) ? part : undefined
 }
 
 /** The batch after which lost batches were appended again, under other numbers; undefined when that never happened. */
-export const reappendedAfter = async (session: Session): Promise<number | undefined> => {
+export const reappendedAfter = async (session: SharedLogSession): Promise<number | undefined> => {
   const { rows } = await session.query<{ value: string }>('SELECT value FROM mindledger.notes WHERE key = $1', [reappendedNote])
   return rows[0] && Number(rows[0].value)
 }
 
 /** The last batch that ended before a position. */
-export const batchBefore = async (session: Session, position: number): Promise<number> => {
+export const batchBefore = async (session: SharedLogSession, position: number): Promise<number> => {
   const { rows } = await session.query<{ seq: string }>(
     'SELECT seq FROM mindledger.batches WHERE position < $1 ORDER BY seq DESC LIMIT 1',
     [position],
@@ -227,13 +227,13 @@ export const batchBefore = async (session: Session, position: number): Promise<n
 }
 
 /** The chain up to a position of the shared log; undefined when it has no such event. */
-export const chainAt = async (session: Session, position: number): Promise<Buffer | undefined> => {
+export const chainAt = async (session: SharedLogSession, position: number): Promise<Buffer | undefined> => {
   const { rows } = await session.query<{ chain: Buffer }>('SELECT chain FROM mindledger.events WHERE position = $1', [position])
   return rows[0]?.chain
 }
 
 /** How many events lie outside of the log: before its first position, or after its last. Nodes read none of them. */
-export const strayEvents = async (session: Session): Promise<number> => {
+export const strayEvents = async (session: SharedLogSession): Promise<number> => {
   const { rows } = await session.query<{ n: number }>(
     `SELECT ((SELECT count(*) FROM mindledger.events WHERE position < 1)
       + (SELECT count(*) FROM mindledger.events WHERE position > (SELECT position FROM mindledger.head)))::float8 AS n`,
@@ -242,6 +242,6 @@ export const strayEvents = async (session: Session): Promise<number> => {
 }
 
 /** Removes answers that all nodes have forgotten. */
-export const forgetAnswers = async (session: Session, before: string): Promise<void> => {
+export const forgetAnswers = async (session: SharedLogSession, before: string): Promise<void> => {
   await session.query('DELETE FROM mindledger.answers WHERE answered_at <= $1', [before])
 }

@@ -1,4 +1,4 @@
-import type { Session } from './session.js'
+import type { SharedLogSession } from './shared-log-session.js'
 import { genesis } from '../../../../events/stored/chain.js'
 import { ConfigError } from '../../../setup/config.js'
 
@@ -93,14 +93,14 @@ const laterTables = `
 const creationLock = `SELECT pg_advisory_xact_lock(hashtextextended('mindledger.head', 0))`
 
 /** Reads the rows of the catalogue: a lookup by name uses a cache, which may not know tables that were just created. */
-export const areThere = async (session: Session): Promise<boolean> => {
+export const areThere = async (session: SharedLogSession): Promise<boolean> => {
   const { rows } = await session.query<{ found: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'mindledger' AND tablename = 'head') AS found`,
   )
   return rows[0]?.found === true
 }
 
-const create = async (session: Session, logId: string): Promise<void> => {
+const create = async (session: SharedLogSession, logId: string): Promise<void> => {
   const encoding = await session.query<{ server_encoding: string }>('SHOW server_encoding')
   if (encoding.rows[0]?.server_encoding !== 'UTF8')
     throw new ConfigError(`the shared log needs a database with the encoding UTF8, not ${encoding.rows[0]?.server_encoding ?? 'none'}`)
@@ -127,7 +127,7 @@ const create = async (session: Session, logId: string): Promise<void> => {
  * The id of the shared log; creates it, with the given id, if there is none.
  * @throws ConfigError when it has another format
  */
-export const openTables = async (session: Session, freshLogId: () => string): Promise<string> => {
+export const openTables = async (session: SharedLogSession, freshLogId: () => string): Promise<string> => {
   if (!(await areThere(session))) await create(session, freshLogId())
   const logId = await readLogId(session)
   await session.query(`BEGIN; ${creationLock}; ${laterTables}; COMMIT`)
@@ -135,7 +135,7 @@ export const openTables = async (session: Session, freshLogId: () => string): Pr
 }
 
 /** The id of the shared log. @throws ConfigError when there is none, or it has another format */
-export const readLogId = async (session: Session): Promise<string> => {
+export const readLogId = async (session: SharedLogSession): Promise<string> => {
   if (!(await areThere(session))) throw new ConfigError('LOG_URL: this database has no log')
   const { rows } = await session.query<{ log_id: string; format: number }>('SELECT log_id, format FROM mindledger.head')
   const [head] = rows

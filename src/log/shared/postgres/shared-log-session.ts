@@ -67,7 +67,7 @@ const clientFor = (url: string): pg.Client => {
 type OnNotified = (said: string, channel: string) => void
 
 /** A connection to PostgreSQL. It is used until it fails once. */
-export class Session {
+export class SharedLogSession {
   #isOpen = true
   #isUnreplicated = false
   /** The last statement. The next one waits for it, because the driver should get one at a time. */
@@ -88,9 +88,9 @@ export class Session {
   }
 
   /** @throws UnreachableError */
-  static async open(url: string, onNotified?: OnNotified): Promise<Session> {
+  static async open(url: string, onNotified?: OnNotified): Promise<SharedLogSession> {
     const client = clientFor(url)
-    const session = new Session(client, onNotified)
+    const session = new SharedLogSession(client, onNotified)
     try {
       await client.connect()
       const { rows } = await client.query<{ server_version_num: string }>('SHOW server_version_num')
@@ -154,14 +154,14 @@ export class Session {
 
 /** A way to PostgreSQL that is opened again after it failed. */
 export class Link {
-  #session: Session | undefined
-  #opening: Promise<Session> | undefined
+  #session: SharedLogSession | undefined
+  #opening: Promise<SharedLogSession> | undefined
   #failed: { error: Error; until: number } | undefined
   #isClosed = false
 
   constructor(
     private readonly url: string,
-    private readonly onOpened: (session: Session) => Promise<void> = async () => undefined,
+    private readonly onOpened: (session: SharedLogSession) => Promise<void> = async () => undefined,
     private readonly onNotified?: OnNotified,
   ) {}
 
@@ -169,17 +169,17 @@ export class Link {
    * The open session. For a moment after a failed attempt there is no new one: all callers are refused at once.
    * @throws UnreachableError
    */
-  session(): Promise<Session> {
+  session(): Promise<SharedLogSession> {
     if (this.#isClosed) return Promise.reject(new UnreachableError('the log is closed'))
     if (this.#session?.isOpen) return Promise.resolve(this.#session)
     if (this.#failed && performance.now() < this.#failed.until) return Promise.reject(this.#failed.error)
     return (this.#opening ??= this.#open().finally(() => (this.#opening = undefined)))
   }
 
-  async #open(): Promise<Session> {
-    let session: Session | undefined
+  async #open(): Promise<SharedLogSession> {
+    let session: SharedLogSession | undefined
     try {
-      session = await Session.open(this.url, this.onNotified)
+      session = await SharedLogSession.open(this.url, this.onNotified)
       if (this.#isClosed) session.destroy()
       await this.onOpened(session)
       this.#failed = undefined
