@@ -14,10 +14,10 @@ const rounds = 9
 
 /** The part of onnxruntime-node that is used here. The package is optional, and so is this comparison. */
 type Runtime = {
-  InferenceSession: { create: (model: Uint8Array, options: object) => Promise<Session> }
+  InferenceSession: { create: (model: Uint8Array, options: object) => Promise<OnnxSession> }
   Tensor: new (type: 'float32', data: Float32Array, dims: readonly number[]) => object
 }
-type Session = { run: (feeds: Record<string, object>) => Promise<{ y: { data: Float32Array } }> }
+type OnnxSession = { run: (feeds: Record<string, object>) => Promise<{ y: { data: Float32Array } }> }
 
 const runtime = (): Runtime | undefined => {
   const require = createRequire(process.env['ONNXRUNTIME_IN'] ?? import.meta.url)

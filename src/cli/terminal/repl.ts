@@ -3,7 +3,7 @@ import { ConfigError } from '../../setup/config.js'
 import type { SqlSession } from './sql-session.js'
 import { splitStatements } from './sql-text.js'
 
-type Session = Pick<SqlSession, 'db' | 'format' | 'run'>
+type ReplSession = Pick<SqlSession, 'db' | 'format' | 'run'>
 type Streams = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream; terminal: boolean; history?: string[] }
 
 const help = `Statements end with ";". They may take several lines.
@@ -19,7 +19,7 @@ const ownCommand = /^\s*(?:\\(?<key>[a-z?])|(?<word>exit|quit|help))\s*;?\s*$/i
  *
  * @returns the statements that were run, to be kept as history
  */
-export const repl = async (session: Session, { input, output, terminal, history = [] }: Streams): Promise<string[]> => {
+export const repl = async (session: ReplSession, { input, output, terminal, history = [] }: Streams): Promise<string[]> => {
   const lines = createInterface({ input, output, terminal, history: [...history], historySize: 1_000 })
   const ran: string[] = []
   let typed = ''

@@ -17,9 +17,9 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 export const loginOf = (token: string): string => digest(token).toString('hex')
 
 /** `ended` aborts when the session ends for any reason. `seenAt` is the time (of `performance`) when it was last known to be valid. */
-type Session = { actor: string; ended: AbortController; seenAt: number }
+type LoginSession = { actor: string; ended: AbortController; seenAt: number }
 
-const isOld = ({ seenAt }: Session): boolean => performance.now() - seenAt > limits.sessionLookMs
+const isOld = ({ seenAt }: LoginSession): boolean => performance.now() - seenAt > limits.sessionLookMs
 
 /** A token of another form cannot come from a login, and is not looked up. */
 const tokenShape = /^pat_[\w-]{43}$/
@@ -37,7 +37,7 @@ const loginsAway = (cause: unknown): Problem =>
  * @example const token = await sessions.login('me', 'secret', '127.0.0.1'); await sessions.actorOf(token) // 'me'
  */
 export class Sessions {
-  readonly #tokens = new LRUCache<string, Session>({
+  readonly #tokens = new LRUCache<string, LoginSession>({
     ...{ max: limits.sessionsMax, ttl: limits.sessionMaxAgeMs },
     dispose: ({ ended }, _, reason) => {
       if (reason !== 'set') ended.abort()
@@ -97,7 +97,7 @@ export class Sessions {
   }
 
   /** Asks the sessions that all nodes share. @throws Problem 503 */
-  async #lookUp(token: string, known: Session | undefined): Promise<string | undefined> {
+  async #lookUp(token: string, known: LoginSession | undefined): Promise<string | undefined> {
     const login = loginOf(token)
     const before = known?.seenAt
     // Requests of the same session that come meanwhile need not ask, too.
