@@ -8,8 +8,8 @@ import type { SqlEngine } from '../sql/facade/execute.js'
 import { splitStatements } from '../sql/statements/parse.js'
 import { fillTimes } from '../commands/rules/placeholders.js'
 
-/** The engine that executes statements. */
-export type Engine = Pick<SqlEngine, 'execute'>
+/** The engine of SQL, as far as jobs use it. */
+export type SqlExecutor = Pick<SqlEngine, 'execute'>
 
 /** The original statements of a job, and their database. */
 export type JobWork = {
@@ -31,7 +31,12 @@ type StatementAnswer = JobStatementResult & { hasRows: boolean }
 /** The result of a run. `conditionLast` has the values of LAST in the condition for the next run. */
 export type RunEnd = { outcome: JobOutcome; error: string | null; conditionLast?: LastValue[] }
 
-const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pause }: JobWork, last: LastValues): Promise<SqlAnswer> => {
+const ask = async (
+  engine: SqlExecutor,
+  sql: string,
+  { times, db, origin, signal, pause }: JobWork,
+  last: LastValues,
+): Promise<SqlAnswer> => {
   const statement = Symbol('statement')
   for (;;) {
     const request = { query: fillTimes(sql, times), db: await db(), origin, client: origin.actor, signal, last, statement }
@@ -43,7 +48,7 @@ const ask = async (engine: Engine, sql: string, { times, db, origin, signal, pau
   }
 }
 
-const carryOut = async (engine: Engine, sql: string, work: JobWork, known: readonly LastValue[] = []): Promise<StatementAnswer> => {
+const carryOut = async (engine: SqlExecutor, sql: string, work: JobWork, known: readonly LastValue[] = []): Promise<StatementAnswer> => {
   let seen: LastValue[] = []
   const answer = await ask(engine, sql, work, { known, note: (values) => (seen = [...values]) })
   if (answer.type === 'error') return { positions: [], error: errorMessage(answer.problem), hasRows: false }
@@ -64,7 +69,7 @@ const carryOut = async (engine: Engine, sql: string, work: JobWork, known: reado
  *
  * @throws any error of the engine: a fault of this service, or the reason of the signal
  */
-export const runStatements = async (engine: Engine, work: JobWork, results: JobStatementResult[]): Promise<RunEnd> => {
+export const runStatements = async (engine: SqlExecutor, work: JobWork, results: JobStatementResult[]): Promise<RunEnd> => {
   let seen: Pick<RunEnd, 'conditionLast'> = {}
   if (work.ifQuery !== null) {
     const { error, hasRows, last } = await carryOut(engine, work.ifQuery, work, work.last.condition)

@@ -18,9 +18,9 @@ import { errorMessage } from '../sql/contract/answer.js'
 import { hiderOf } from '../dialect/mask-secrets.js'
 import type { JobClock } from './clock.js'
 import { dueAt } from '../commands/rules/schedule.js'
-import { runStatements, type Engine, type JobWork, type RunEnd } from './run.js'
+import { runStatements, type SqlExecutor, type JobWork, type RunEnd } from './run.js'
 
-type Options = { ledger: Ledger; leases: Leases; engine: Engine; clock: JobClock; logger: Logger; runningMax?: number }
+type Options = { ledger: Ledger; leases: Leases; engine: SqlExecutor; clock: JobClock; logger: Logger; runningMax?: number }
 
 /** The reason why a run is aborted before its statements end. */
 type Cut = RunEnd & { error: string }

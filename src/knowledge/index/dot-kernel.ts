@@ -78,18 +78,18 @@ export type Products = (query: number, codes: number, end: number, width: number
 export type KernelMemory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
 
 /** The part of the WebAssembly API that is used here; the types of Node lack it. */
-type Engine = {
+type WebAssemblyApi = {
   Memory: new (size: { initial: number }) => KernelMemory
   Module: new (bytes: Uint8Array) => object
   Instance: new (module: object, imports: { index: { memory: KernelMemory } }) => { exports: { products: Products } }
 }
 
-const { WebAssembly: engine } = globalThis as unknown as { WebAssembly: Engine }
+const { WebAssembly: webAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi }
 
 export const pageBytes = 65_536
 
 /** `newMemory(1)`: 65,536 bytes of zeros */
-export const newMemory = (pages: number): KernelMemory => new engine.Memory({ initial: pages })
+export const newMemory = (pages: number): KernelMemory => new webAssembly.Memory({ initial: pages })
 
 let compiled: object | undefined
 
@@ -99,6 +99,6 @@ let compiled: object | undefined
  * @example productsOver(newMemory(1))(0, 32, 64, 16, 1024) // two rows of 16 codes
  */
 export const productsOver = (memory: KernelMemory): Products => {
-  compiled ??= new engine.Module(moduleBytes)
-  return new engine.Instance(compiled, { index: { memory } }).exports.products
+  compiled ??= new webAssembly.Module(moduleBytes)
+  return new webAssembly.Instance(compiled, { index: { memory } }).exports.products
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { JobLast, JobStatementResult, LastValue } from '../../../events/job.js'
 import { Problem } from '../../../src/basics/errors.js'
-import { runStatements, type Engine, type RunEnd } from '../../../src/jobs/run.js'
+import { runStatements, type SqlExecutor, type RunEnd } from '../../../src/jobs/run.js'
 import { origin } from '../../support/log/log.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { sql, startTestService } from '../../support/service.js'
@@ -206,7 +206,7 @@ test('a job that tries a statement again sends what it writes in a connected dat
   const { sql: engine } = service.service
   let tries = 0
   /** Says after the first try that it was busy, though the database has the row. */
-  const busyOnce: Engine = {
+  const busyOnce: SqlExecutor = {
     execute: async (request) => {
       const answer = await engine.execute(request)
       if (answer.type === 'table') for await (const _ of answer.rows);

@@ -5,7 +5,7 @@ import type { StreamId } from '../../../events/common.js'
 import type { Ledger } from '../../../src/commands/ledger.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
 import { JobScheduler } from '../../../src/jobs/scheduler.js'
-import type { Engine } from '../../../src/jobs/run.js'
+import type { SqlExecutor } from '../../../src/jobs/run.js'
 import type { SharedLog } from '../../../src/log/shared/shared-log.js'
 import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
 import type { SqlRequest } from '../../../src/sql/contract/request.js'
@@ -37,7 +37,7 @@ const fastClock = (): JobClock => {
 }
 
 /** An engine that notes what it is asked, and answers at once, or when it is told to. */
-class NotingEngine implements Engine {
+class NotingEngine implements SqlExecutor {
   readonly asked: SqlRequest[] = []
   answers = true
 

@@ -7,7 +7,7 @@ import { soleLeases, type Leases } from '../../../src/log/contract/leases.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
 import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
 import { JobScheduler } from '../../../src/jobs/scheduler.js'
-import type { Engine } from '../../../src/jobs/run.js'
+import type { SqlExecutor } from '../../../src/jobs/run.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
 import type { SqlRequest } from '../../../src/sql/contract/request.js'
@@ -90,7 +90,7 @@ const settled = async () => {
 type Ask = SqlRequest & { answer: (answer: SqlAnswer) => void }
 
 /** An engine that answers when it is told to, or at once. */
-class HandEngine implements Engine {
+class HandEngine implements SqlExecutor {
   readonly asked: Ask[] = []
   answers: ((request: SqlRequest) => SqlAnswer) | undefined = () => ok()
   running = 0
