@@ -8,10 +8,10 @@ export const configNames = ['default_llm', 'default_embedding_model', 'default_r
 export type ConfigName = (typeof configNames)[number]
 
 /** One default that a client set for all projects, such as a provider, a model's name and its key. Its secrets are payloads. */
-export type Config = { name: ConfigName; value: JsonObject }
+export type DefaultSetting = { name: ConfigName; value: JsonObject }
 
 export type ConfigEvent =
-  | Event<'ConfigCreated', Config>
+  | Event<'ConfigCreated', DefaultSetting>
   | Event<'ConfigUpdated', { value: JsonObject }> // the value that results
   | Event<'ConfigDeleted', Record<string, never>>
 
@@ -21,7 +21,7 @@ const schemas: SchemasOf<ConfigEvent> = {
   ConfigDeleted: nothing.describe('A default was removed.'),
 }
 
-const evolve = (config: Config | undefined, event: ConfigEvent): Config | undefined => {
+const evolve = (config: DefaultSetting | undefined, event: ConfigEvent): DefaultSetting | undefined => {
   switch (event.type) {
     case 'ConfigCreated':
       return event.data
@@ -34,7 +34,7 @@ const evolve = (config: Config | undefined, event: ConfigEvent): Config | undefi
   }
 }
 
-export const configKind: ResourceKind<Config, ConfigEvent> = {
+export const configKind: ResourceKind<DefaultSetting, ConfigEvent> = {
   plural: 'configs',
   inProject: false,
   schemas,
