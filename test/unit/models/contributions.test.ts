@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { answerRows, type InputRow } from '../../../src/models/serving/answer.js'
-import { decodeArtefact, encodeArtefact, type Model } from '../../../src/models/engines/tabular/artefact.js'
+import { decodeArtefact, encodeArtefact, type TabularModel } from '../../../src/models/engines/tabular/artefact.js'
 import type { Explanation } from '../../../src/models/serving/explain.js'
 import { limits } from '../../../src/basics/limits.js'
 import { coefficientsOf, type LinearTerm } from '../../../src/models/engines/tabular/linear/design.js'
@@ -8,10 +8,10 @@ import { loadPredictor, type Predictor } from '../../../src/models/engines/tabul
 import { train } from '../../support/models/train.js'
 import { asObjects, friedman, matrixOf, mixture, type Table } from './tables.js'
 
-const trained = (table: Table, target: string): Model => decodeArtefact(train(matrixOf(table), { target, preset: 'fast' }).artefact)
+const trained = (table: Table, target: string): TabularModel => decodeArtefact(train(matrixOf(table), { target, preset: 'fast' }).artefact)
 
 /** The model with a linear part of any weight beside its trees, as a blend has it; the folds of a small table may choose none. */
-const withWeight = (model: Model, weight: number): Predictor => {
+const withWeight = (model: TabularModel, weight: number): Predictor => {
   let size = 0
   const terms = model.features.map((feature): LinearTerm => {
     const at = size

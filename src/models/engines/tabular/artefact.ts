@@ -18,7 +18,7 @@ export type LinearPart = { terms: readonly LinearTerm[]; weights: Float64Array }
 export type IntervalPart = { exponent: number; floor: number; quantiles: Float64Array; scale: Forest | undefined }
 
 /** Everything a prediction needs. `features` refer to their input by its index in `inputs`. */
-export type Model = {
+export type TabularModel = {
   engineVersion: string
   kind: Task['kind']
   target: Task['target']
@@ -41,7 +41,7 @@ export type Model = {
 }
 
 /** The small parts, as JSON: it keeps doubles exactly, and its order is that of this function. */
-const headerOf = (model: Model) => ({
+const headerOf = (model: TabularModel) => ({
   engineVersion: model.engineVersion,
   kind: model.kind,
   target: { name: model.target.name, type: model.target.type },
@@ -72,7 +72,7 @@ const readNumbers = (reader: ByteReader): Float64Array => reader.array(Float64Ar
  * edges of each feature's bins, the trees, the linear weights, the interval's quantiles and scale trees, the row counts of the trees'
  * leaves. Little endian. The same data, seed and engine version give the same bytes.
  */
-export const encodeArtefact = (model: Model): Uint8Array => {
+export const encodeArtefact = (model: TabularModel): Uint8Array => {
   const writer = new ByteWriter()
   writer.raw(new TextEncoder().encode(boostMagic))
   writer.u16(version)
@@ -87,7 +87,7 @@ export const encodeArtefact = (model: Model): Uint8Array => {
 }
 
 /** Decodes what `encodeArtefact` wrote; other bytes are an `internal` problem that says why. */
-export const decodeArtefact = (bytes: Uint8Array): Model => {
+export const decodeArtefact = (bytes: Uint8Array): TabularModel => {
   const reader = new ByteReader(bytes, 'model artefact')
   reader.expect(boostMagic, version)
   // The header has the version that wrote it, and the artefact's hash was checked before.

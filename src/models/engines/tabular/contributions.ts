@@ -1,4 +1,4 @@
-import type { LinearPart, Model } from './artefact.js'
+import type { LinearPart, TabularModel } from './artefact.js'
 import type { Forest } from './boosting/forest.js'
 import { goesRight } from './boosting/forest.js'
 import { indexOf, valueOf } from './linear/design.js'
@@ -80,7 +80,7 @@ const linearAdder = ({ terms, weights }: LinearPart, results: number, inputOf: r
  *
  * @example const { base, inputs } = compileContributions(model)(features, 0) // base[0] + sum of inputs = the blended score
  */
-export const compileContributions = (model: Model): RowExplainer => {
+export const compileContributions = (model: TabularModel): RowExplainer => {
   const { inputs, features, classes, weight, trees, linear } = model
   const results = classes.length > 2 ? classes.length : 1
   const inputOf = features.map(({ input }) => input)

@@ -1,4 +1,4 @@
-import { decodeArtefact, type LinearPart, type Model } from './artefact.js'
+import { decodeArtefact, type LinearPart, type TabularModel } from './artefact.js'
 import { compileForest } from './boosting/kernel.js'
 import { mixed } from './blend.js'
 import { compileContributions, type RowExplainer } from './contributions.js'
@@ -95,7 +95,7 @@ const reusable = () => {
 }
 
 /** The blend of a regression before rounding, one number per row; valid until the next call. */
-const compileBlend = (model: Model): ((features: Float64Array, rows: number) => Float64Array) => {
+const compileBlend = (model: TabularModel): ((features: Float64Array, rows: number) => Float64Array) => {
   const trees = model.trees && compileForest(model.trees, model.features.length)
   const linear = model.linear && compileLinear(model.linear, 1)
   const [treeBuffer, linearBuffer] = [reusable(), reusable()]
@@ -108,7 +108,7 @@ const compileBlend = (model: Model): ((features: Float64Array, rows: number) => 
   }
 }
 
-const compileRegression = (model: Model): Evaluation => {
+const compileRegression = (model: TabularModel): Evaluation => {
   const { interval, rounded } = model
   const blend = compileBlend(model)
   const scale = interval?.scale && compileForest(interval.scale, model.features.length)
@@ -142,7 +142,7 @@ const compileRegression = (model: Model): Evaluation => {
   }
 }
 
-const compileClassification = (model: Model): Evaluation => {
+const compileClassification = (model: TabularModel): Evaluation => {
   const width = model.features.length
   const { classWeights } = model
   const classes = model.classes.length
@@ -172,7 +172,7 @@ const compileClassification = (model: Model): Evaluation => {
   return { predictBatch: predict, predictPoints: predict }
 }
 
-const describeInputs = ({ inputs, features }: Model): PredictorInput[] =>
+const describeInputs = ({ inputs, features }: TabularModel): PredictorInput[] =>
   inputs.map((input, index) => {
     const feature = features.find((each) => each.input === index)
     return feature?.kind === 'category' ? { ...input, categories: feature.categories } : input

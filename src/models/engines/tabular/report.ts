@@ -5,7 +5,7 @@ import { predictedRows, rowsInside, unpredicted } from '../../data/folds.js'
 import type { SeriesReport } from './series-report.js'
 import { importancesOf, type Importances } from './importances.js'
 import { intervalMethod, type Coverage } from './prediction-interval.js'
-import type { Model } from './artefact.js'
+import type { TabularModel } from './artefact.js'
 import { evaluateRows, type CalibrationBin, type ConfusionCell, type ClassMetrics, type ResidualBin } from './evaluation.js'
 import type { Metrics } from '../../numerics/metrics.js'
 import type { Preset } from './plan.js'
@@ -93,7 +93,7 @@ export type FinishedTraining = {
   engine: TrainReport['engine']
   prepared: PreparedTask
   fitted: FittedModel
-  model: Model
+  model: TabularModel
   coverage: readonly Coverage[] | undefined
   preset: Preset
   weights: Float64Array | undefined

@@ -5,7 +5,7 @@
 
 import type { Json } from '../../../../events/common.js'
 import { Problem, wrong } from '../../../basics/errors.js'
-import { encodeArtefact, type Model, type ModelInput } from './artefact.js'
+import { encodeArtefact, type TabularModel, type ModelInput } from './artefact.js'
 import { flatten } from './boosting/forest.js'
 import { foldSplitterOf } from '../../data/fold-split.js'
 import { classWeights } from './decision.js'
@@ -83,7 +83,7 @@ type Parts = {
   weights: Float64Array | undefined
 }
 
-const modelOf = ({ prepared, fitted, interval, confidence, weights }: Parts): Model => {
+const modelOf = ({ prepared, fitted, interval, confidence, weights }: Parts): TabularModel => {
   const { task, table } = prepared
   const { kind, target, classes } = task
   const scale = interval?.scale && flatten(interval.scale.start, interval.scale.trees, table.features)
