@@ -32,7 +32,7 @@ import { AnswerRun, CancelledError, endingOf, unasked } from './run/answer-run.j
 import { Channel } from '../basics/concurrency/channel.js'
 import { record, type AnswerRecording } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
-import { scopeOfNothing } from './scope/scope.js'
+import { scopeOfNothing } from './scope/agent-scope.js'
 import { ToolExecutor } from './run/tool-executor.js'
 import { outputsOf } from './tools/replayed-tool.js'
 

@@ -13,7 +13,7 @@ import { Fence } from './prompt/fence.js'
 import { fitting, promptOf } from './prompt/prompt.js'
 import { settingsOf } from './prompt/settings.js'
 import type { Knowledge } from './scope/knowledge.js'
-import { scopeOf, type Scope } from './scope/scope.js'
+import { scopeOf, type AgentScope } from './scope/agent-scope.js'
 import { describeTool } from './tools/describe-tool.js'
 import { modelsText, predictTool, type PredictionParts } from './tools/predict-tool.js'
 import { Queries } from './queries/queries.js'
@@ -44,7 +44,7 @@ export type PreparedAnswer = Awaited<ReturnType<typeof prepare>>
 const triesMax = 3
 
 /** Whether the data that was read is current at a position: a write may have come in between. */
-const isAsOf = async (log: Log, position: number, { agent, skills, models }: Scope, isGiven: boolean): Promise<boolean> => {
+const isAsOf = async (log: Log, position: number, { agent, skills, models }: AgentScope, isGiven: boolean): Promise<boolean> => {
   if ((await log.head()).position === position) return true
   const read = [...(isGiven ? [] : [agent]), ...skills, ...models.map(({ found }) => found)]
   const versions = await Promise.all(read.map(({ stream }) => log.versionAt(stream, position)))
@@ -52,7 +52,7 @@ const isAsOf = async (log: Log, position: number, { agent, skills, models }: Sco
 }
 
 /** The data that an agent may use, and the log position at which it was read. */
-const readScope = async (parts: PrepareParts, asked: AgentRequest): Promise<{ scope: Scope; head: number; position: number }> => {
+const readScope = async (parts: PrepareParts, asked: AgentRequest): Promise<{ scope: AgentScope; head: number; position: number }> => {
   const { log, knowledge, connectedTables } = parts
   const read = async (resources: Resources, isPast: boolean) => {
     const agent = asked.isGiven === true ? asked.agent : await resources.byStream('agent', asked.agent.stream)
@@ -70,7 +70,7 @@ const readScope = async (parts: PrepareParts, asked: AgentRequest): Promise<{ sc
 }
 
 /** The database for names without one: the only database in the scope, or the agent’s project. */
-const databaseOf = ({ tables }: Scope, project: Resource<'project'>): string => {
+const databaseOf = ({ tables }: AgentScope, project: Resource<'project'>): string => {
   const databases = new Set(tables.map(({ path }) => path[0] ?? ''))
   const [only] = databases
   return databases.size === 1 && only !== undefined ? only : project.state.name

@@ -6,7 +6,7 @@
 import type { ChatMessage } from '../../llm/contract/language-model.js'
 import { limits } from '../../basics/limits.js'
 import type { Turn } from '../contract/answering.js'
-import type { Scope } from '../scope/scope.js'
+import type { AgentScope } from '../scope/agent-scope.js'
 import { nameInSql, type DescribedTable } from './describe.js'
 import type { Fence } from './fence.js'
 import type { AgentSettings } from './settings.js'
@@ -40,7 +40,7 @@ const noAnswer = 'No answer:'
 /** Whether a text says that there is no answer, in the words that the prompt demands. */
 export const saysNoAnswer = (text: string): boolean => /^[\s*_]*no answer\b/i.test(text)
 
-const rules = (scope: Scope, fence: Fence, { mode }: AgentSettings): string[] => {
+const rules = (scope: AgentScope, fence: Fence, { mode }: AgentSettings): string[] => {
   const hasTools = scope.tables.length + scope.models.length + scope.bases.length > 0
   return [
     'You answer the questions of users.',
@@ -80,7 +80,7 @@ const tablesPart = ({ described, named }: PromptTables, fence: Fence): string[] 
 const modelsPart = (models: string, fence: Fence): string[] =>
   models === '' ? [] : ['Models that predict (tool predict), and their inputs:', fence.around('models', models)]
 
-const basesPart = ({ bases }: Scope, fence: Fence): string[] =>
+const basesPart = ({ bases }: AgentScope, fence: Fence): string[] =>
   bases.length === 0
     ? []
     : [
@@ -107,7 +107,7 @@ const historyOf = (turns: readonly Turn[]): Turn[] => {
 }
 
 type PromptParts = {
-  scope: Scope
+  scope: AgentScope
   settings: AgentSettings
   tables: PromptTables
   /** The models that the agent may ask, one in a line; empty without any. */

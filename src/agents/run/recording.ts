@@ -7,7 +7,7 @@ import type { AnswerRecord } from '../contract/answer-record.js'
 import { hasAnswer, type AgentRequest } from '../contract/answering.js'
 import { sealAnswer } from '../record/seal-record.js'
 import type { AgentSettings } from '../prompt/settings.js'
-import type { Scope } from '../scope/scope.js'
+import type { AgentScope } from '../scope/agent-scope.js'
 import type { PerformedSearch } from '../tools/search-tool.js'
 import type { FinishedRun } from './answer-run.js'
 
@@ -15,7 +15,7 @@ import type { FinishedRun } from './answer-run.js'
 export type AnswerRecording = {
   answer: string
   asked: AgentRequest
-  scope: Scope
+  scope: AgentScope
   settings: AgentSettings
   model: LanguageModel
   readAt: number

@@ -7,7 +7,7 @@ import type { ModelStore } from '../../models/serving/model-store.js'
 import type { PredictionRecorder } from '../../models/serving/prediction-recorder.js'
 import { isRemote } from '../../models/engines/contract/remote.js'
 import { cutText } from '../../llm/tokens/estimates.js'
-import type { ScopeModel } from '../scope/scope.js'
+import type { ScopeModel } from '../scope/agent-scope.js'
 import { inputSchema, type Tool } from './tool.js'
 
 /** The parts that predict and that record predictions. */

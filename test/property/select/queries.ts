@@ -4,7 +4,7 @@ import { Expressions, kinds, type Column, type Draw, type Kind } from './express
 export type Table = { name: string; columns: readonly Column[] }
 
 type Source = { sql: string; columns: Column[] }
-type Scope = { tables: readonly Table[]; outer: readonly Column[]; depth: number }
+type QueryScope = { tables: readonly Table[]; outer: readonly Column[]; depth: number }
 
 const qualified = (alias: string, columns: readonly Column[]): Column[] =>
   columns.map(({ name, kind }) => ({ name: `${alias}.${name}`, kind }))
@@ -35,7 +35,7 @@ export class Queries {
   /** A statement, and whether its rows come in an order of their own. */
   statement(): { sql: string; ordered: boolean } {
     const { draw } = this
-    const scope: Scope = { tables: this.tables, outer: [], depth: 2 }
+    const scope: QueryScope = { tables: this.tables, outer: [], depth: 2 }
     if (draw.once(12)) return this.pivoted(scope)
     const list = draw.times(1 + draw.below(4), () => draw.of(listKinds))
     const [withClause, inner] = draw.once(3) ? this.ctes(scope) : ['', scope]
@@ -54,7 +54,7 @@ export class Queries {
     return this.draw.times(count, () => this.draw.of(listKinds))
   }
 
-  private ctes(scope: Scope): [string, Scope] {
+  private ctes(scope: QueryScope): [string, QueryScope] {
     const { draw } = this
     let inner = scope
     const recursions = new Set<string>()
@@ -88,7 +88,7 @@ export class Queries {
   }
 
   /** A query with columns c0, c1, … of some kinds. */
-  query(list: readonly Kind[], scope: Scope): string {
+  query(list: readonly Kind[], scope: QueryScope): string {
     const { draw } = this
     if (scope.depth > 0 && draw.once(8)) {
       const deeper = { ...scope, depth: scope.depth - 1 }
@@ -105,10 +105,10 @@ export class Queries {
     return `SELECT * FROM (VALUES ${rows.join(', ')}) AS v(${list.map((_, i) => `c${i}`).join(', ')})`
   }
 
-  private expressions(columns: readonly Column[], scope: Scope): Expressions {
+  private expressions(columns: readonly Column[], scope: QueryScope): Expressions {
     const seen = [...columns, ...(this.draw.once(3) ? scope.outer : [])]
     if (scope.depth <= 0) return new Expressions(this.draw, seen)
-    const inner: Scope = { ...scope, outer: columns, depth: 0 }
+    const inner: QueryScope = { ...scope, outer: columns, depth: 0 }
     return new Expressions(this.draw, seen, {
       scalar: (kind) => `(SELECT max(c0) FROM (${this.query([kind], inner)}) AS s)`,
       bool: () =>
@@ -126,7 +126,7 @@ export class Queries {
     })
   }
 
-  private plain(list: readonly Kind[], scope: Scope): string {
+  private plain(list: readonly Kind[], scope: QueryScope): string {
     const { draw } = this
     const source = this.from(scope)
     const e = this.expressions(source.columns, scope)
@@ -145,7 +145,7 @@ export class Queries {
     return `${form}${where}${qualify}`
   }
 
-  private grouped(list: readonly Kind[], scope: Scope): string {
+  private grouped(list: readonly Kind[], scope: QueryScope): string {
     const { draw } = this
     const source = this.from(scope)
     const e = this.expressions(source.columns, scope)
@@ -171,13 +171,13 @@ export class Queries {
     return `SELECT ${items.join(', ')} FROM ${source.sql}${where}${group}${having}`
   }
 
-  private from(scope: Scope): Source {
+  private from(scope: QueryScope): Source {
     const left = this.item(scope)
     if (scope.depth < 0 || this.draw.below(10) < 5) return left
     return this.joined(left, this.item(scope), scope)
   }
 
-  private item(scope: Scope): Source {
+  private item(scope: QueryScope): Source {
     const { draw } = this
     const alias = draw.name('t')
     const as = draw.of(['AS ', 'as ', ''])
@@ -211,7 +211,7 @@ export class Queries {
     }
   }
 
-  private joined(left: Source, right: Source, scope: Scope): Source {
+  private joined(left: Source, right: Source, scope: QueryScope): Source {
     const { draw } = this
     const both = [...left.columns, ...right.columns]
     const way = draw.below(12)
@@ -226,7 +226,7 @@ export class Queries {
     return { sql: `${left.sql} ${type} ${right.sql} ON ${a} = ${b}${more}`, columns: /SEMI|ANTI/.test(type) ? left.columns : both }
   }
 
-  private lateral(left: Source, scope: Scope): Source {
+  private lateral(left: Source, scope: QueryScope): Source {
     const { draw } = this
     const alias = draw.name('l')
     const lists = left.columns.filter(({ kind }) => kind === 'ints')
@@ -260,7 +260,7 @@ export class Queries {
     }
   }
 
-  private pivoted(scope: Scope): { sql: string; ordered: boolean } {
+  private pivoted(scope: QueryScope): { sql: string; ordered: boolean } {
     const { draw } = this
     const source = `(${this.query([draw.of<Kind>(['text', 'int', 'bool']), 'int', draw.of(kinds)], { ...scope, depth: 1 })})`
     const use = draw.of(['sum(c1 % 100)', 'count(*)', 'max(c1) AS m, min(c1)', 'count(c2)'])

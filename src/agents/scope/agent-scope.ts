@@ -20,7 +20,7 @@ import { leftOutBy, tablesNamed, type Catalogue, type ScopeTable } from './table
 export type ScopeModel = { label: string; project: Resource<'project'>; found: Resource<'model'>; version: ModelVersion; artefact: string }
 
 /** What an agent may use, at one position of the log. `missing` has names in its settings that it cannot use. */
-export type Scope = {
+export type AgentScope = {
   agent: Resource<'agent'>
   skills: readonly Resource<'skill'>[]
   tables: readonly ScopeTable[]
@@ -31,7 +31,7 @@ export type Scope = {
 }
 
 /** The empty scope, before any look-up. */
-export const scopeOfNothing = (agent: Resource<'agent'>): Scope => ({
+export const scopeOfNothing = (agent: Resource<'agent'>): AgentScope => ({
   agent,
   ...{ skills: [], tables: [], models: [], bases: [], about: [], missing: [] },
 })
@@ -155,7 +155,7 @@ const basesOf = async (place: ScopePlace, granted: readonly NameGrant[]) => {
  *
  * @example (await scopeOf(place, agent)).tables // [{ path: ['files', 'cars'], kind: 'file', … }]
  */
-export const scopeOf = async (place: ScopePlace, agent: Resource<'agent'>): Promise<Scope> => {
+export const scopeOf = async (place: ScopePlace, agent: Resource<'agent'>): Promise<AgentScope> => {
   const skills = await skillsOf(place.resources, agent)
   const grants = grantsOf(
     skills.map(({ skill, params }): { type: string; params: JsonObject } => ({ type: skill.state.type, params })),
