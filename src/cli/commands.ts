@@ -1,11 +1,11 @@
 import type { Screen } from './terminal/output.js'
 import { erasable } from './access/erasable.js'
 import type { OptionName, Values } from './access/options.js'
-import type { Reach } from './access/server.js'
+import type { CommandConfig } from './access/server.js'
 import { addressOf, positive, required } from './access/values.js'
 import { UsageError } from './access/usage-error.js'
 
-type Call = { config: Reach; env: NodeJS.ProcessEnv; values: Values; rest: string[]; out: Screen }
+type Call = { config: CommandConfig; env: NodeJS.ProcessEnv; values: Values; rest: string[]; out: Screen }
 
 export type Command = {
   /** Its arguments besides options, for the help. */

@@ -32,7 +32,7 @@ export type Server = {
 }
 
 /** The settings, and the server's URL if the caller gave one. */
-export type Reach = Config & { serverUrl?: string | undefined }
+export type CommandConfig = Config & { serverUrl?: string | undefined }
 
 type RequestTarget = { address: string; headers: Record<string, string> }
 
@@ -90,7 +90,7 @@ const login = async (sent: RequestTarget, auth: Config['auth']): Promise<Record<
 const healthSchema = z.looseObject({ service: z.literal('mindledger'), instance: z.string() })
 
 /** Logs in at a URL. With `instance`, only that run of the service is accepted: another process may now use the port. */
-const connect = async (address: string, { dataDirectory, auth }: Reach, instance?: string): Promise<Server> => {
+const connect = async (address: string, { dataDirectory, auth }: CommandConfig, instance?: string): Promise<Server> => {
   const anonymous = { address, headers: {} }
   const health = healthSchema.safeParse((await send(anonymous, '/api/health', undefined, soon())).body).data
   if (!health) throw new ConfigError(`the server at ${address} is not this service. --url names another address.`)
@@ -135,7 +135,7 @@ const addressIn = async (paths: DataPaths): Promise<ServerAddress | undefined> =
  * @example const server = await runningServer(config); if (server) await server.post('/api/log/rotations', {})
  * @throws ConfigError when it does not answer, or refuses the login
  */
-export const runningServer = async (config: Reach): Promise<Server | undefined> => {
+export const runningServer = async (config: CommandConfig): Promise<Server | undefined> => {
   if (config.serverUrl !== undefined) return connect(config.serverUrl, config)
   const address = await addressIn(dataPaths(config.dataDirectory))
   return address && connect(address.url, config, address.instance)
@@ -145,7 +145,7 @@ export const runningServer = async (config: Reach): Promise<Server | undefined> 
  * Uses the running server. If no server holds the data directory, starts a temporary one on a free port of the loopback. A missing
  * directory is created only with `create`, because the path may be wrong.
  */
-export const withServer = async <T>(config: Reach, use: (server: Server) => Promise<T>, { create = false } = {}): Promise<T> => {
+export const withServer = async <T>(config: CommandConfig, use: (server: Server) => Promise<T>, { create = false } = {}): Promise<T> => {
   const running = await runningServer(config)
   if (running) return use(running)
   if (!create) checkDataDirectory(config.dataDirectory)

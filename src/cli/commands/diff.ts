@@ -8,7 +8,7 @@ import { checkDataDirectory, lockDataDirectory, type DataPaths } from '../../set
 import { openLogReader } from '../../log/sqlite/log-reader.js'
 import type { Output } from '../terminal/output.js'
 import { ownMasterKeys } from '../access/own-keys.js'
-import { runningServer, type Reach, type Server } from '../access/server.js'
+import { runningServer, type CommandConfig, type Server } from '../access/server.js'
 
 const rowMaxChars = 1_000
 const cut = (row: string): string => (row.length > rowMaxChars ? `${row.slice(0, rowMaxChars - 1)}…` : row)
@@ -37,7 +37,7 @@ const show = ({ position, head, comparison, stopped }: Diff, out: Output): numbe
 }
 
 /** Runs with tables that do not change: a copy from the running server, or the locked file itself. */
-const withTables = async <T>(config: Reach, paths: DataPaths, run: (live: string, temporary: string) => Promise<T>): Promise<T> => {
+const withTables = async <T>(config: CommandConfig, paths: DataPaths, run: (live: string, temporary: string) => Promise<T>): Promise<T> => {
   const server = await runningServer(config)
   const unlock = server ? () => undefined : lockDataDirectory(paths)
   mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
@@ -60,7 +60,7 @@ const copyOf = async (server: Server, temporary: string): Promise<string> => {
  * `mindledger diff [--rows n]`: compares the live tables with a replay of the log. Exit status 0 when they are equal, 1 when they
  * differ, 2 when they could not be compared, or not up to the log's head.
  */
-export const diff = async (config: Reach, { rows }: { rows: number }, out: Output): Promise<number> => {
+export const diff = async (config: CommandConfig, { rows }: { rows: number }, out: Output): Promise<number> => {
   const paths = checkDataDirectory(config.dataDirectory)
   if (ownMasterKeys(config, paths).length === 0)
     throw new ConfigError('recorded rows cannot be compared without the master key: set VAULT_KEY, or put vault.key back.')

@@ -3,7 +3,7 @@ import { ConfigError } from '../../setup/config.js'
 import type { Output, Screen } from '../terminal/output.js'
 import { erasable } from '../access/erasable.js'
 import { UsageError } from '../access/usage-error.js'
-import { refusalText, withServer, type Reach } from '../access/server.js'
+import { refusalText, withServer, type CommandConfig } from '../access/server.js'
 
 type EraseOptions = {
   /** The kind of data to erase, and its name or id: `['request', '0198…']`. */
@@ -97,7 +97,7 @@ const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
  * `mindledger erase …`: erases on the running server, or on a temporary one if no server holds the data directory. Returns when no byte of
  * the data is left.
  */
-export const erase = async (config: Reach, options: EraseOptions, out: Screen): Promise<number> => {
+export const erase = async (config: CommandConfig, options: EraseOptions, out: Screen): Promise<number> => {
   const { subject, contentVersion, reason, shared, dryRun } = options
   const body = { ...erasureSubject(subject, contentVersion), reason: reason ?? null, shared, dry_run: dryRun }
   refuseUnread(subject, contentVersion)

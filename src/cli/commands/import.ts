@@ -10,7 +10,7 @@ import { readAbsent, readInventory } from '../../import/inventory.js'
 import { openOldService } from '../../import/old-service.js'
 import type { Item } from '../../import/items.js'
 import { ConfigError } from '../../setup/config.js'
-import { withServer, type Reach, type Server } from '../access/server.js'
+import { withServer, type CommandConfig, type Server } from '../access/server.js'
 import type { Screen } from '../terminal/output.js'
 import { tableText } from '../terminal/table-text.js'
 import { withoutControls } from '../terminal/text-width.js'
@@ -112,7 +112,7 @@ const run = async (old: Client, server: Server, options: ImportOptions, out: Scr
  * temporary one if no server holds the data directory. Without `apply` it only shows the plan. Exit status 1 when something could not be
  * read or created.
  */
-export const importFrom = async (config: Reach, options: ImportOptions, out: Screen): Promise<number> => {
+export const importFrom = async (config: CommandConfig, options: ImportOptions, out: Screen): Promise<number> => {
   const old = await openOldService(options.from, credentialsIn(options.env))
   return withServer(config, (server) => run(old, server, options, out))
 }

@@ -2,10 +2,10 @@ import { limits } from '../../basics/limits.js'
 import { linesIn } from '../../mcp/relay/lines.js'
 import { Relay } from '../../mcp/relay/relay.js'
 import { ConfigError } from '../../setup/config.js'
-import { runningServer, type Reach } from '../access/server.js'
+import { runningServer, type CommandConfig } from '../access/server.js'
 
 /** The running server. @throws ConfigError when there is none */
-const server = async (config: Reach) => {
+const server = async (config: CommandConfig) => {
   const found = await runningServer(config)
   if (found) return found
   throw new ConfigError(`no server holds ${config.dataDirectory}. Start one (mindledger serve), or name its address: --url.`)
@@ -15,7 +15,7 @@ const server = async (config: Reach) => {
  * `mindledger mcp`: the Model Context Protocol on standard input and output, for clients that start a program. It relays to the running
  * server, and finds the server again after a restart. It writes only messages of the protocol to standard output.
  */
-export const mcp = async (config: Reach): Promise<number> => {
+export const mcp = async (config: CommandConfig): Promise<number> => {
   const relay = new Relay(
     () => server(config),
     (line) => void process.stdout.write(`${line}\n`),

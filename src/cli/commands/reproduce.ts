@@ -8,7 +8,7 @@ import { reproduce, type Reproduction } from '../../models/training/reproduction
 import { Trainer } from '../../models/training/trainer.js'
 import type { Output } from '../terminal/output.js'
 import { withBlobs, type ReadBlobs } from '../access/blobs-at-rest.js'
-import { refusalText, withServer, type Reach, type Server } from '../access/server.js'
+import { refusalText, withServer, type CommandConfig, type Server } from '../access/server.js'
 
 export type ReproduceOptions = {
   /** `[project.]model[.version]`; undefined for all trained versions. */
@@ -53,7 +53,7 @@ const chosen = (models: ModelsAtRest, { name }: ReproduceOptions, defaultProject
   return all
 }
 
-const run = async (config: Reach, options: ReproduceOptions, server: Server, out: Output): Promise<number> => {
+const run = async (config: CommandConfig, options: ReproduceOptions, server: Server, out: Output): Promise<number> => {
   const paths = dataPaths(config.dataDirectory)
   const models = openModels(paths)
   const told: ModelReproduction[] = []
@@ -84,5 +84,5 @@ const run = async (config: Reach, options: ReproduceOptions, server: Server, out
  * 0 when all are the same, 1 when any differ, 2 when any could not be trained again or compared. Whether the query still returns
  * those rows is shown separately and does not count.
  */
-export const reproduceModels = (config: Reach, options: ReproduceOptions, out: Output): Promise<number> =>
+export const reproduceModels = (config: CommandConfig, options: ReproduceOptions, out: Output): Promise<number> =>
   withServer(config, (server) => run(config, options, server, out))

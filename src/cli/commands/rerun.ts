@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { chosenAnswers } from '../../agents/rerun/chosen-answers.js'
 import { limits } from '../../basics/limits.js'
-import { refusalText, withServer, type Reach, type Server } from '../access/server.js'
+import { refusalText, withServer, type CommandConfig, type Server } from '../access/server.js'
 import { untilTablesBuilt } from '../access/tables-built.js'
 import { UsageError } from '../access/usage-error.js'
 import type { Screen } from '../terminal/output.js'
@@ -136,7 +136,7 @@ const show = (cases: readonly Case[], out: Screen): void => {
  * `mindledger rerun <answer>`, or `--query`: reruns recorded answers, and compares. Exit status 0 if all are the same, 1 if one differs, 2
  * if the rerun of one was not possible.
  */
-export const rerun = (config: Reach, options: RerunOptions, out: Screen): Promise<number> =>
+export const rerun = (config: CommandConfig, options: RerunOptions, out: Screen): Promise<number> =>
   withServer(config, async (server) => {
     const request = requestOf(options)
     await untilTablesBuilt(server, out.progress)

@@ -10,7 +10,7 @@ import { masterKeys } from '../../vault/key-files.js'
 import { KeyRotation } from '../../key-rotation/key-rotation.js'
 import { Vault } from '../../vault/vault.js'
 import type { Output } from '../terminal/output.js'
-import { refusalText, runningServer, type Reach, type Server } from '../access/server.js'
+import { refusalText, runningServer, type CommandConfig, type Server } from '../access/server.js'
 
 const path = '/api/log/rotations'
 const pollMs = 100
@@ -54,7 +54,7 @@ const carryOut = async (config: Config): Promise<Status> => {
  * `mindledger rotate-key`: replaces the master key through the running server or, without one, in the data directory. If `VAULT_KEY`
  * is set, `NEW_VAULT_KEY` is the new key. An interrupted rotation is completed instead.
  */
-export const rotateKey = async (config: Reach, out: Output): Promise<number> => {
+export const rotateKey = async (config: CommandConfig, out: Output): Promise<number> => {
   const server = await runningServer(config)
   const { from, to, payloads, position } = server ? await ask(server, config, out) : await carryOut(config)
   out.line(`The master key ${from} was replaced by ${to}: ${payloads} payloads, position ${position}`)

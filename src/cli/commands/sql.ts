@@ -3,7 +3,7 @@ import { ConfigError } from '../../setup/config.js'
 import { readHistory, writeHistory } from '../terminal/history-file.js'
 import type { Screen } from '../terminal/output.js'
 import { repl } from '../terminal/repl.js'
-import { withServer, type Reach } from '../access/server.js'
+import { withServer, type CommandConfig } from '../access/server.js'
 import { untilTablesBuilt } from '../access/tables-built.js'
 import { SqlSession, type Context, type Format } from '../terminal/sql-session.js'
 import { splitStatements } from '../terminal/sql-text.js'
@@ -38,7 +38,7 @@ const talk = async (session: SqlSession): Promise<number> => {
  * temporary one on a free port of the loopback if no server holds the data directory. Without an argument, statements are read from
  * standard input, typed or piped.
  */
-export const sql = async (config: Reach, { statement, db, asOf, create, format }: Options, out: Screen): Promise<number> => {
+export const sql = async (config: CommandConfig, { statement, db, asOf, create, format }: Options, out: Screen): Promise<number> => {
   const isTyped = statement.trim() === '' && process.stdin.isTTY
   const statements = isTyped ? [] : statementsOf(statement.trim() === '' ? await text(process.stdin) : statement)
   if (!isTyped && statements.length === 0) throw new ConfigError('sql takes a statement: mindledger sql "SHOW TABLES"')

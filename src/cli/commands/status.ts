@@ -8,7 +8,7 @@ import { openForReading } from '../../log/storage/schema.js'
 import { readTail } from '../../log/storage/events.js'
 import { diskKinds, diskUse } from '../../observe/disk-use.js'
 import type { Output } from '../terminal/output.js'
-import { runningServer, type Reach, type Server } from '../access/server.js'
+import { runningServer, type CommandConfig, type Server } from '../access/server.js'
 
 type Lines = [name: string, text: string][]
 type StatusReport = { lines: Lines; bytes: Record<string, number>; free: number; ok: boolean }
@@ -116,7 +116,7 @@ const readable = (bytes: number): string => {
  *
  * @throws ConfigError when a server holds the directory and does not answer
  */
-export const status = async (config: Reach, out: Output): Promise<number> => {
+export const status = async (config: CommandConfig, out: Output): Promise<number> => {
   const paths = config.serverUrl === undefined ? checkDataDirectory(config.dataDirectory) : undefined
   const server = await runningServer(config)
   const { lines, bytes, free, ok } = server ? await ask(server) : await look(dataPaths(config.dataDirectory))
