@@ -93,14 +93,19 @@ export const restartable = () => {
   return { path: directory.path, running: (): Service | undefined => service, start, stop, remove }
 }
 
-/** The service as users start it, in a separate process that can be killed. */
+const compiled = fileURLToPath(new URL('../../bin/mindledger.js', import.meta.url))
+
+/**
+ * The service as users start it, in a separate process that can be killed. `program` is the file of the command, and `cwd` the folder of
+ * its process.
+ */
 export const spawnService = async (
   directory: string,
   environment: Record<string, string> = {},
+  { program = compiled, cwd = process.cwd() }: { program?: string; cwd?: string } = {},
 ): Promise<{ child: ChildProcess; url: string; lines: string[]; ended: Promise<unknown> }> => {
-  const main = fileURLToPath(new URL('../../bin/mindledger.js', import.meta.url))
   const env = { ...process.env, DATA_DIR: directory, PORT: '0', LOG_LEVEL: 'info', ...environment }
-  const child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [program, 'serve'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'exit')
   const lines: string[] = []
   const errors: string[] = []
