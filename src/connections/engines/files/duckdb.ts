@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import { DuckDBInstance, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import * as numbers from '../../batch/numbers.js'
@@ -93,6 +93,12 @@ const notReadable = (file: string, { detail }: Problem): Problem =>
 const quote = (name: string): string => duckdbDialect.quote(name)
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
+/** Prepares a statement and uses it. DuckDB prepares one statement at a time, and refuses a text with several. */
+const preparing = async <T>(connection: DuckDBConnection, sql: string, use: (one: DuckDBPreparedStatement) => Promise<T>): Promise<T> => {
+  const one = await connection.prepare(sql)
+  return use(one).finally(() => one.destroySync())
+}
+
 /** A session over files of DuckDB or Parquet, in an instance that can only read these files. */
 class DuckSession implements DatabaseSession {
   readonly isAtomic = true
@@ -154,7 +160,8 @@ class DuckSession implements DatabaseSession {
   }
 
   async #rows(sql: string): Promise<string[][]> {
-    return (await this.connection.runAndReadAll(sql)).getRows().map((row) => row.map((value) => (value === null ? '' : String(value))))
+    const found = await preparing(this.connection, sql, (one) => one.runAndReadAll())
+    return found.getRows().map((row) => row.map((value) => (value === null ? '' : String(value))))
   }
 
   async #tables(): Promise<Tables> {
@@ -211,9 +218,8 @@ class DuckSession implements DatabaseSession {
     const readings = names.map((_, index) => readingOf(prepared.columnType(index).toString()))
     const list = readings.map(({ ask }, index) => `${ask(`c${index}`)} AS c${index}`).join(', ')
     const body = sql.replace(/;\s*$/, '')
-    const result = await this.connection.stream(
-      `SELECT ${list} FROM (${body}\n) AS answer(${names.map((_, index) => `c${index}`).join(', ')})`,
-    )
+    const whole = `SELECT ${list} FROM (${body}\n) AS answer(${names.map((_, index) => `c${index}`).join(', ')})`
+    const result = await preparing(this.connection, whole, (one) => one.stream())
     return {
       columns: readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type })),
       sent: sql,
@@ -268,11 +274,12 @@ export const connectDuckDb = async (
       const tables = [...parquetFiles(path)]
       for (const [name, file] of tables)
         try {
-          await connection.run(`CREATE VIEW ${quote(name)} AS FROM read_parquet(${literal(file)})`)
+          await preparing(connection, `CREATE VIEW ${quote(name)} AS FROM read_parquet(${literal(file)})`, (one) => one.run())
         } catch (error) {
           throw notReadable(basename(file), explain(error))
         }
-      await connection.run(`SET allowed_paths = [${tables.map(([, file]) => literal(file)).join(', ')}]`)
+      const paths = tables.map(([, file]) => literal(file)).join(', ')
+      await preparing(connection, `SET allowed_paths = [${paths}]`, (one) => one.run())
       await connection.run('SET enable_external_access = false')
     }
     await connection.run("SET TimeZone = 'UTC'").catch(() => undefined)
