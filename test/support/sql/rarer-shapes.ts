@@ -1,0 +1,83 @@
+import type { HostileNames } from './hostile-names.js'
+
+/**
+ * Queries of shapes that are rarely written, with hostile names wherever a name or a text may stand. The guard refuses some of them, and
+ * DuckDB does not parse a few.
+ *
+ * @example rarerShapes[0]?.(new HostileNames(seeded(1))) // 'SELECT * FROM a ASOF JOIN b ON a."x"" y" >= b."select"'
+ */
+export const rarerShapes: readonly ((n: HostileNames) => string)[] = [
+  // Joins, groups and tables
+  (n) => `SELECT * FROM a ASOF JOIN b ON a.${n.id()} >= b.${n.id()}`,
+  (n) => `SELECT * FROM a POSITIONAL JOIN ${n.id()}`,
+  (n) => `SELECT GROUPING(${n.id()}) FROM t GROUP BY CUBE(${n.id()})`,
+  (n) => `SELECT * FROM t TABLESAMPLE ${n.id()}(10%)`,
+  (n) => `SELECT * FROM t AT (VERSION => ${n.text()})`,
+  (n) => `SELECT * FROM t AT (TIMESTAMP => ${n.id()})`,
+  (n) => `WITH RECURSIVE ${n.id()}(a) USING KEY (${n.id()}) AS (SELECT 1 UNION ALL SELECT 1 FROM ${n.id()}) SELECT 1`,
+  (n) => `FROM (DESCRIBE SELECT ${n.id()})`,
+  (n) => `FROM (SUMMARIZE ${n.id()})`,
+  (n) => `FROM (SHOW ${n.id()})`,
+  (n) => `DESCRIBE ${n.id()}`,
+  (n) => `SUMMARIZE SELECT ${n.id()}`,
+  (n) => `FROM t PIVOT (sum(x) FOR a IN ${n.id()})`,
+  (n) => `FROM t PIVOT (sum(x) FOR (a, b) IN ((${n.text()}, 1)))`,
+  (n) => `FROM t PIVOT (sum(x) FOR a IN (${n.text()})) AS ${n.id()}(${n.id()})`,
+  (n) => `FROM t UNPIVOT (x FOR n IN (a AS ${n.id()}))`,
+  (n) => `FROM t UNPIVOT INCLUDE NULLS (x FOR n IN (COLUMNS(${n.text()})))`,
+  (n) => `SELECT 1 LIMIT ${n.id()}`,
+  (n) => `SELECT 1 LIMIT ${n.text()} %`,
+  (n) => `SELECT 1 ORDER BY ${n.id()} COLLATE ${n.id()}`,
+  // Types
+  (n) => `SELECT CAST(1 AS ${n.id()})`,
+  (n) => `SELECT CAST(1 AS ${n.id()}(1))`,
+  (n) => `SELECT CAST(1 AS ${n.id()}(${n.text()}))`,
+  (n) => `SELECT CAST(1 AS ${n.id()}[])`,
+  (n) => `SELECT CAST(1 AS ${n.id()}[3])`,
+  (n) => `SELECT CAST(1 AS a.${n.id()})`,
+  (n) => `SELECT CAST(1 AS ENUM(${n.text()}))`,
+  (n) => `SELECT CAST(1 AS UNION(${n.id()} INT))`,
+  (n) => `SELECT CAST(1 AS MAP(${n.id()}, INT))`,
+  (n) => `SELECT CAST(1 AS STRUCT(a ${n.id()}))`,
+  (n) => `SELECT CAST('a' AS VARCHAR COLLATE ${n.id()})`,
+  (n) => `SELECT CAST('a' AS DECIMAL(${n.text()}))`,
+  (n) => `SELECT TRY_CAST(1 AS ${n.id()})`,
+  (n) => `SELECT ${n.id()} '1'`,
+  (n) => `SELECT ${n.text()}::VARIANT`,
+  (n) => `SELECT TIMESTAMP ${n.text()}`,
+  (n) => `SELECT INTERVAL ${n.text()} DAY`,
+  // Functions
+  (n) => `SELECT ${n.id()}(1)`,
+  (n) => `SELECT ${n.id()}.${n.id()}(1)`,
+  (n) => `SELECT a.${n.id()}(1) FROM t`,
+  (n) => `SELECT * FROM ${n.id()}(1)`,
+  (n) => `SELECT * FROM range(${n.id()} := 1)`,
+  (n) => `SELECT unnest([1], ${n.id()} := true)`,
+  (n) => `SELECT struct_pack(${n.id()} => 1)`,
+  (n) => `SELECT count(DISTINCT ${n.id()}) FROM t`,
+  (n) => `SELECT quantile_cont(0.5) WITHIN GROUP (ORDER BY ${n.id()}) FROM t`,
+  (n) => `SELECT string_agg(a, ${n.text()} ORDER BY a) OVER (PARTITION BY ${n.id()}) FROM t`,
+  (n) => `SELECT lag(a IGNORE NULLS) OVER (ORDER BY ${n.id()} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM t`,
+  (n) => `SELECT list_transform([1], ${n.id()} -> ${n.id()})`,
+  (n) => `SELECT list_reduce([1], lambda x, ${n.id()}: x)`,
+  (n) => `SELECT extract(${n.text()} FROM a)`,
+  (n) => `SELECT position(${n.text()} IN a)`,
+  // Columns
+  (n) => `SELECT COLUMNS(lambda ${n.id()}: ${n.id()} LIKE 'a') FROM t`,
+  (n) => `SELECT t.COLUMNS(${n.text()}) FROM t`,
+  (n) => `SELECT *COLUMNS(${n.text()}) FROM t`,
+  (n) => `SELECT * ILIKE ${n.text()} FROM t`,
+  (n) => `SELECT * SIMILAR TO ${n.text()} FROM t`,
+  (n) => `SELECT * LIKE ${n.text()} ESCAPE ${n.text()} FROM t`,
+  (n) => `SELECT * EXCLUDE (a) REPLACE (b AS ${n.id()}) RENAME (c AS ${n.id()}) FROM t`,
+  (n) => `SELECT a.b.c.${n.id()} FROM t`,
+  (n) => `SELECT ${n.id()}[1:2] FROM t`,
+  // Comparisons
+  (n) => `SELECT a SIMILAR TO ${n.text()}`,
+  (n) => `SELECT a GLOB ${n.text()}`,
+  (n) => `SELECT a ~ ${n.text()}`,
+  (n) => `SELECT a NOT ILIKE ${n.text()}`,
+  (n) => `SELECT a -> ${n.text()}`,
+  (n) => `SELECT ${n.id()} IS DISTINCT FROM ${n.text()}`,
+  (n) => `SELECT ${n.id()} = ANY(SELECT ${n.text()})`,
+]
