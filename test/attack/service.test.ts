@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { readdirSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { formOf, uploadRentals } from '../support/models/rentals.js'
 import { send, sql, startTestService, temporaryDirectory } from '../support/service.js'
 import { refusedIn } from './statements/all.js'
@@ -43,6 +45,26 @@ for (const { name, statements } of refusedIn(target.path)) {
     expect(readdirSync(target.path)).toEqual([])
   })
 }
+
+test('what would overwrite the content of a file leaves its bytes as they are', async () => {
+  const { content } = (await send(at.url, 'GET', '/api/files/rentals')).body as { content: string }
+  const blob = join(at.directory, 'blobs', content)
+  const shown = async () => (await sql(at.url, 'SELECT * FROM files.rentals ORDER BY sqft')).data
+  const [bytes, rows] = [readFileSync(blob), await shown()]
+  expect(rows).toHaveLength(240)
+  const escaped = (statement: string) =>
+    `PIVOT (SELECT "1 AS a) AS q) AS t; ROLLBACK; ${statement}; SELECT v FROM (SELECT v FROM (SELECT a AS v, z".* FROM (SELECT 1 AS a) AS z) ON a USING count(*)`
+  for (const statement of [
+    `COPY (SELECT 666 AS pwned) TO '${blob}' (FORMAT parquet)`,
+    `COPY (SELECT 666 AS pwned) TO '${blob}' (FORMAT csv)`,
+    `ATTACH '${blob}' AS pwned`,
+  ])
+    for (const sent of [statement, escaped(statement)])
+      expect({ sent, said: await sql(at.url, sent) }).toMatchObject({ sent, said: { type: 'error' } })
+  expect(readFileSync(blob).equals(bytes)).toBe(true)
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(content)
+  expect(await shown()).toEqual(rows)
+})
 
 describe('what only looks like an attack is answered', () => {
   const answers: [statement: string, rows: unknown[][]][] = [
