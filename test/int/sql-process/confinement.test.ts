@@ -1,21 +1,31 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { dataPaths } from '../../../src/setup/data-directory.js'
 import { Bench, skill } from '../../support/sql-process/bench.js'
 
 /** Landlock is a part of Linux; elsewhere the process keeps its rights, and says so. */
 const onLinux = process.platform === 'linux' ? test : test.skip
 
+const outside = mkdtempSync(join(tmpdir(), 'outside-'))
 let bench: Bench
 let blobs: string
 beforeAll(async () => {
   bench = await Bench.open({}, ({ directory }) => {
+    const { vaultKey, headKey } = dataPaths(directory)
     blobs = join(directory, 'blobs')
     mkdirSync(blobs, { recursive: true })
     writeFileSync(join(blobs, 'rows'), 'what an event names')
+    for (const file of [vaultKey, headKey, join(outside, 'file')]) writeFileSync(file, 'as it was')
   })
 })
-afterAll(() => bench.close())
+afterAll(async () => {
+  await bench.close()
+  rmSync(outside, { recursive: true })
+})
 
 onLinux('a statement that escaped every check cannot write a blob, nor beside it', async () => {
   const statements = [
@@ -26,6 +36,33 @@ onLinux('a statement that escaped every check cannot write a blob, nor beside it
   for (const sql of statements) expect((await bench.refusal(sql)).detail).toMatch(/permission denied/i)
   expect(readdirSync(blobs)).toEqual(['rows'])
   expect(readFileSync(join(blobs, 'rows'), 'utf8')).toBe('what an event names')
+})
+
+onLinux('one that escaped DuckDB as well cannot change the log, a key or a file outside', async () => {
+  bench.log.append(skill(9))
+  const { log, vaultKey, headKey } = dataPaths(bench.directory)
+  const files = [log, `${log}-wal`, vaultKey, headKey, join(blobs, 'rows'), join(outside, 'file')]
+  const bytes = () => files.map((file) => readFileSync(file, 'latin1'))
+  const before = bytes()
+  for (const file of files) {
+    await bench.refusal(`COPY (SELECT 666 AS x) TO '${file}'`)
+    for (const what of ['write', 'remove']) expect((await bench.refusal(`test: ${what} ${file}`)).detail).toMatch(/EACCES/)
+  }
+  for (const folder of [bench.directory, outside])
+    expect((await bench.refusal(`test: write ${join(folder, 'new')}`)).detail).toMatch(/EACCES/)
+  expect(bytes()).toEqual(before)
+  expect(readdirSync(outside)).toEqual(['file'])
+})
+
+onLinux('it can open no TCP connection', async () => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect((await bench.refusal(`test: connect ${port}`)).detail).toMatch(/EACCES/)
+  } finally {
+    server.close()
+  }
 })
 
 onLinux('it can write where tables are made, and spill', async () => {

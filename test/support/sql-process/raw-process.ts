@@ -1,4 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { appendFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serveSqlProcess, type RunSelect, type Services } from '../../../src/sql-process/process/serve.js'
@@ -20,6 +22,29 @@ const misbehave: Record<string, (services: Services) => unknown> = {
   },
 }
 
+/** What a statement would try that had escaped DuckDB as well. */
+const tries: Record<string, (on: string) => unknown> = {
+  write: (path) => appendFileSync(path, 'written'),
+  remove: unlinkSync,
+  connect: async (port) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    await once(socket, 'connect').finally(() => socket.destroy())
+  },
+}
+
+const failed = (error: unknown): Problem =>
+  new Problem('query_failed', 'Query failed', error instanceof Error ? error.message : String(error))
+
+/** `test: write <path>`, `test: remove <path>` and `test: connect <port>`. @throws Problem that says what the system refused */
+const tryOut = async (statement: string): Promise<void> => {
+  const [, what = '', on = ''] = /^test: (write|remove|connect) (.*)$/.exec(statement) ?? []
+  try {
+    await tries[what]?.(on)
+  } catch (error) {
+    throw failed(error)
+  }
+}
+
 const rows = (values: readonly (readonly unknown[])[]) => Buffer.from(values.map((row) => JSON.stringify(row)).join(','))
 
 const run: RunSelect = async function* ({ instance }, { sql }, services) {
@@ -29,12 +54,13 @@ const run: RunSelect = async function* ({ instance }, { sql }, services) {
   try {
     const [statement = '', after] = sql.split(' -- then ')
     await misbehave[statement]?.(services)
+    await tryOut(statement)
     // The question is on its way before this process hears that the query has to stop.
     if (sql.endsWith(' -- after a late write')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
     if (/ -- after a (late )?write$/.test(sql)) await services.ask({ connection: '', open: { native: '', writes: true } })
     if (sql.endsWith(' -- slowly')) await sleep(100, undefined, { signal })
     const result = await connection.stream(statement).catch((error: unknown) => {
-      throw new Problem('query_failed', 'Query failed', error instanceof Error ? error.message : String(error))
+      throw failed(error)
     })
     yield { columns: result.columnNames().map((name, i) => ({ name, type: String(result.columnType(i)) })) }
     let count = 0
