@@ -1,5 +1,7 @@
 import Database from 'better-sqlite3'
+import { rmSync } from 'node:fs'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { SqlProcessStatus } from '../../../src/sql-process/supervisor.js'
 import { limits } from '../../../src/basics/limits.js'
@@ -105,6 +107,24 @@ test('a stopped projection is not ready for SQL, and says where; REST is', async
   expect(await send(url, 'GET', '/api/util/readiness')).toMatchObject({ status: 503, body: reason })
   expect(await send(url, 'GET', '/api/util/ping')).toMatchObject({ status: 200, body: { status: 'ok' } })
   expect(await send(url, 'GET', '/api/status')).toMatchObject({ body: { sql: { ready: false, reason } } })
+})
+
+test('a content that is missing is a warning, and REST and SQL stay ready', async () => {
+  const before = await place.start()
+  await send(before, 'PUT', '/api/files/lost', 'id\n1\n', { 'content-type': 'text/csv' })
+  const { content } = (await send(before, 'GET', '/api/files/lost')).body as { content: string }
+  await place.stop()
+  rmSync(join(place.path, 'blobs', content))
+  const url = await place.start()
+  await said(url, '"lag":0')
+  await said(url, 'are missing')
+  expect(await ready(url)).toMatchObject({
+    statuses: [200, 200, 200],
+    body: {
+      ...{ rest: { ready: true }, sql: { ready: true, other_rows: 0 } },
+      warnings: ['1 contents of files or models are missing in the data directory; "mindledger verify" names them'],
+    },
+  })
 })
 
 /** A real failure of COMMIT: a deferred constraint that only the end of the transaction finds broken. */

@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals
 import { MissingKeyError, OtherRowsError } from '../../../projections/problem.js'
 import { Replay } from '../../../projections/replay.js'
 import { Bench, skill } from '../../support/sql-process/bench.js'
+import { serveReady } from '../../support/observe/ready.js'
 import { until } from '../../support/until.js'
 import { MemoryLog, streamOf } from '../../support/log/memory-log.js'
 import { rowsOf } from '../../support/log/states.js'
@@ -130,6 +131,15 @@ describe('a process whose tables do not show what was added to them is replaced,
   let bench: Bench
   afterEach(() => bench.close())
   const shown = () => bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history WHERE id > 0')
+  /** The answer of `GET /ready`. */
+  const ready = async () => {
+    const serving = await serveReady(bench)
+    try {
+      return await serving.ready()
+    } finally {
+      await serving.stop()
+    }
+  }
 
   test('when DuckDB hides the rows of a batch: they are in its file', async () => {
     bench = await Bench.open({ checkIntervalMs: 60_000 })
@@ -145,6 +155,7 @@ describe('a process whose tables do not show what was added to them is replaced,
       rebuilds: { count: 0 },
       lastError: 'ledger.skills_history shows 0 rows where 1 were added.',
     })
+    expect(await ready()).toMatchObject({ status: 200, body: { sql: { ready: true, state: 'following', other_rows: 1 } } })
   })
 
   test('when rows have gone from its file: the tables are built anew', async () => {
@@ -160,6 +171,7 @@ describe('a process whose tables do not show what was added to them is replaced,
       lastError: 'ledger.skills_history shows 2 rows where 3 were added.',
       stopped: undefined,
     })
+    expect(await ready()).toMatchObject({ status: 200, body: { sql: { ready: true, state: 'following', other_rows: 1 } } })
   })
 })
 

@@ -1,15 +1,32 @@
 import { symlinkSync, unlinkSync } from 'node:fs'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { dataPaths } from '../../../src/setup/data-directory.js'
+import { serveReady, type Ready } from '../../support/observe/ready.js'
 import { Bench, skill } from '../../support/sql-process/bench.js'
 import { until } from '../../support/until.js'
 import { signalTo } from '../../support/processes.js'
 
 const patienceMs = 60_000
 let bench: Bench
-afterEach(() => bench.close())
+let stopServing: (() => Promise<void>) | undefined
+afterEach(async () => {
+  await stopServing?.()
+  stopServing = undefined
+  await bench.close()
+})
 
 const isWell = () => bench.sqlProcess.status().stopped === undefined
+
+/** Serves `GET /ready` until the end of the test, and returns a function that waits for an answer of it. */
+const readyOfTest = async (): Promise<(holds: (found: Ready) => boolean) => Promise<Ready>> => {
+  const { ready, stop } = await serveReady(bench)
+  stopServing = stop
+  return async (holds) => {
+    let found = await ready()
+    await until(async () => holds((found = await ready())), patienceMs)
+    return found
+  }
+}
 
 describe('a process that gives no sign of life', () => {
   // A busy machine may take seconds for an answer, and many more to load the next process.
@@ -56,10 +73,13 @@ describe('a process that gives no sign of life', () => {
 
   test('while it executes a query is told to be silent, and only the deadline of the query ends it', async () => {
     bench = await Bench.open({ ...impatient, timeoutMs: 10_000, cancelGraceMs: 500 })
+    const ready = await readyOfTest()
+    const reason = 'The process that answers SQL gives no sign of life.'
     const refused = bench.refusal('test: block')
-    await until(() => bench.sqlProcess.status().stopped === 'The process that answers SQL gives no sign of life.', patienceMs)
+    const silent = await ready(({ body }) => body.sql.reason === reason)
+    expect(silent).toMatchObject({ status: 503, body: { rest: { ready: true }, sql: { ready: false, reason } } })
     expect(await refused).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlTimeoutMs' } })
-    await until(isWell, patienceMs)
+    expect(await ready(({ status }) => status === 200)).toMatchObject({ body: { sql: { ready: true, other_rows: 0 } } })
   })
 })
 
@@ -75,10 +95,15 @@ test('tables that cannot be written, here for want of room, are told so with the
   const ahead = `${dataPaths(bench.directory).tablesFile}.wal`
   symlinkSync('/dev/full', ahead)
   bench.log.append(skill(2))
+  const ready = await readyOfTest()
   await until(() => /cannot be brought up to date/.test(bench.sqlProcess.status().stopped ?? ''), patienceMs)
+  const full = await ready(({ body }) => /cannot be brought up to date/.test(body.sql.reason ?? ''))
+  expect(full).toMatchObject({ status: 503, body: { rest: { ready: true }, sql: { ready: false } } })
+  expect(JSON.stringify(full.body)).not.toContain(bench.directory)
   expect(await bench.refusal('SELECT 1')).toMatchObject({ code: 'analytics_unavailable' })
   expect(bench.sqlProcess.status()).toMatchObject({ rebuilds: { count: 0 } })
   unlinkSync(ahead)
   await until(isWell, patienceMs)
+  expect(await ready(({ status }) => status === 200)).toMatchObject({ body: { sql: { ready: true, state: 'following' } } })
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[2]])
 })
