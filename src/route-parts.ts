@@ -96,8 +96,8 @@ export const routePartsOf = (parts: Parts) => {
     isTraining: () => trainings.isTraining,
     settings: config.settings,
   }
-  const warnings = () =>
-    [clock.warning(), missingBlobs.warning(), exporter?.warning(), headFile?.warning()].filter((text) => text !== undefined)
+  const warned = [clock, missingBlobs, exporter, headFile, sqlProcess]
+  const warnings = () => warned.map((part) => part?.warning()).filter((text) => text !== undefined)
   const intake = new Intake({ blobs, ingester: new Ingester(), temporary: join(paths.temporary, 'uploads') })
   const checkView: CheckView = (query, database, origin, ofView) => sql.writer.checkView(query, database, origin, { ofView })
   const answers = new AnswerRecords({ log, readRows: (query, client) => sql.reader.rowsNow(query, client) })

@@ -117,6 +117,12 @@ export class ProcessManager {
     }
   }
 
+  /** The warning for an operator if a statement that escaped every check could write files; undefined otherwise. The log has the reason. */
+  warning(): string | undefined {
+    if (this.#confinement === undefined || this.#confinement === 'landlock') return undefined
+    return 'the process that answers SQL could not give up its right to write files: see the log of the service'
+  }
+
   /** A process that answers. Waits for one that is starting, but not for tables that take long to be built. */
   async readyChild(): Promise<SqlChildProcess> {
     const until = performance.now() + this.limits.startWaitMs

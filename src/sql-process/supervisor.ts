@@ -76,6 +76,11 @@ export class SqlProcess implements SelectService {
     return { ...this.#manager.status(), retries: this.#retries, running: this.#admission.running, waiting: this.#admission.waiting }
   }
 
+  /** The warning for an operator; undefined when nothing is wrong. */
+  warning(): string | undefined {
+    return this.#manager.warning()
+  }
+
   /** The bytes of memory that the process holds now; 0 without one. */
   async residentBytes(): Promise<number> {
     return this.pid === undefined ? 0 : residentBytes(this.pid)

@@ -5,6 +5,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dataPaths } from '../../../src/setup/data-directory.js'
+import { SqlProcess } from '../../../src/sql-process/supervisor.js'
+import { serveReady, type Ready } from '../../support/observe/ready.js'
 import { Bench, skill } from '../../support/sql-process/bench.js'
 
 /** Landlock is a part of Linux; elsewhere the process keeps its rights, and says so. */
@@ -75,5 +77,40 @@ test('it reads the log that it may not write, while that grows', async () => {
   for (const n of [1, 2, 3]) {
     bench.log.append(skill(n))
     expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[bench.log.log.head()]])
+  }
+})
+
+/** What `GET /ready` answers of an SQL process. */
+const readyOf = async (sqlProcess: SqlProcess): Promise<Ready> => {
+  const { ready, stop } = await serveReady({ sqlProcess })
+  try {
+    return await ready()
+  } finally {
+    await stop()
+  }
+}
+
+onLinux('a process that gave up its rights is no warning', async () => {
+  expect((await readyOf(bench.sqlProcess)).body).not.toHaveProperty('warnings')
+})
+
+/** A stand-in for a process where Landlock is missing: it says what such a process says, and answers no query. */
+const unconfined = `
+  process.on('message', ({ kind }) => {
+    if (kind !== 'settings') return process.send({ kind: 'alive' })
+    process.send({ kind: 'opened', rebuilds: { count: 0, last: null }, confinement: 'this kernel has no Landlock' })
+    process.send({ kind: 'ready' })
+  })
+  process.on('disconnect', () => process.exit())`
+
+test('a process that could not give up its rights is a warning, and SQL stays ready', async () => {
+  const entry = join(outside, 'unconfined.cjs')
+  writeFileSync(entry, unconfined)
+  const sqlProcess = await SqlProcess.start({ dataDirectory: join(outside, 'data'), entry, limits: { startWaitMs: 60_000 } })
+  try {
+    const warnings = ['the process that answers SQL could not give up its right to write files: see the log of the service']
+    expect(await readyOf(sqlProcess)).toMatchObject({ status: 200, body: { sql: { ready: true }, warnings } })
+  } finally {
+    await sqlProcess.stop()
   }
 })

@@ -7,7 +7,7 @@ import { readiness, type Readiness } from '../../../src/observe/readiness.js'
 import type { SqlProcess } from '../../../src/sql-process/supervisor.js'
 
 /** The SQL process of a test, which may be replaced by another one. */
-type Observed = { readonly sqlProcess: Pick<SqlProcess, 'status'> }
+type Observed = { readonly sqlProcess: Pick<SqlProcess, 'status' | 'warning'> }
 
 /** The answer of `GET /ready`. */
 export type Ready = { status: number; body: Readiness }
@@ -20,10 +20,11 @@ export type Ready = { status: number; body: Readiness }
 export const serveReady = async (of: Observed): Promise<{ ready: () => Promise<Ready>; stop: () => Promise<void> }> => {
   const logger = pino({ level: 'silent' })
   const status = () => of.sqlProcess.status()
+  const warnings = () => [of.sqlProcess.warning()].filter((text) => text !== undefined)
   const log = { health: async () => ({ position: status().position, queued: 0, unwritable: undefined }) }
   const routes = observeRoutes({
     ...{ version: '0', instance: 'test', metrics: new Metrics() },
-    readiness: () => readiness({ log, sqlProcess: { status }, warnings: () => [], readsLocally: false }),
+    readiness: () => readiness({ log, sqlProcess: { status }, warnings, readsLocally: false }),
     disk: () => Promise.reject(new TypeError('nobody asks for the disk here')),
   })
   const options = { routes, hosts: { guarded: true, own: '127.0.0.1', allowed: [] }, sessions: undefined, logger }
