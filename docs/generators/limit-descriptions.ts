@@ -43,7 +43,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   sessionsMax: 'Logins that are valid at the same time. Beyond: the one used longest ago ends.',
   loginMaxFailuresPerMinute:
     'Failed logins from one address, or one /64 network of IPv6. Beyond: 429 `too_many_attempts` with Retry-After.',
-  errorLineMaxChars: 'A line of an error message, which may repeat text of the request. Beyond: its beginning and end.',
+  errorLineMaxChars:
+    'The reason in an error message, which may repeat text of the request, and each other line. Beyond: the beginning and end.',
   errorMaxChars: 'All lines of an error message. Beyond: its beginning and end.',
   eventMaxBytes: 'The stored text of one event. Beyond: 413 `too_large`; nothing of the command is recorded.',
   appendMaxEvents: 'Events that a program appends to a stream of its own at once. Beyond: `too_large`, and none is appended.',

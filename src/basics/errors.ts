@@ -149,6 +149,18 @@ export const shortened = (text: string): string =>
         limits.errorMaxChars,
       )
 
+/**
+ * The reported detail of a problem. All before the shown place of the statement counts as one line, because its line breaks may come from
+ * a name or a value of the request.
+ *
+ * @example shortDetail('no such name (line 1, column 8)\n>SELECT nope\n--------^')
+ */
+export const shortDetail = (detail: string): string => {
+  const place = detail.search(/\n>[^\n]*\n-+\^/)
+  if (place === -1) return cut(detail, limits.errorLineMaxChars)
+  return shortened(cut(detail.slice(0, place), limits.errorLineMaxChars) + detail.slice(place))
+}
+
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** `notFound('skill', 'sales')` → 404 "Skill not found"; with a position of the log, it says that the resource did not exist there. */

@@ -1,4 +1,4 @@
-import { shortened, type Problem, type ProblemCode } from '../basics/errors.js'
+import { shortDetail, shortened, type Problem, type ProblemCode } from '../basics/errors.js'
 import type { Call } from '../http/protocol/call.js'
 import { json, type Reply } from '../http/protocol/reply.js'
 
@@ -20,7 +20,7 @@ export const refusal = (problem: Problem, call: Call): Reply => {
   const { hint, retryAfterSeconds } = extras
   const data = { code, title, ...(hint !== undefined && { hint: shortened(hint) }), request: call.id }
   const id: unknown = typeof call.json === 'object' && call.json !== null ? Reflect.get(call.json, 'id') : undefined
-  return json(jsonRpcRefusal({ code: codes[code] ?? ownError, message: `${title}: ${shortened(detail)}`, data, id }), {
+  return json(jsonRpcRefusal({ code: codes[code] ?? ownError, message: `${title}: ${shortDetail(detail)}`, data, id }), {
     status,
     headers: retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) },
   })

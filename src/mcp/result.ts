@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { shortened, type Problem } from '../basics/errors.js'
+import { shortDetail, shortened, type Problem } from '../basics/errors.js'
 
 /** The result of a tool, as data for programs and as text. */
 export const resultOf = (given: Record<string, unknown>): CallToolResult => ({
@@ -12,7 +12,7 @@ export const resultOf = (given: Record<string, unknown>): CallToolResult => ({
  * match the schema of the tool's answers. `_meta` has the problem for programs.
  */
 export const refusalOf = ({ code, title, detail, extras: { hint } }: Problem, request: string): CallToolResult => {
-  const said = { code, title, detail: shortened(detail), ...(hint !== undefined && { hint: shortened(hint) }), request }
+  const said = { code, title, detail: shortDetail(detail), ...(hint !== undefined && { hint: shortened(hint) }), request }
   return {
     content: [{ type: 'text', text: [`${title}: ${said.detail}`, said.hint].filter((text) => text !== undefined).join('\n') }],
     isError: true,

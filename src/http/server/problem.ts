@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { diskFull, isDiskFull, isProblem, Problem, shortened, type ProblemCode } from '../../basics/errors.js'
+import { diskFull, isDiskFull, isProblem, Problem, shortDetail, shortened, type ProblemCode } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { errorMessage } from '../../sql/contract/answer.js'
 import { text, type Reply } from '../protocol/reply.js'
@@ -46,7 +46,7 @@ const problemBody = (problem: Problem, request: string) => {
     type: `urn:mindledger:problem:${problem.code}`,
     title: problem.title,
     status: problem.status,
-    detail: shortened(problem.detail),
+    detail: shortDetail(problem.detail),
     code: problem.code,
     ...(hint !== undefined && { hint: shortened(hint) }),
     ...extras,
@@ -61,7 +61,7 @@ const problemBody = (problem: Problem, request: string) => {
  */
 export const problemAsEvents = (problem: Problem, request: string): Reply => {
   const body = problemBody(problem, request)
-  const events = [JSON.stringify({ error: errorMessage(problem), ...body }), `${problem.title}: ${shortened(problem.detail)}`]
+  const events = [JSON.stringify({ error: errorMessage(problem), ...body }), `${problem.title}: ${shortDetail(problem.detail)}`]
   return text('text/event-stream', events.map((data) => `event: error\ndata: ${data}\n\n`).join(''), { status: problem.status })
 }
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../../events/common.js'
-import { shortened, type Problem } from '../../basics/errors.js'
+import { shortDetail, shortened, type Problem } from '../../basics/errors.js'
 import { exactJson } from '../../basics/exact-json.js'
 import type { AsOf } from './as-of.js'
 import type { RowFormat } from '../encode/chunks.js'
@@ -118,4 +118,4 @@ export const hasRows = async (answer: SqlAnswer): Promise<boolean> => {
 
 /** A problem as one text with its hint, because an error of SQL has no other field for the hint. */
 export const errorMessage = ({ detail, extras: { hint } }: Problem): string =>
-  shortened(hint === undefined || detail.includes(hint) ? detail : `${detail}\n${hint}`)
+  hint === undefined || detail.includes(hint) ? shortDetail(detail) : shortened(`${shortDetail(detail)}\n${hint}`)

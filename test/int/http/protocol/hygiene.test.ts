@@ -121,6 +121,19 @@ test('an error repeats little of what was sent', async () => {
   }
 })
 
+test('an error repeats as little of a name or value of many lines', async () => {
+  const lines = 'x\n'.repeat(1_000)
+  const repeated = (text = '') => text.split('x').length
+  const { body } = await send(at.url, 'GET', `/api/projects/mindsdb/skills/${encodeURIComponent(lines)}`)
+  expect((body as { detail: string }).detail.length).toBeLessThanOrEqual(510)
+  const name = `\`${lines}\``
+  for (const query of [`SELECT CAST('${lines}' AS INTEGER)`, `SELECT ${name}`, `SELECT * FROM ${name}`, `DROP SKILL ${name}`]) {
+    const { type, error_message } = await sql(at.url, query)
+    expect(type).toBe('error')
+    expect(repeated(error_message)).toBeLessThanOrEqual(300)
+  }
+})
+
 test('a statement that explains itself is refused, however often', async () => {
   for (const query of [
     'EXPLAIN EXPLAIN SELECT 1',
