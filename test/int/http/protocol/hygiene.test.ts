@@ -152,3 +152,16 @@ test('the document says which parameters a request needs, and what other media t
   expect(query('/api/log/proofs/consistency')).toMatchObject({ from: true, to: false })
   expect(query('/api/log/proofs/inclusion')).toMatchObject({ position: true, size: false })
 })
+
+test('a request that leaves out its query is refused exactly where the document requires a parameter', async () => {
+  const { paths } = await document()
+  for (const [path, operations] of Object.entries(paths))
+    for (const [method, { parameters = [] }] of Object.entries(operations)) {
+      // A stream ends only where it is told to.
+      const address = path.replaceAll(/\{\w+\}/g, 'none') + (path.endsWith('/stream') ? '?until=1' : '')
+      const { body } = await send(at.url, method.toUpperCase(), address)
+      const missing = /^the query parameter (\w+) is missing/.exec((body as { detail?: string } | null)?.detail ?? '')?.[1]
+      const required = parameters.find((parameter) => parameter.in === 'query' && parameter.required)?.name
+      expect({ method, path, missing }).toEqual({ method, path, missing: required })
+    }
+})
