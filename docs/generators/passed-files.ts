@@ -36,7 +36,13 @@ const note = () =>
     if (error) throw error
     writeSync(out, `${JSON.stringify([...new Set(coverage.result.flatMap(filesIn))])}\n`)
   })
-if (isMainThread) process.on('SIGUSR2', note)
+/** Forgets the functions that ran since then: the service's own listener of the signal, which runs after this one. */
+const forget = () => session.post('Profiler.takePreciseCoverage')
+if (isMainThread)
+  process.on('SIGUSR2', () => {
+    note()
+    queueMicrotask(forget)
+  })
 process.on('exit', note)
 // The service ends the process of a training as soon as the process has said that it is done.
 const send = process.send?.bind(process) as ((...words: unknown[]) => boolean) | undefined

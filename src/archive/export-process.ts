@@ -4,6 +4,7 @@ import { findHeadSigner } from '../audit/head-key.js'
 import { isDiskFull } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { backgroundPriority, lowerPriority } from '../basics/priority.js'
+import { ignoreUserSignals } from '../basics/user-signals.js'
 import type { S3Keys } from '../setup/config.js'
 import { openLogReader } from '../log/sqlite/log-reader.js'
 import { dataPaths } from '../setup/data-directory.js'
@@ -49,6 +50,7 @@ const failure = (error: unknown): ExportMessage => ({
 })
 
 lowerPriority(backgroundPriority)
+ignoreUserSignals()
 // Another node or the next start may export soon, so this process ends with the service.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.once('message', (job: ExportJob) => {

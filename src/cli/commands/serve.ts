@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino, type Logger } from 'pino'
 import { limits } from '../../basics/limits.js'
+import { ignoreUserSignals } from '../../basics/user-signals.js'
 import { isLoopback, type Config } from '../../setup/config.js'
 import { startService } from '../../main.js'
 import { LogLines } from '../terminal/log-lines.js'
@@ -24,7 +25,7 @@ const createLogger = (config: Config): Logger => {
 /**
  * `mindledger serve`: runs until SIGTERM or SIGINT, then answers the requests in progress and exits 0. SIGHUP does the same when its
  * terminal is closed; without a terminal it is ignored, because there is no configuration to reload. A start that waits for something,
- * such as room on the disk, is left as by a kill.
+ * such as room on the disk, is left as by a kill. SIGUSR1 and SIGUSR2 are ignored.
  */
 export const serve = async (config: Config): Promise<number> => {
   const logger = createLogger(config)
@@ -38,6 +39,7 @@ export const serve = async (config: Config): Promise<number> => {
       else logger.warn('SIGHUP: there is no configuration to reload, the service goes on; SIGTERM stops it')
     })
   })
+  ignoreUserSignals((signal) => logger.warn(`${signal}: it means nothing here, the service goes on; SIGTERM stops it`))
   const service = await Promise.race([
     startService(config, logger),
     stopped.then(() => sleep(limits.startStopWaitMs, undefined, { ref: false })),

@@ -9,6 +9,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { ignoreUserSignals } from '../../basics/user-signals.js'
 import { whenOverdue } from '../../basics/when-overdue.js'
 import { parseEgress } from '../../egress/policy.js'
 import { encodeError, errorFields } from '../contract/frames.js'
@@ -177,6 +178,7 @@ const begin = ({ egressAllow, loopback, files, socket }: Extract<ToDriver, { set
 // answer fails, at its time limit. The others go on.
 process.on('uncaughtException', () => undefined)
 process.on('unhandledRejection', () => undefined)
+ignoreUserSignals()
 // The server is gone, or stops. Without a cancellation, a statement would go on in its database.
 process.on('disconnect', () => {
   setTimeout(() => process.exit(0), 2 * limits.connectionCancelWaitMs)

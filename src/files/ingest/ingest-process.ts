@@ -5,6 +5,7 @@
 import { convert } from './convert.js'
 import { ingestJob, type IngestedTable } from './ingest-messages.js'
 import { isProblem } from '../../basics/errors.js'
+import { ignoreUserSignals } from '../../basics/user-signals.js'
 
 export type IngestAnswer =
   | { done: IngestedTable }
@@ -20,6 +21,7 @@ const run = async (message: unknown): Promise<IngestAnswer> => {
   }
 }
 
+ignoreUserSignals()
 // Not a clean exit: that would wait for DuckDB, which may be in the middle of some work.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.once('message', (message) => {

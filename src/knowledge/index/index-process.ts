@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { fieldsOf, isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { ignoreUserSignals } from '../../basics/user-signals.js'
 import { knowledgeFingerprint } from '../../setup/package.js'
 import { pageText } from '../documents/page-text.js'
 import { BaseIndex } from './base-index.js'
@@ -77,6 +78,7 @@ let indexes: Indexes | undefined
 
 const say = (message: FromIndex): void => void process.send?.(message)
 
+ignoreUserSignals()
 process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToIndex) => {
   if ('settings' in message) {

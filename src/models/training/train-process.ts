@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { diskFull, isDiskFull, isProblem } from '../../basics/errors.js'
 import { backgroundPriority, lowerPriority } from '../../basics/priority.js'
+import { ignoreUserSignals } from '../../basics/user-signals.js'
 import { refuseAnswerNames } from '../engines/contract/answer-columns.js'
 import { findEngine } from '../engines/engines.js'
 import type { Base } from '../data/fine-tuning.js'
@@ -134,6 +135,7 @@ const send = (message: TrainMessage): void => {
 }
 
 lowerPriority(backgroundPriority)
+ignoreUserSignals()
 // Without this, a running query would keep the process alive although nobody needs it.
 process.on('disconnect', () => process.exit(1))
 process.once('message', (job: TrainJob | MatrixJob) => {

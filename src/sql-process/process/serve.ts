@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { ForeignTablesError } from '../../../projections/problem.js'
+import { ignoreUserSignals } from '../../basics/user-signals.js'
 import { dataPaths } from '../../setup/data-directory.js'
 import { confinement } from '../contract/confinement.js'
 import { copyTables, openStore, type Store, type TablesLog } from './store.js'
@@ -145,6 +146,7 @@ export const serveSqlProcess = (options: ServeOptions): void => {
   process.on('disconnect', () => leave(settings, running))
   // A terminal or service manager signals the whole group; the parent drains first and needs this process for it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  ignoreUserSignals()
   process.on('message', (message) => {
     if (isPing(message)) tell({ kind: 'alive' })
     const keys = parseKeys(message)

@@ -1,12 +1,14 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { constants as system } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { startProgram } from '../../../src/setup/start-program.js'
 import { cliFile, freePort } from '../../support/cli.js'
 import { until } from '../../support/until.js'
-import { send, spawnService, temporaryDirectory } from '../../support/service.js'
-import { signalTo } from '../../support/processes.js'
+import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
+import { childrenRunning, signalTo } from '../../support/processes.js'
 
 let place: ReturnType<typeof temporaryDirectory>
 let child: ChildProcess | undefined
@@ -96,6 +98,66 @@ test('SIGHUP does not end a service without a terminal, and its log says so', as
   child.kill('SIGTERM')
   expect(await service.ended).toEqual([0, null])
 })
+
+/** What a process writes to its standard error. */
+const errorsOf = ({ stderr }: ChildProcess): (() => string) => {
+  let said = ''
+  stderr?.on('data', (bytes: Buffer) => (said += bytes.toString()))
+  return () => said
+}
+
+const userSignals = ['SIGUSR1', 'SIGUSR2'] as const
+
+test('SIGUSR1 and SIGUSR2 neither open the debugger nor end a service, and its log says so', async () => {
+  const service = await spawnService(join(place.path, 'data'))
+  child = service.child
+  const errors = errorsOf(child)
+  for (const signal of userSignals) {
+    child.kill(signal)
+    await until(() => service.lines.some((line) => line.includes(signal)))
+  }
+  expect(await skill(service.url, 'after')).toBe(201)
+  child.kill('SIGTERM')
+  expect(await service.ended).toEqual([0, null])
+  expect(errors()).not.toContain('Debugger')
+})
+
+const onLinux = process.platform === 'linux' ? test : test.skip
+
+onLinux('nor do they in the process that answers SQL', async () => {
+  const service = await spawnService(join(place.path, 'data'))
+  child = service.child
+  const errors = errorsOf(child)
+  const ofSql = () => childrenRunning(Number(service.child.pid), 'bin/sql-process')
+  expect(await sql(service.url, 'SELECT 1')).toMatchObject({ type: 'table' })
+  const before = ofSql()
+  expect(before).toHaveLength(1)
+  for (const signal of userSignals) signalTo(before[0], signal)
+  expect(await sql(service.url, 'SELECT 2')).toMatchObject({ type: 'table' })
+  expect(ofSql()).toEqual(before)
+  child.kill('SIGTERM')
+  expect(await service.ended).toEqual([0, null])
+  expect(errors()).not.toContain('Debugger')
+})
+
+const programs = ['ingest-process', 'train-process', 'onnx-process', 'connections-process', 'knowledge-process', 'export-process'] as const
+
+for (const program of programs)
+  onLinux(`nor do they in the program ${program}`, async () => {
+    const started = startProgram(program, { readsErrors: true })
+    child = started
+    const errors = errorsOf(started)
+    const handled = () => {
+      const status = readFileSync(`/proc/${String(started.pid)}/status`, 'utf8')
+      return BigInt(`0x${/^SigCgt:\s*(\w+)/m.exec(status)?.[1] ?? '0'}`)
+    }
+    await until(() => ((handled() >> BigInt(system.signals.SIGUSR2 - 1)) & 1n) === 1n)
+    for (const signal of userSignals) signalTo(started.pid, signal)
+    const ended = once(started, 'exit')
+    started.disconnect()
+    expect((await ended)[1]).not.toBe('SIGUSR2')
+    expect(errors()).not.toContain('Debugger')
+  })
 
 const script = '/usr/bin/script'
 const onTerminal = existsSync(script) ? test : test.skip

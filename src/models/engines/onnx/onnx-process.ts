@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import { isProblem } from '../../../basics/errors.js'
+import { ignoreUserSignals } from '../../../basics/user-signals.js'
 import { programFile } from '../../../setup/package.js'
 import { runBatches } from './batches.js'
 import type { FromProcess, ToProcess } from './messages.js'
@@ -32,6 +33,7 @@ const failure = (error: unknown): FromProcess => {
   return { problem: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
 }
 
+ignoreUserSignals()
 // Without this, a running model would keep the process alive after its parent has disconnected.
 process.on('disconnect', () => process.exit(0))
 // While a model runs, this thread receives no events, not even that its parent is gone.
