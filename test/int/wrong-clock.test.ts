@@ -35,6 +35,8 @@ const stop = async (): Promise<void> => {
 }
 const readable = async (url: string) => (await sql(url, 'SELECT readable, count(*) FROM log.predictions GROUP BY ALL')).data
 const warningsOf = async (url: string) => ((await send(url, 'GET', '/ready')).body as Ready).warnings
+/** A line of `mindledger status`. */
+const told = /^warning +the newest recorded time is (399|400) days ahead of the clock$/m
 const predict = async (url: string) =>
   (await send(url, 'POST', '/api/projects/mindsdb/models/m/predict', [{ x: 1 }], { 'idempotency-key': 'same' })).headers.get(
     'mindledger-position',
@@ -64,6 +66,7 @@ test('a clock once 400 days ahead erases nothing, forgets no request, and how fa
 
   const right = await start(0)
   expect(await readable(right)).toEqual([[true, 1]])
+  expect(await mindledger(['status'], { DATA_DIR: place.path })).toMatchObject({ code: 0, out: expect.stringMatching(told) })
   expect(await warningsOf(right)).toEqual([expect.stringMatching(/^the newest recorded time is (399|400) days ahead of the clock$/)])
   expect((await sql(right, 'SELECT count(*) FROM log.erasures')).data).toEqual([[0]])
   // All before a time to come includes what is recorded with times ahead of the clock.
@@ -72,6 +75,8 @@ test('a clock once 400 days ahead erases nothing, forgets no request, and how fa
   expect((await send(right, 'POST', '/api/log/erasures', { before: '2999-01-01' })).status).toBe(200)
   expect(await readable(right)).toEqual([[false, 2]])
   await stop()
+  // Nor does it need a server.
+  expect(await mindledger(['status'], { DATA_DIR: place.path })).toMatchObject({ code: 0, out: expect.stringMatching(told) })
   const verified = await mindledger(['verify', '--quiet'], { DATA_DIR: place.path })
   expect(verified).toMatchObject({ code: 0, out: expect.stringMatching(/the newest recorded time is (399|400) days ahead of the clock/) })
 })

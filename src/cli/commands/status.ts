@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import * as z from 'zod'
+import { recordedAhead } from '../../basics/trusted-clock.js'
 import { readRebuilds } from '../../sql-process/contract/rebuilds.js'
 import { tablesCheckpoint } from '../../sql-process/tables-checkpoint.js'
 import { ConfigError } from '../../setup/config.js'
 import { checkDataDirectory, dataPaths, type DataPaths } from '../../setup/data-directory.js'
 import { openForReading } from '../../log/storage/schema.js'
-import { readTail } from '../../log/storage/events.js'
+import { readTail, type Tail } from '../../log/storage/events.js'
 import { diskKinds, diskUse } from '../../observe/disk-use.js'
 import type { Output } from '../terminal/output.js'
 import { runningServer, type CommandConfig, type Server } from '../access/server.js'
@@ -72,10 +73,10 @@ const ask = async (server: Server): Promise<StatusReport> => {
   return { lines, bytes, free, ok: rest.ready && sql.ready }
 }
 
-const headOf = (paths: DataPaths): number => {
+const tailOf = (paths: DataPaths): Tail => {
   const db = openForReading(paths.log)
   try {
-    return readTail(db).position
+    return readTail(db)
   } finally {
     db.close()
   }
@@ -93,13 +94,15 @@ const tablesAt = async ({ tablesFile }: DataPaths, head: number): Promise<{ tabl
 
 /** The status of a data directory that no server holds. */
 const look = async (paths: DataPaths): Promise<StatusReport> => {
-  const head = headOf(paths)
+  const { position: head, microseconds } = tailOf(paths)
   const { tables, ok } = await tablesAt(paths, head)
+  const recorded = recordedAhead(microseconds / 1_000, Date.now())
   const { count, last } = readRebuilds(paths.rebuilds) ?? { count: 0, last: null }
   const lines: Lines = [
     ['server', 'none'],
     ['log', `position ${head}`],
     ['tables', `${tables}, ${rebuilt(count, last?.reason ?? null)}`],
+    ...(recorded === undefined ? [] : [['warning', recorded] satisfies Lines[number]]),
   ]
   return { lines, ...(await diskUse(paths)), ok }
 }
