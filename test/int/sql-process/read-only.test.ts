@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { diskFull, isDiskFull } from '../../../src/basics/errors.js'
@@ -34,6 +34,27 @@ test('on a directory that cannot be written, commands that need to say so in one
     }
   } finally {
     chmodAll(place.path, 0o755, 0o644)
+  }
+})
+
+test('on a backup that cannot be written, commands that need to say that it is a backup', async () => {
+  const url = await place.start()
+  await send(url, 'POST', '/api/projects/mindsdb/skills', { skill: { name: 'one', type: 'sql', params: {} } })
+  await place.stop()
+  const outside = temporaryDirectory()
+  const backup = join(outside.path, 'backup')
+  expect(await mindledger(['backup', '--into', backup], { DATA_DIR: place.path })).toMatchObject({ code: 0 })
+  const keys = { VAULT_KEY: readFileSync(join(place.path, 'vault.key'), 'utf8').trim() }
+  chmodAll(backup, 0o555, 0o444)
+  try {
+    for (const args of [['diff'], ['rebuild'], ['sql', 'SELECT 1']]) {
+      const { code, out, err } = await mindledgerWithoutRights(args, { DATA_DIR: backup, ...keys })
+      expect({ args, code, out }).toEqual({ args, code: 2, out: '' })
+      expect(err).toMatch(/^mindledger: [^\n]+ is a backup, which stays as it is\. [^\n]+\n$/)
+    }
+  } finally {
+    chmodAll(backup, 0o755, 0o644)
+    outside.remove()
   }
 })
 
