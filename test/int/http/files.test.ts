@@ -225,6 +225,15 @@ test('a repeated upload tells again which rows were left out', async () => {
   expect((await at.service.head()).position).toBe(position)
 })
 
+test.each([
+  ['CSV', 'many.csv', 'a\n', '1\n'],
+  ['JSON lines', 'many.json', '', '{"a":1}\n'],
+])('a table of more rows than the limit is refused as %s, and nothing stays', async (_, filename, head, row) => {
+  const reply = await put('many', head + row.repeat(limits.tableMaxRows + 1), filename)
+  expect(reply).toMatchObject({ status: 413, body: { code: 'too_large', limit: 'tableMaxRows', hint: expect.any(String) } })
+  expect(await send(at.url, 'GET', '/api/files/many')).toMatchObject({ status: 404 })
+})
+
 test('uploads beyond the limit of those under way, of a client or of all, are told to come again', async () => {
   const { hostname, port } = new URL(at.url)
   const uploads = join(at.directory, 'tmp', 'uploads')

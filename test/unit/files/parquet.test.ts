@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { StagingFile } from '../../../src/files/tables/staging-file.js'
 import { limits } from '../../../src/basics/limits.js'
@@ -63,6 +63,21 @@ describe('a table that a small file stands for', () => {
     const wide = Object.fromEntries(Array.from({ length: limits.fileMaxColumns }, (_, i) => [`c${i}`, 1]))
     const text = `${JSON.stringify(wide)}\n${'{"c0":1}\n'.repeat(limits.tableMaxCells / limits.fileMaxColumns)}`
     expect(await problemOf(load(text, 'a.json'))).toMatchObject({ code: 'too_large', extras: { limit: 'tableMaxCells' } })
+  })
+
+  // An upload of 1 GiB has no more than 8 GiB of text, so the limit is lower here.
+  test.each([
+    ['CSV', 'a.csv', 'a\n', '1234567\n'],
+    ['JSON', 'a.json', '', '{"a":"xxxxxxx"}\n'],
+  ])('is refused for its text as %s', async (_, name, head, row) => {
+    const lowered = jest.replaceProperty(limits, 'tableMaxTextBytes', 10_000)
+    try {
+      expect((await load(head + row.repeat(500), name)).rowCount).toBe(500)
+      const problem = await problemOf(load(head + row.repeat(2_000), name))
+      expect(problem).toMatchObject({ code: 'too_large', extras: { limit: 'tableMaxTextBytes' } })
+    } finally {
+      lowered.restore()
+    }
   })
 
   test('is refused at the first row beyond the limit while it is read', () =>
