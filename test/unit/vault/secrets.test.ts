@@ -40,6 +40,8 @@ const plainKeys = [
   ...['low_pass', 'encompass', 'auth', 'author', 'authority', 'oauth', 'auth_type', 'tokens', 'stop_tokens', 'token_type', 'token_url'],
   ...['memory_key', 'input_key', 'cache_key', 'sort_key', 's3_key', 'public_key', 'redis_key', 'password_file', 'secret_name', 'jwt'],
   ...['aws_access_key_id', 'keys', 'kw', 'spin', 'gpio_pin', 'webhook', 'hash', 'value', 'credential_type', 'session_id', 'cookie_name'],
+  // The second letter is Cyrillic.
+  'pаssword',
   ...['secretary', 'secret_length', 'password_policy', 'model', 'database', 'tables', 'k', '', 'authorization_url', 'cookies_enabled'],
 ]
 const urls = [
