@@ -98,7 +98,8 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     undo(chatbots.stop)
     const parts = { connected, knowledge, sqlProcess, models, sql, agents, housekeeping, chatbots }
     const http = await openHttp({ config, logger, version, metrics, storage, ...parts })
-    // Requests, answers and runs of jobs end concurrently, each within the time limit of a stop.
+    // Requests, answers and runs of jobs end concurrently, each within the time limit of a stop. A part ends once: a second stop waits for
+    // the same end. The separate `undo` of agents and housekeeping is for a start that fails before this line.
     undo(() => Promise.all([http.stop(), chatbots.conversations.stop(), agents.stop(), housekeeping.stop()]))
     knowledge.begin()
     // Background work: trainings, jobs, erasures and answers of chatbots.
