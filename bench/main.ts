@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<void>> = {
   heavy: async () => (await import('./heavy.js')).heavyQueries(),
   scoring: async () => (await import('./model/scoring.js')).scoring(),
   'time-travel': async () => (await import('./time-travel.js')).timeTravel(),
+  lists: async () => (await import('./lists.js')).lists(),
   replay: async () => (await import('./log/replay.js')).replay(),
   verify: async () => (await import('./log/audit.js')).verify(),
   proof: async () => (await import('./log/audit.js')).proof(),

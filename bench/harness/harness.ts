@@ -93,9 +93,9 @@ export const serviceWith =
 export const serviceAfter = (before: readonly string[], environment: Record<string, string>): Promise<Target> =>
   startAnew({ ...ourServer, before, environment })
 
-/** The service on an existing directory, which is kept. */
-export const serviceOn = (directory: string, environment: Record<string, string> = {}): Promise<Target> =>
-  startOn(directory, { ...ourServer, environment })
+/** The service on an existing directory, which is kept; our own files may be loaded before it. */
+export const serviceOn = (directory: string, environment: Record<string, string> = {}, before: readonly string[] = []): Promise<Target> =>
+  startOn(directory, { ...ourServer, environment, before })
 
 export const run = async (target: Target, { connections, seconds, request }: Load): Promise<Figures> => {
   let n = 0

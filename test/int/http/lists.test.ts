@@ -129,7 +129,9 @@ test('a list of the past is the same in pages and as a whole', async () => {
   expect(pages.flat()).toEqual(now)
 })
 
-test.each([skills, '/api/projects/app/views', '/api/sql/list_databases'])('others are answered while %s is read', async (path) => {
+const long = [skills, '/api/projects/app/views', `${skills}?as_of=${many}`, `/api/projects/app/views?as_of=${2 * many}`]
+
+test.each([...long, '/api/sql/list_databases'])('others are answered while %s is read', async (path) => {
   await drained(path)
   // The processor's time of each turn of the event loop: other work of the machine is no part of it.
   const turns: number[] = []
