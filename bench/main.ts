@@ -23,6 +23,11 @@ const benches: Record<string, () => Promise<void>> = {
   deliver: async () => (await import('./log/audit.js')).deliver(),
 }
 
+/** Benches that take many minutes. They run only by their name. */
+const long: Record<string, () => Promise<void>> = {
+  training: async () => (await import('./model/training.js')).trainings(),
+}
+
 /** Groups of benches that share a name. */
 const groups: Record<string, readonly string[]> = { sql: ['large', 'small', 'join'], audit: ['verify', 'proof', 'deliver'] }
 
@@ -39,7 +44,7 @@ await ofTable?.(...rest)
 const given = first === undefined ? Object.keys(benches) : [first, ...rest].flatMap((name) => groups[name] ?? [name])
 const wanted = ofTable ? [] : given
 for (const name of wanted) {
-  const bench = benches[name]
-  if (!bench) throw new Error(`there is no bench ${name}: ${Object.keys(benches).join(', ')}`)
+  const bench = benches[name] ?? long[name]
+  if (!bench) throw new Error(`there is no bench ${name}: ${Object.keys({ ...benches, ...long }).join(', ')}`)
   await bench()
 }
