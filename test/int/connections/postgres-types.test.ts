@@ -210,6 +210,21 @@ describe('types of PostgreSQL', () => {
     expect(problem.extras.hint).toContain('Convert')
   })
 
+  test('texts of a database without an encoding have the sign � in place of bytes that are not UTF-8', async () => {
+    await postgres.run("CREATE DATABASE unencoded TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'")
+    const own = postgres.connection({ database: 'unencoded', writable: true })
+    const bytes = (hex: string) => `convert_from('\\x${hex}'::bytea, 'SQL_ASCII')`
+    const made = `CREATE TABLE heard AS SELECT ${bytes('636166e920')} AS word, 'Größe' AS good, ARRAY[${bytes('ff')}, 'ß'] AS list`
+    await readAll(db, connections, own, { native: made, writes: true })
+    const columns = ['word', 'good', 'list']
+    expect((await readAll(db, connections, own, { scan: { table: 'heard', columns } })).rows).toEqual([['caf� ', 'Größe', ['�', 'ß']]])
+    // As bytes they keep all of them.
+    const whole = await readAll(db, connections, own, "SELECT convert_to(word, 'SQL_ASCII') AS bytes FROM heard")
+    expect(whole.rows).toEqual([['caf\\xE9 ']])
+    // There the bytes would be compared, and here the text.
+    expect((await connections.columns(own, 'heard')).map(({ exactText }) => exactText)).toEqual([false, false, false])
+  })
+
   test('columns that share a name are told apart', async () => {
     expect(Object.keys((await read('SELECT 1 AS a, 2 AS a, 3 AS "A", 4 AS a_1')).types)).toEqual(['a', 'a_1', 'A_2', 'a_1_1'])
   })

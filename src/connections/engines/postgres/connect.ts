@@ -80,6 +80,8 @@ const settings = ({ schema }: PostgresParameters): string[] => [
   // Redshift and old servers know no 3; with 2, a double has all its digits as well.
   'SET extra_float_digits = 2',
   'SET extra_float_digits = 3',
+  // Such a server knows no encoding of its texts, and would refuse to send bytes that are not UTF-8.
+  "SELECT set_config('client_encoding', 'SQL_ASCII', false) WHERE current_setting('server_encoding') = 'SQL_ASCII'",
   `SET statement_timeout = ${limits.connectionStatementTimeoutMs}`,
   ...(schema === undefined ? [] : [`SET search_path = ${pg.escapeIdentifier(schema)}`]),
 ]
