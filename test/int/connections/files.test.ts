@@ -155,6 +155,13 @@ describe('files of SQLite', () => {
     expect((await read('hex(photo)')).rows).toContainEqual(['FFD8FF'])
   })
 
+  test('texts that are not UTF-8 have the sign � in place of such bytes', async () => {
+    const query = "SELECT CAST(x'61ff62' AS TEXT) AS word, CAST(x'61ff62' AS BLOB) AS bytes"
+    const { types, rows } = await readAll(db, connections, connection('sqlite', 'shop.db'), query)
+    expect(types).toEqual({ word: 'VARCHAR', bytes: 'BLOB' })
+    expect(rows).toEqual([['a�b', 'a\\xFFb']])
+  })
+
   test('have their columns listed together as they are told alone', async () => {
     const { listed, alone } = await listedAndAlone(connections, connection('sqlite', 'shop.db'), ['items', 'odd', 'cheap'])
     expect(listed.map((columns) => columns.length)).toEqual([6, 1, 1])
