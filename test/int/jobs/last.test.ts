@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { JobLast, JobStatementResult, LastValue } from '../../../events/job.js'
 import { Problem } from '../../../src/basics/errors.js'
-import { runStatements, type SqlExecutor, type RunEnd } from '../../../src/jobs/run.js'
+import { runStatements, type SqlExecutor } from '../../../src/jobs/run.js'
+import { jobOver } from '../../support/jobs.js'
 import { origin } from '../../support/log/log.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { sql, startTestService } from '../../support/service.js'
@@ -26,23 +26,7 @@ const ask = async (query: string): Promise<unknown[][]> => {
 }
 
 /** A job that runs when it is told to. */
-const job = (query: string, ifQuery: string | null = null) => {
-  let last: JobLast = { condition: [], statements: [] }
-  return {
-    seen: (): readonly LastValue[] => last.statements[0] ?? [],
-    run: async (): Promise<RunEnd & { results: JobStatementResult[] }> => {
-      const results: JobStatementResult[] = []
-      const times = { started_at: '2026-01-01T00:00:00.000000Z', previous: null }
-      const work = { query, ifQuery, times, last, db: async () => 'mindsdb', origin, signal: new AbortController().signal }
-      const end = await runStatements(service.service.sql, { ...work, pause: () => Promise.reject(new Error('it is busy')) }, results)
-      last = {
-        condition: end.conditionLast ?? last.condition,
-        statements: results.map(({ last: seen }, i) => seen ?? last.statements[i] ?? []),
-      }
-      return { ...end, results }
-    },
-  }
-}
+const job = (query: string, ifQuery: string | null = null) => jobOver(service.service.sql, query, ifQuery)
 
 /** What a job copies in each of its runs, with something that happens between them. */
 const copied = async (name: string, query: string, between: readonly (() => Promise<unknown>)[]): Promise<unknown[][]> => {
