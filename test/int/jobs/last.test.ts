@@ -4,7 +4,8 @@ import { runStatements, type SqlExecutor } from '../../../src/jobs/run.js'
 import { jobOver } from '../../support/jobs.js'
 import { origin } from '../../support/log/log.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
-import { sql, startTestService } from '../../support/service.js'
+import { rowsNow, spawnUntil, sql, startTestService, temporaryDirectory } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 let postgres: Postgres
 let service: Awaited<ReturnType<typeof startTestService>>
@@ -207,4 +208,42 @@ test('a job that tries a statement again sends what it writes in a connected dat
   const { error } = await runStatements(busyOnce, work, [])
   expect(error).toMatch(/a statement that writes, and that runs only once/)
   expect(await postgres.rows('SELECT note FROM told')).toEqual([['once']])
+})
+
+test('a job goes on with LAST after a restart, and after a SIGKILL in the middle of a run', async () => {
+  const { path, remove } = temporaryDirectory()
+  const undo: (() => unknown)[] = [remove]
+  const preload = new URL('../../support/shifted-date.js', import.meta.url).href
+  /** The service under a clock that is so far ahead that the job is due. */
+  const serve = (hours: number) => spawnUntil(undo, path, { NODE_OPTIONS: `--import=${preload}`, SHIFT_MS: String(hours * 3_600_000) })
+  const outcomes = async (url: string) => (await rowsNow(url, 'SELECT outcome FROM log.job_runs ORDER BY position')).flat()
+  const waiting = () => postgres.rows("SELECT 1 FROM pg_locks WHERE relation = 'lasting'::regclass AND NOT granted")
+  try {
+    await postgres.run('CREATE TABLE lasting AS SELECT n AS id FROM generate_series(1, 3) AS n')
+    const first = await serve(0)
+    for (const statement of [
+      `CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(postgres.connection().parameters)}`,
+      'CREATE TABLE files.lasted (id BIGINT)',
+      'CREATE JOB copying (INSERT INTO files.lasted (SELECT t.id FROM pg.lasting AS t WHERE t.id > LAST)) EVERY 1 hour',
+    ])
+      expect((await sql(first.url, statement)).type).not.toBe('error')
+    await until(async () => (await outcomes(first.url))[0] === 'complete')
+    await first.kill('SIGTERM')
+
+    await postgres.run('INSERT INTO lasting VALUES (4), (5)')
+    await postgres.run('BEGIN')
+    await postgres.run('LOCK TABLE lasting')
+    const second = await serve(2)
+    await until(async () => (await waiting()).length > 0)
+    await second.kill()
+    await postgres.run('COMMIT')
+
+    const third = await serve(4)
+    await until(async () => (await outcomes(third.url))[2] === 'complete')
+    expect(await outcomes(third.url)).toEqual(['complete', 'interrupted', 'complete'])
+    expect((await sql(third.url, 'SELECT list(id ORDER BY id) FROM files.lasted')).data).toEqual([[[4, 5]]])
+  } finally {
+    await postgres.run('ROLLBACK')
+    for (const each of undo.reverse()) await each()
+  }
 })
