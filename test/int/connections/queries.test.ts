@@ -8,6 +8,7 @@ import { until } from '../../support/until.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { proxyTo, type Fault } from '../../support/connections/proxy.js'
 import { oldClient } from '../../support/mcp.js'
+import { settled } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 import { signalTo } from '../../support/processes.js'
 
@@ -406,6 +407,19 @@ test('a view, a file, a model and a join read from it', async () => {
   expect(await ask('SELECT h.id, m.rent FROM (SELECT * FROM pg.homes) AS h JOIN learned AS m WHERE h.id IN (1, 2)')).toEqual(rents)
   expect(await ask('SELECT id, m.rent FROM pg.homes JOIN learned AS m WHERE id IN (1, 2)')).toEqual(rents)
   expect(await ask('SELECT h.id, m.rent FROM pg.homes AS h(id, size, place) JOIN learned AS m WHERE h.id IN (1, 2)')).toEqual(rents)
+})
+
+test('two connections, and what the service has itself beside one, are joined', async () => {
+  const parameters = JSON.stringify({ ...postgres.connection().parameters, schema: 'shop' })
+  await ask(`CREATE DATABASE branch WITH ENGINE = 'postgres', PARAMETERS = ${parameters}`)
+  await ask("CREATE SKILL good USING type = 'sql'")
+  const both = 'SELECT h.place, o.note FROM pg.homes AS h JOIN branch.orders AS o ON o.home = h.id WHERE h.size < 340 AND o.id > 1'
+  expect(await ask(both)).toEqual([['good', 'Ünïcode ✓']])
+  const plan = await planned(both)
+  for (const sent of ['FROM "homes" WHERE "size" <', 'FROM "orders" WHERE "id" >']) expect(plan).toContain(sent)
+  expect(await ask('SELECT s.name, count(*) FROM pg.homes AS h JOIN skills AS s ON s.name = h.place GROUP BY 1')).toEqual([['good', 66]])
+  expect(await ask('SELECT count(*) FROM branch.orders AS o JOIN log.events AS e ON e.position = o.id')).toEqual([[3]])
+  await ask('DROP DATABASE branch')
 })
 
 test('a view FROM a connection is in the SQL of its database, like the same query outside of a view', async () => {
@@ -816,7 +830,7 @@ describe('what the database was asked', () => {
     expect(await asked('database', '%as_of_then%')).toEqual(['other'])
   })
 
-  test('for a skill is told as such, always recorded, and may not write', async () => {
+  test('for a skill or a training is told as such, always recorded, and for a skill may not write', async () => {
     const quiet = await startTestService({ RECORD_QUERIES: 'trainings' })
     try {
       const parameters = { ...postgres.connection().parameters, writable: true }
@@ -832,10 +846,36 @@ describe('what the database was asked', () => {
       const recorded = async () => (await sql(quiet.url, 'SELECT purpose, asked_by, outcome FROM log.database_queries')).data
       await until(async () => (await recorded()).length > 0)
       expect(await recorded()).toEqual([['skill', 'helper', 'complete']])
+      await sql(quiet.url, "CREATE MODEL told FROM pg (SELECT size, rent FROM homes) PREDICT rent USING engine = 'constant'")
+      expect(await settled(quiet.url, 'told')).toBe('complete')
+      const ofModel = 'SELECT purpose, model, outcome FROM log.database_queries WHERE model_version = 1'
+      await until(async () => (await sql(quiet.url, ofModel)).data.length > 0)
+      expect((await sql(quiet.url, ofModel)).data).toEqual([['training', 'told', 'complete']])
+      expect((await sql(quiet.url, "SELECT count(*) FROM log.database_queries WHERE purpose = 'query'")).data).toEqual([[0]])
     } finally {
       await quiet.stop()
     }
   })
+})
+
+test('CREATE OR REPLACE makes a table and a model anew from it', async () => {
+  await ask('CREATE OR REPLACE TABLE files.anew (SELECT id, rent FROM pg.homes WHERE id <= 3)')
+  await ask('CREATE OR REPLACE TABLE files.anew (SELECT id FROM pg (SELECT id FROM homes WHERE id <= 5))')
+  const rows = [[1], [2], [3], [4], [5]]
+  expect(await ask('SELECT * FROM files.anew ORDER BY id')).toEqual(rows)
+  const failing = 'CREATE OR REPLACE TABLE files.anew (SELECT * FROM pg (SELECT 1 / (id - 3) AS id FROM homes))'
+  await expect(ask(failing)).rejects.toThrow(/division by zero/)
+  expect(await ask('SELECT * FROM files.anew ORDER BY id')).toEqual(rows)
+  const newest = "SELECT data->>'$.rows' FROM log.events WHERE type = 'ModelTrained' ORDER BY position DESC LIMIT 1"
+  const predicted = async (most: number) => {
+    const learned = `SELECT size, rent FROM homes WHERE id <= ${most}`
+    await ask(`CREATE OR REPLACE MODEL anew FROM pg (${learned}) PREDICT rent USING engine = 'constant'`)
+    await trained('anew')
+    await until(async () => (await ask(newest))[0]?.[0] === String(most))
+    return Number((await ask('SELECT m.rent FROM pg.homes AS h JOIN anew AS m WHERE h.id = 1'))[0]?.[0])
+  }
+  const first = await predicted(50)
+  expect(await predicted(150)).toBeGreaterThan(first)
 })
 
 test('Aurora speaks the protocol that its parameter names', async () => {
@@ -908,6 +948,12 @@ test('what is wrong is said with a hint, and without the password', async () => 
   const locked = await said('SELECT * FROM locked.homes')
   expect(locked).toMatch(/password|user/)
   expect(locked).not.toContain(password)
+  const nowhere = { ...wrong, host: 'nowhere.invalid' }
+  await ask(`CREATE DATABASE nowhere WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(nowhere)}`)
+  // A machine without a resolver may wait for one until the time is over.
+  const unknown = await said('SELECT * FROM nowhere.homes')
+  expect(unknown).toMatch(/nowhere\.invalid(?: is not known|:\d+ cannot be reached).*\nCheck /)
+  expect(unknown).not.toContain(password)
   expect((await ask('SHOW TABLES')).length).toBeGreaterThan(0)
   expect(await send(service.url, 'GET', '/api/databases/locked?check_connection=true')).toMatchObject({
     status: 200,
