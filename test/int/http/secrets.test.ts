@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { until } from '../../support/until.js'
 import { formOf, rentalsCsv, settled } from '../../support/models/rentals.js'
-import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
+import { repeatsPassword } from '../../support/connections/flood.js'
+import { rowsNow, send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 const directory = temporaryDirectory()
 let at: Awaited<ReturnType<typeof spawnService>>
@@ -206,6 +207,38 @@ test('a mask that is sent back keeps the secret, and one that stands for nothing
   expect(
     await call('POST', `${project}/skills`, { skill: { name: 'q', type: 't', params: { k: { $secret: 'a'.repeat(64) } } } }),
   ).toMatchObject({ status: 400 })
+})
+
+test('a database that repeats the password that it is given does not make it known', async () => {
+  const heard = new Set<string>()
+  const server = await repeatsPassword((password) => heard.add(password))
+  const [given, inUrl] = [secret(), secret()]
+  const address = { host: '127.0.0.1', port: server.port, user: 'reader', database: 'shop', sslmode: 'disable' }
+  const database = { name: 'told', engine: 'postgres', parameters: { ...address, password: given } }
+  expect((await call('POST', '/api/databases', { database, check_connection: true })).status).toBe(200)
+  expect((await call('POST', '/api/databases', { database })).status).toBe(201)
+  const place = `postgresql://reader:${inUrl}@127.0.0.1:${server.port}/shop?sslmode=disable`
+  await run(`CREATE DATABASE told_url WITH ENGINE = 'postgres', PARAMETERS = {"url": "${place}"}`)
+  const refused = { type: 'error', error_message: expect.stringContaining('the password … is wrong') }
+  for (const name of ['told', 'told_url']) {
+    await call('GET', `/api/databases/${name}?check_connection=true`)
+    await call('GET', `/api/databases/${name}/tables`)
+    for (const statement of [`SELECT * FROM ${name}.homes`, `SELECT * FROM ${name} (SELECT 1)`])
+      expect({ statement, ...(await run(statement)) }).toMatchObject(refused)
+    for (const statement of [
+      `SHOW TABLES FROM ${name}`,
+      `DESCRIBE ${name}.homes`,
+      `EXPLAIN SELECT * FROM ${name}.homes`,
+      `CREATE MODEL telling FROM ${name} (SELECT a, b FROM homes) PREDICT b`,
+    ])
+      await run(statement)
+    await run(`CREATE JOB of_${name} (SELECT * FROM ${name}.homes)`)
+    const failed = `SELECT error FROM log.job_runs WHERE job = 'of_${name}' AND outcome = 'error'`
+    await until(async () => (await rowsNow(at.url, failed)).length > 0)
+    answers.push(JSON.stringify(await rowsNow(at.url, failed)))
+  }
+  expect(heard).toEqual(new Set([given, inUrl]))
+  await server.stop()
 })
 
 test('no answer of any address shows a secret', async () => {

@@ -71,3 +71,16 @@ export const repeatedly =
     socket.on('drain', more)
     more()
   }
+
+/** A server with PostgreSQL's protocol that asks for the password in clear, and repeats it in its refusal. `hear` gets each password. */
+export const repeatsPassword = (hear: (password: string) => void): Promise<Listening> =>
+  listen((socket) => {
+    socket.once('data', () => {
+      socket.write(message('R', numbers(4, 3)))
+      socket.once('data', (bytes: Buffer) => {
+        const password = bytes.subarray(5, -1).toString()
+        hear(password)
+        socket.end(message('E', `SFATAL\0VFATAL\0C28P01\0Mthe password ${password} is wrong\0\0`))
+      })
+    })
+  })
