@@ -106,6 +106,13 @@ const values: readonly (readonly [sql: string, type: string, text: string | null
   ['NULL::jsonb', 'JSON', null],
 ]
 
+/** Whether a value can be written as a constant of its type, and compared: numbers of too many digits are not. */
+const isCompared = (sql: string, type: string, text: string | null): text is string => {
+  if (text === null || /['\\]/.test(text) || (type === 'VARCHAR' && sql.includes('numeric'))) return false
+  if (/^(?:DATE|TIMESTAMP(?: WITH TIME ZONE)?)$/.test(type)) return /^\d{4}-[^B]*$/.test(text)
+  return /^(?:SMALLINT|U?INTEGER|BIGINT|DECIMAL\(\d+,\d+\)|FLOAT|DOUBLE|BOOLEAN|VARCHAR|BLOB|UUID|JSON)$/.test(type)
+}
+
 describe('types of PostgreSQL', () => {
   test('each value arrives as it is', async () => {
     const list = values.map(([sql], index) => `${sql} AS c${index}`).join(', ')
@@ -130,7 +137,7 @@ describe('types of PostgreSQL', () => {
     expect(listed).toEqual(alone)
   })
 
-  test('the service reads each from a table, as it is there', async () => {
+  test('the service reads each from a table, as it is there, and finds it by conditions', async () => {
     const list = values.map(([sql], index) => `${sql} AS c${index}`).join(', ')
     await postgres.run(`CREATE TABLE scanned AS SELECT 1 AS id, ${list}; INSERT INTO scanned (id) VALUES (2)`)
     const service = await startTestService()
@@ -151,6 +158,11 @@ describe('types of PostgreSQL', () => {
       expect(types).toEqual(values.map(([, type]) => type))
       const [empty] = await ask(`SELECT ${columns.join(', ')} FROM pg.scanned WHERE id = 2`)
       expect(empty).toEqual(values.map(() => null))
+      for (const [index, [of, type, text]] of values.entries()) {
+        const found = (condition: string) => ask(`SELECT id FROM pg.scanned WHERE c${index} ${condition} ORDER BY id`)
+        expect([of, await found('IS NULL')]).toEqual([of, text === null ? [[1], [2]] : [[2]]])
+        if (isCompared(of, type, text)) expect([of, await found(`= CAST('${text}' AS ${type})`)]).toEqual([of, [[1]]])
+      }
     } finally {
       await service.stop()
     }
