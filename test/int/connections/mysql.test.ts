@@ -5,7 +5,13 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import mysql from 'mysql2'
 import { Connections } from '../../../src/connections/connections.js'
 import type { Connection, Filter } from '../../../src/connections/contract/requests.js'
+import { secretsIn } from '../../../src/connections/engines/contract/parameters.js'
+import { openClient } from '../../../src/connections/engines/mysql/connect.js'
+import { explainMysql } from '../../../src/connections/engines/mysql/explain.js'
+import { readParameters } from '../../../src/connections/engines/mysql/parameters.js'
+import { reasonToRead } from '../../../src/connections/pushdown/native.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
+import { parseEgress } from '../../../src/egress/policy.js'
 import { compare, duck, problemOf, readAll } from '../../support/connections/answers.js'
 import { packet } from '../../support/connections/mysql-server.js'
 import { openMysqlTables } from '../../support/connections/mysql-tables.js'
@@ -367,6 +373,19 @@ test.each<[Connection['parameters'], RegExp]>([
 ])('the parameters %j are refused', async (parameters, says) => {
   const checked = await connections.check(connection(parameters))
   expect(checked).toMatchObject({ status: 'connection_error', detail: expect.stringMatching(says) as unknown })
+})
+
+test('a host that nobody knows is named by the refusal, with a hint', async () => {
+  const { engine, parameters } = connection({ host: 'db.example.com' })
+  const read = readParameters({ engine, parameters })
+  const around = { policy: parseEgress('', { loopback: true }), files: undefined, scratch: '' }
+  const explain = explainMysql(secretsIn(parameters, read), reasonToRead(false))
+  const lookup = () => Promise.reject(new Error(`no such name, ${password}`))
+  expect(await problemOf(openClient(read, around, explain, undefined, lookup))).toMatchObject({
+    code: 'connection_failed',
+    detail: 'The host db.example.com is not known',
+    extras: { hint: 'Check its spelling, and that this machine can resolve it.' },
+  })
 })
 
 test('what was written down about a table and its columns is told, without what is empty', async () => {
