@@ -6,6 +6,9 @@ import { mysqlDialect } from '../../../src/connections/pushdown/mysql.js'
 import { canPush, keepsSame } from '../../../src/connections/pushdown/print-scan.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { compare, duck, listedAndAlone, problemOf, readAll } from '../../support/connections/answers.js'
+import { jobOver } from '../../support/jobs.js'
+import { settled } from '../../support/models/rentals.js'
+import { sql, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 import { password } from '../../support/connections/postgres.js'
 
@@ -306,5 +309,45 @@ where('MariaDB', () => {
     const answer = await AnswerReader.open(opened)
     expect((await opened.ended).bytes).toBeLessThan(30 * 1024 * 1024)
     answer.close()
+  })
+
+  test('the service lists it, learns from it, joins it with the model, and reads what is new for a job with LAST', async () => {
+    await write('CREATE OR REPLACE TABLE homes (id int PRIMARY KEY, size int, place varchar(20), rent decimal(10,2)) CHARACTER SET utf8mb4')
+    await write(
+      "INSERT INTO homes SELECT seq, 300 + seq % 4 * 10, ELT(1 + seq % 3, 'gut', 'größer', NULL), 500 + seq * 12.5 FROM seq_1_to_200",
+    )
+    const service = await startTestService()
+    const ask = async (query: string): Promise<unknown[][]> => {
+      const answer = await sql(service.url, query)
+      if (answer.type === 'error') throw new Error(answer.error_message)
+      return answer.data
+    }
+    try {
+      await ask(`CREATE DATABASE my WITH ENGINE = 'mariadb', PARAMETERS = ${JSON.stringify(connection.parameters)}`)
+      expect((await ask('SHOW TABLES FROM my')).flat()).toContain('homes')
+      const described = [
+        ['id', 'integer', 'NO'],
+        ['size', 'integer', 'YES'],
+        ['place', 'varchar', 'YES'],
+        ['rent', 'decimal(10,2)', 'YES'],
+      ]
+      expect((await ask('DESCRIBE my.homes')).map((row) => row.slice(0, 3))).toEqual(described)
+      const listed = "FROM information_schema.columns WHERE table_schema = 'my' AND table_name LIKE 'hom%' ORDER BY ordinal_position"
+      expect(await ask(`SELECT column_name, data_type, is_nullable ${listed}`)).toEqual(described)
+      expect(await ask("SELECT count(*) FROM my.homes WHERE place = 'größer' AND id IN (1, 2, 4)")).toEqual([[2]])
+      await ask('CREATE VIEW large AS (SELECT * FROM my.homes WHERE size > 310)')
+      expect(await ask('SELECT count(*) FROM large')).toEqual([[100]])
+      await ask("CREATE MODEL rents FROM my (SELECT size, place, rent FROM homes) PREDICT rent USING engine = 'constant'")
+      expect(await settled(service.url, 'rents')).toBe('complete')
+      expect(await ask('SELECT h.id, m.rent FROM my.homes AS h JOIN rents AS m WHERE h.id IN (1, 2)')).toHaveLength(2)
+      const copying = jobOver(service.service.sql, 'SELECT h.id FROM my.homes AS h WHERE h.id > LAST')
+      expect(await copying.run()).toMatchObject({ outcome: 'complete', error: null })
+      expect(copying.seen()).toMatchObject([{ value: '200' }])
+      await write("INSERT INTO homes VALUES (201, 300, 'neu', 1)")
+      expect(await copying.run()).toMatchObject({ outcome: 'complete', error: null })
+      expect(copying.seen()).toMatchObject([{ value: '201' }])
+    } finally {
+      await service.stop()
+    }
   })
 })
