@@ -25,7 +25,7 @@ module.exports = class extends Runtime {
     super.setGlobalsForRuntime(globals)
     const jest = {
       ...named(this.mocks, ['fn', 'spyOn', 'restoreAllMocks']),
-      ...named(this.timers, ['useFakeTimers', 'useRealTimers', 'setSystemTime']),
+      ...named(this.timers, ['useFakeTimers', 'useRealTimers', 'setSystemTime', 'advanceTimersByTime']),
     }
     this.globals = { ...globals, jest }
   }

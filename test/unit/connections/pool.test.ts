@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { Pool } from '../../../src/connections/process/pool.js'
 import type { DatabaseSession } from '../../../src/connections/engines/contract/engine.js'
@@ -120,5 +120,46 @@ describe('a pool', () => {
     fails = false
     await pool.acquire(never)
     expect(pool.isIdle).toBe(false)
+  })
+})
+
+describe('a pool, over time', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask', 'performance', 'hrtime'] })
+  })
+  afterEach(() => {
+    jest.useRealTimers()
+  })
+
+  test('closes a session that nobody uses any more', async () => {
+    const { all, connect } = sessions()
+    const pool = new Pool(connect)
+    const one = await pool.acquire(never)
+    pool.release(one, true)
+    jest.advanceTimersByTime(limits.connectionIdleMaxMs - 1)
+    expect(await pool.acquire(never)).toBe(one)
+    // One that is used is not idle.
+    jest.advanceTimersByTime(limits.connectionIdleMaxMs)
+    expect(all[0]?.destroyed).toBe(false)
+    pool.release(one, true)
+    jest.advanceTimersByTime(limits.connectionIdleMaxMs)
+    expect([all[0]?.destroyed, pool.isIdle]).toEqual([true, true])
+    expect(await pool.acquire(never)).not.toBe(one)
+  })
+
+  test('refuses who waits too long, and who comes while too many wait', async () => {
+    const { connect } = sessions()
+    const pool = new Pool(connect)
+    const held = await Promise.all(Array.from({ length: limits.connectionPoolMaxConnections }, () => pool.acquire(never)))
+    const waiting = Promise.allSettled(Array.from({ length: limits.connectionQueueMaxRequests }, () => pool.acquire(never)))
+    await expect(pool.acquire(never)).rejects.toMatchObject({ code: 'busy', detail: expect.stringContaining('connectionQueueMaxRequests') })
+    jest.advanceTimersByTime(limits.connectionQueueWaitMs - 1)
+    // One of them is still in time.
+    for (const session of held.slice(0, 1)) pool.release(session, true)
+    jest.advanceTimersByTime(1)
+    const [first, ...others] = await waiting
+    expect(first).toEqual({ status: 'fulfilled', value: held[0] })
+    for (const other of others)
+      expect(other).toMatchObject({ reason: { code: 'busy', detail: expect.stringContaining('connectionQueueWaitMs') as unknown } })
   })
 })
