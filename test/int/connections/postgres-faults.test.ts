@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { limits } from '../../../src/basics/limits.js'
 import { Connections } from '../../../src/connections/connections.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { duck, problemOf, readAll } from '../../support/connections/answers.js'
@@ -254,6 +255,34 @@ describe('a database that fails', () => {
     expect(checked).toMatchObject({ status: 'connection_error' })
     expect(JSON.stringify(checked)).not.toContain(password)
     await server.stop()
+  })
+
+  test('stays silent: a list over all connections goes on without it, and does not ask it again', async () => {
+    let calls = 0
+    let come: () => void = () => undefined
+    const hasCome = new Promise<void>((resolve) => (come = resolve))
+    const silent = await listen(() => {
+      calls += 1
+      come()
+    })
+    const connection = postgres.connection({ port: silent.port, sslmode: 'disable' })
+    const left = { code: 'connection_failed', detail: 'The database did not list its tables soon enough' }
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask', 'performance', 'hrtime'] })
+    try {
+      const listed = problemOf(connections.tables(connection, true))
+      await hasCome
+      jest.advanceTimersByTime(limits.connectionListedWaitMs)
+      expect(await listed).toMatchObject(left)
+      // Its login is still under way, and nobody waits for it.
+      expect(silent.open()).toBe(1)
+    } finally {
+      jest.useRealTimers()
+    }
+    const named = problemOf(connections.tables(connection))
+    await silent.stop()
+    expect((await named).code).toBe('connection_failed')
+    expect(await problemOf(connections.tables(connection, true))).toMatchObject(left)
+    expect(calls).toBe(1)
   })
 })
 
