@@ -1,8 +1,5 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import mysql from 'mysql2'
 import { Connections } from '../../../src/connections/connections.js'
 import type { Connection, Filter } from '../../../src/connections/contract/requests.js'
 import { secretsIn } from '../../../src/connections/engines/contract/parameters.js'
@@ -13,287 +10,53 @@ import { reasonToRead } from '../../../src/connections/pushdown/native.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { parseEgress } from '../../../src/egress/policy.js'
 import { compare, duck, problemOf, readAll } from '../../support/connections/answers.js'
-import { packet } from '../../support/connections/mysql-server.js'
-import { openMysqlTables } from '../../support/connections/mysql-tables.js'
+import { startMysql, typedValues, type MysqlServer } from '../../support/connections/mysql-half.js'
+import { password } from '../../support/connections/postgres.js'
 import { jobOver } from '../../support/jobs.js'
 import { settled } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
-import { password } from '../../support/connections/postgres.js'
-
-/** The half of the driver that speaks as a server; its types leave out what is used here. */
-type ServerSide = {
-  serverHandshake: (options: object) => void
-  writeTextResult: (rows: readonly Record<string, string | null>[], columns: readonly object[]) => void
-  writeOk: (values?: object) => void
-  writeError: (values: { code: number; message: string }) => void
-  writeEof: () => void
-  writeColumns: (columns: readonly object[]) => void
-  writeTextRow: (row: readonly (string | null)[]) => void
-  stream: { destroy: () => void; write: (bytes: Buffer) => void; once: (event: string, hear: (bytes: Buffer) => void) => void }
-  sequenceId: number
-  on: (event: string, hear: (sql: string) => void) => void
-  close: () => void
-}
 
 let connections: Connections
 let db: DuckDBConnection
-let port: number
-let stop: () => void
-/** What the server was asked, in order. */
-const asked: string[] = []
-let killed = 0
-let received: Uint8Array = new Uint8Array()
-/** Whether its sessions obey the zone that is set. */
-let isUtc = true
-
-const column = (name: string, columnType: number, more: object = {}) => ({
-  ...{ catalog: 'def', schema: 'shop', table: 't', orgTable: 't', name, orgName: name, characterSet: 45, columnLength: 255, columnType },
-  ...{ flags: 0, decimals: 0, ...more },
-})
-
-/** Numbers as a DECIMAL(65,30) sends them, by the tables that have them. */
-const amounts: Readonly<Record<string, readonly string[]>> = {
-  amounts: ['123456789.500000000000000000000000000000', '0.300000000000000000000000000000'],
-  wide: Array.from({ length: 3_000 }, () => '12345678901234567890.123456789012345678900000000000'),
-}
-
-/** Answers the statements of a scan of a table of amounts. */
-const answerAmounts = (side: ServerSide, sql: string, table: string): void => {
-  if (sql.includes('information_schema.columns')) {
-    const names = ['name', 'remote', 'nullable', 'charset', 'collation']
-    const row = { name: 'amount', remote: 'decimal(65,30)', nullable: 'YES', charset: '', collation: null }
-    side.writeTextResult(
-      [row],
-      names.map((name) => column(name, 253)),
-    )
-    return
-  }
-  const rows = sql.endsWith('LIMIT 0') ? [] : (amounts[table] ?? [])
-  side.writeTextResult(
-    rows.map((amount) => ({ amount })),
-    [column('amount', 246, { characterSet: 63, columnLength: 67, decimals: 30 })],
-  )
-}
-
-const binary = { characterSet: 63 }
-const numeric = { ...binary, columnLength: 20 }
-const unsigned = { ...numeric, flags: 32 }
-const decimal = (digits: number, decimals: number) => ({ ...binary, columnLength: digits + 2, decimals })
-
-/** Each type as MySQL describes it, a value as it sends it (one character for each byte), our type, and how DuckDB writes the value. */
-const values: readonly (readonly [name: string, code: number, more: object, sent: string | null, ours: string, text: string | null])[] = [
-  ['tinyint', 1, numeric, '-128', 'TINYINT', '-128'],
-  ['tinyint unsigned', 1, unsigned, '255', 'UTINYINT', '255'],
-  ['smallint', 2, numeric, '-32768', 'SMALLINT', '-32768'],
-  ['smallint unsigned', 2, unsigned, '65535', 'USMALLINT', '65535'],
-  ['mediumint', 9, numeric, '-8388608', 'INTEGER', '-8388608'],
-  ['mediumint unsigned', 9, unsigned, '16777215', 'UINTEGER', '16777215'],
-  ['int', 3, numeric, '-2147483648', 'INTEGER', '-2147483648'],
-  ['int unsigned', 3, unsigned, '4294967295', 'UINTEGER', '4294967295'],
-  ['bigint', 8, numeric, '-9223372036854775808', 'BIGINT', '-9223372036854775808'],
-  ['bigint unsigned', 8, unsigned, '18446744073709551615', 'UBIGINT', '18446744073709551615'],
-  ['bit(9)', 16, unsigned, '\x01\x01', 'UBIGINT', '257'],
-  ['decimal(10,2)', 246, decimal(10, 2), '-0.05', 'DECIMAL(10,2)', '-0.05'],
-  ['decimal(38,10)', 246, decimal(38, 10), '1234567890123456789012.0123456789', 'DECIMAL(38,10)', '1234567890123456789012.0123456789'],
-  ['decimal(65,30)', 246, decimal(65, 30), `12345.5${'0'.repeat(29)}`, 'DECIMAL(38,16)', '12345.5000000000000000'],
-  ['float', 4, numeric, '1.5', 'FLOAT', '1.5'],
-  ['double', 5, numeric, '0.30000000000000004', 'DOUBLE', '0.30000000000000004'],
-  ['year', 13, unsigned, '2024', 'SMALLINT', '2024'],
-  ['date', 10, binary, '2024-02-29', 'DATE', '2024-02-29'],
-  ['date that is zero', 10, binary, '0000-00-00', 'DATE', null],
-  ['date without a month', 10, binary, '2024-00-10', 'DATE', null],
-  ['date of no calendar', 10, binary, '2024-02-31', 'DATE', null],
-  ['datetime(6)', 12, binary, '9999-12-31 23:59:59.999999', 'TIMESTAMP', '9999-12-31 23:59:59.999999'],
-  ['datetime that is zero', 12, binary, '0000-00-00 00:00:00', 'TIMESTAMP', null],
-  ['timestamp', 7, binary, '2024-05-17 01:02:03', 'TIMESTAMP WITH TIME ZONE', '2024-05-17 01:02:03+00'],
-  ['time(3)', 11, binary, '-838:59:58.999', 'INTERVAL', '-838:59:58.999'],
-  ['char(5)', 254, {}, 'ab', 'VARCHAR', 'ab'],
-  ['varchar(100)', 253, {}, '\xc3\xbc \xe2\x82\xac, more than twelve bytes', 'VARCHAR', 'ü €, more than twelve bytes'],
-  ['varchar(100) that is not UTF-8', 253, {}, 'a\xffb', 'VARCHAR', 'a�b'],
-  ['longtext', 252, {}, '', 'VARCHAR', ''],
-  ['varbinary(20)', 253, binary, '\x00\xff', 'BLOB', '\\x00\\xFF'],
-  ['blob', 252, binary, 'A', 'BLOB', 'A'],
-  ["enum('a','b')", 254, { flags: 256 }, 'b', 'VARCHAR', 'b'],
-  ["set('a','b')", 254, { flags: 2_048 }, 'a,b', 'VARCHAR', 'a,b'],
-  ['json', 245, binary, '{"a": [1, null]}', 'JSON', '{"a": [1, null]}'],
-  ['geometry', 255, binary, '\x00\x01', 'BLOB', '\\x00\\x01'],
-  ['int that is NULL', 3, numeric, null, 'INTEGER', null],
-  ['longtext that is NULL', 252, {}, null, 'VARCHAR', null],
-]
-
-/** Answers with a row of all values. The server half would write its texts in UTF-8. */
-const answerTyped = (side: ServerSide): void => {
-  side.writeColumns(values.map(([name, code, more]) => column(name, code, more)))
-  const sent = values.map(([, , , value]) => (value === null ? '\xfb' : String.fromCharCode(value.length) + value))
-  side.stream.write(packet(side.sequenceId, ...sent))
-  side.sequenceId += 1
-  side.writeEof()
-}
-
-const tables = openMysqlTables()
-
-/** Answers a statement over the table homes, and what the service asks of the tables. */
-const answerFromTables = (side: ServerSide, sql: string): void => {
-  const answered = tables.answer(sql)
-  if ('refused' in answered) {
-    side.writeError(answered.refused)
-    return
-  }
-  side.writeColumns(answered.columns.map(({ name, code, more }) => column(name, code, more)))
-  for (const row of answered.rows) side.writeTextRow(row)
-  side.writeEof()
-}
-
-const answer = (side: ServerSide, sql: string): void => {
-  asked.push(sql)
-  if (/^(?:SET|START|ROLLBACK|COMMIT)/.test(sql)) {
-    side.writeOk({ affectedRows: 0 })
-    return
-  }
-  if (sql.includes('unix_timestamp')) {
-    side.writeTextResult([{ zone: isUtc ? '1' : '0' }], [column('zone', 8)])
-    return
-  }
-  if (sql.includes('moments')) {
-    side.writeTextResult([{ at: '2026-01-01 08:00:00' }], [column('at', 7, { characterSet: 63 })])
-    return
-  }
-  if (sql.startsWith('KILL QUERY')) {
-    killed += 1
-    side.writeOk({ affectedRows: 0 })
-    return
-  }
-  if (sql.includes('infile')) {
-    // A server may answer any statement by asking for a file.
-    const name = Buffer.from('\xfb/etc/passwd', 'latin1')
-    side.stream.write(Buffer.concat([Buffer.from([name.length, 0, 0, 1]), name]))
-    side.stream.once('data', (bytes) => {
-      received = bytes
-      side.stream.write(Buffer.from([7, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0]))
-    })
-    return
-  }
-  if (sql.includes('hang')) return
-  if (sql.includes('break off')) {
-    side.stream.destroy()
-    return
-  }
-  if (sql.includes('refuse')) {
-    side.writeError({ code: 1064, message: "You have an error near 'refuse' in mysql://me:secret@db/shop" })
-    return
-  }
-  const table = Object.keys(amounts).find((name) => sql.includes(`\`${name}\``) || sql.includes(Buffer.from(name).toString('hex')))
-  if (table !== undefined) {
-    answerAmounts(side, sql, table)
-    return
-  }
-  if (sql.includes('table_comment')) {
-    side.writeTextResult(
-      [
-        { name: '', comment: 'What was sold' },
-        { name: 'id', comment: '' },
-        { name: 'word', comment: 'in German' },
-      ],
-      [column('name', 253), column('comment', 253)],
-    )
-    return
-  }
-  if (sql.includes('information_schema') || /\bho(?:mes|ems)\b/.test(sql)) {
-    answerFromTables(side, sql)
-    return
-  }
-  if (sql === 'SELECT typed') {
-    answerTyped(side)
-    return
-  }
-  side.writeTextResult(
-    [
-      { id: '1', word: 'Größe', day: '2024-01-01', exact: '0.50' },
-      { id: '-5', word: null, day: '0000-00-00', exact: null },
-    ],
-    [
-      column('id', 8),
-      column('word', 253),
-      column('day', 10, { characterSet: 63 }),
-      column('exact', 246, { characterSet: 63, columnLength: 8, decimals: 2 }),
-    ],
-  )
-}
+let server: MysqlServer
 
 const connection = (more: Connection['parameters'] = {}): Connection => ({
   id: `mysql-${Math.random()}`,
   version: 1,
   engine: 'mysql',
-  parameters: { host: '127.0.0.1', port, user: 'me', password, database: 'shop', ssl: false, ...more },
+  parameters: { host: '127.0.0.1', port: server.port, user: 'me', password, database: 'shop', ssl: false, ...more },
 })
 
 beforeAll(async () => {
   connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
   db = await duck()
-  const createServer = Reflect.get(mysql, 'createServer') as unknown as (welcome: (side: ServerSide) => void) => {
-    listen: (port: number, host: string) => void
-    close: () => void
-    _server: { address: () => AddressInfo; on: (event: string, hear: () => void) => void }
-  }
-  let id = 0
-  const server = createServer((side) => {
-    side.on('error', () => undefined)
-    const hear = (sql: string) => {
-      // The server half leaves it to its user to count the packets of each statement anew.
-      side.sequenceId = 1
-      answer(side, sql)
-      side.sequenceId = 0
-    }
-    side.on('query', hear)
-    // The server half calls SET the preparation of a statement.
-    side.on('stmt_prepare', hear)
-    side.on('quit', () => side.close())
-    side.serverHandshake({
-      ...{
-        protocolVersion: 10,
-        serverVersion: '8.0.36',
-        connectionId: ++id,
-        statusFlags: 2,
-        characterSet: 45,
-        capabilityFlags: 0x00fff7ff & ~0x800,
-      },
-      authCallback: (given: { user: string }, done: (error: unknown, refusal?: object) => void) =>
-        done(
-          null,
-          given.user === 'me' ? undefined : { code: 1045, message: `Access denied for user '${given.user}' (password ${password})` },
-        ),
-    })
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server._server as never, 'listening')
-  port = server._server.address().port
-  stop = () => server.close()
+  server = await startMysql()
 })
 
 afterAll(() => {
   connections.stop()
-  stop()
+  server.stop()
 })
 
 describe('a server that speaks as MySQL', () => {
   test('is read in a transaction that only reads, by the types that it names', async () => {
-    asked.length = 0
+    server.asked.length = 0
     const { types, rows } = await readAll(db, connections, connection(), 'SELECT * FROM t')
     expect(types).toEqual({ id: 'BIGINT', word: 'VARCHAR', day: 'DATE', exact: 'DECIMAL(6,2)' })
     expect(rows).toEqual([
       ['1', 'Größe', '2024-01-01', '0.50'],
       ['-5', null, null, null],
     ])
-    expect(asked.slice(-2)).toEqual(['START TRANSACTION READ ONLY', 'SELECT * FROM t'])
+    expect(server.asked.slice(-2)).toEqual(['START TRANSACTION READ ONLY', 'SELECT * FROM t'])
   })
 
   test('has each of its types here, and texts that are not UTF-8 with the sign � in place of such bytes', async () => {
     await db.run("SET TimeZone = 'UTC'")
     const { types, table } = await readAll(db, connections, connection(), 'SELECT typed')
-    expect(types).toEqual(Object.fromEntries(values.map(([name, , , , ours]) => [name, ours])))
+    expect(types).toEqual(Object.fromEntries(typedValues.map(([name, , , , ours]) => [name, ours])))
     const [texts] = (await db.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM ${table}`)).getRowsJson()
-    expect(texts?.map((text, index) => [values[index]?.[0], text])).toEqual(values.map(([name, , , , , text]) => [name, text]))
+    expect(texts?.map((text, index) => [typedValues[index]?.[0], text])).toEqual(typedValues.map(([name, , , , , text]) => [name, text]))
   })
 
   test('has numbers of many declared digits by those in use, or refuses to compare them', async () => {
@@ -313,13 +76,13 @@ describe('a server that speaks as MySQL', () => {
   test('has times of its own zone without a zone, if it does not obey the setting', async () => {
     const read = () => readAll(db, connections, connection(), 'SELECT at FROM moments')
     expect((await read()).types).toEqual({ at: 'TIMESTAMP WITH TIME ZONE' })
-    isUtc = false
+    server.isUtc = false
     try {
       const { types, rows } = await read()
       expect(types).toEqual({ at: 'TIMESTAMP' })
       expect(rows).toEqual([['2026-01-01 08:00:00']])
     } finally {
-      isUtc = true
+      server.isUtc = true
     }
   })
 
@@ -327,7 +90,7 @@ describe('a server that speaks as MySQL', () => {
     const problem = await problemOf(readAll(db, connections, connection(), 'SELECT infile'))
     expect(['query_failed', 'connection_failed']).toContain(problem.code)
     // The end of a file, without any of it.
-    expect([...received]).toEqual([0, 0, 0, 2])
+    expect([...server.received]).toEqual([0, 0, 0, 2])
   })
 
   test('has its errors of statements told as they are, without the password of a URL', async () => {
@@ -339,10 +102,10 @@ describe('a server that speaks as MySQL', () => {
     const opened = await connections.open(connection(), { native: 'SELECT hang' })
     const leave = new AbortController()
     const reading = AnswerReader.open(opened, leave.signal)
-    await until(() => asked.includes('SELECT hang'))
+    await until(() => server.asked.includes('SELECT hang'))
     leave.abort(new Error('enough'))
     await expect(reading).rejects.toThrow('enough')
-    await until(() => killed === 1)
+    await until(() => server.killed === 1)
   })
 
   test('breaks off the connection: its statement is told at once, and the next one has another', async () => {
@@ -391,7 +154,7 @@ test('a host that nobody knows is named by the refusal, with a hint', async () =
 test('what was written down about a table and its columns is told, without what is empty', async () => {
   const comments = await connections.comments(connection(), "sal'es", 'shop')
   expect(comments).toEqual({ table: 'What was sold', columns: [{ name: 'word', comment: 'in German' }] })
-  expect(asked.at(-1)).not.toContain("sal'es")
+  expect(server.asked.at(-1)).not.toContain("sal'es")
 })
 
 describe('the service, connected to a server that speaks as MySQL', () => {
@@ -488,9 +251,9 @@ describe('the service, connected to a server that speaks as MySQL', () => {
     const copying = jobOver(service.service.sql, 'SELECT h.id FROM my.homes AS h WHERE h.id > LAST')
     expect(await copying.run()).toMatchObject({ outcome: 'complete', error: null })
     expect(copying.seen()).toMatchObject([{ value: '200' }])
-    tables.run("INSERT INTO homes VALUES (201, 300, 'neu', 1), (202, 310, NULL, 2)")
+    server.tables.run("INSERT INTO homes VALUES (201, 300, 'neu', 1), (202, 310, NULL, 2)")
     expect(await copying.run()).toMatchObject({ outcome: 'complete', error: null })
     expect(copying.seen()).toMatchObject([{ value: '202' }])
-    expect(asked).toContain('SELECT `id` FROM `homes` WHERE `id` > 200')
+    expect(server.asked).toContain('SELECT `id` FROM `homes` WHERE `id` > 200')
   })
 })
