@@ -5,6 +5,7 @@ import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { until } from '../../support/until.js'
 import { formOf, rentalsCsv, settled } from '../../support/models/rentals.js'
 import { repeatsPassword } from '../../support/connections/flood.js'
+import { listen } from '../../support/connections/proxy.js'
 import { rowsNow, send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 const directory = temporaryDirectory()
@@ -209,7 +210,7 @@ test('a mask that is sent back keeps the secret, and one that stands for nothing
   ).toMatchObject({ status: 400 })
 })
 
-test('a database that repeats the password that it is given does not make it known', async () => {
+test('a database that repeats the password that it is given, or breaks off, does not make it known', async () => {
   const heard = new Set<string>()
   const server = await repeatsPassword((password) => heard.add(password))
   const [given, inUrl] = [secret(), secret()]
@@ -239,6 +240,11 @@ test('a database that repeats the password that it is given does not make it kno
   }
   expect(heard).toEqual(new Set([given, inUrl]))
   await server.stop()
+  const breaking = await listen((socket) => socket.once('data', () => socket.destroy()))
+  const parameters = { ...address, port: breaking.port, password: secret() }
+  expect((await call('POST', '/api/databases', { database: { ...database, name: 'breaking', parameters } })).status).toBe(201)
+  expect(await run('SELECT * FROM breaking.homes')).toMatchObject({ error_message: expect.stringContaining('broke off the connection') })
+  await breaking.stop()
 })
 
 test('no answer of any address shows a secret', async () => {
