@@ -1,0 +1,157 @@
+import { Readable, pipeline } from 'node:stream'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { calls, queries, resultsOf } from '../../support/agents/scripted-model.js'
+import { AgentShop } from '../../support/agents/shop.js'
+import { chunk, event, last, RawServer, stream, type Answering } from '../../support/llm/raw-server.js'
+
+const shop = new AgentShop()
+/** A language model that does everything wrong. */
+const bad = new RawServer()
+
+beforeAll(async () => {
+  await Promise.all([shop.start(), bad.start()])
+  await shop.run(`CREATE TABLE files.cars (SELECT i AS id, 'car ' || i AS name FROM range(40) AS t(i))`)
+  const model = { provider: 'openai_compatible', model_name: 'bad', base_url: `${bad.url}/v1`, api_key: 'sk-bad-1234567890' }
+  await shop.agent('victim', { model, data: { tables: ['files.cars'] } })
+  await shop.agent('hasty', { model, params: { timeout: 1 } })
+  await shop.agent('seller', { data: { tables: ['files.cars'] } })
+})
+afterAll(async () => {
+  await shop.stop()
+  bad.stop()
+})
+beforeEach(() => {
+  bad.reset()
+  shop.model.asked.length = 0
+})
+
+function* forever(piece: string): Generator<string, void> {
+  for (;;) yield piece
+}
+
+const endless =
+  (piece: string): Answering =>
+  (response) =>
+    pipeline(Readable.from(forever(piece)), stream(response), () => undefined)
+
+const signsOfLife: Answering = (response) => {
+  const timer = setInterval(() => response.write(': still here\n\n'), 20)
+  stream(response).once('close', () => clearInterval(timer))
+}
+
+/** It wants these tools whenever it is asked. */
+const wants =
+  (tools: readonly (readonly [name: string, input: string])[], usage: object = {}): Answering =>
+  (response) => {
+    const toolCalls = tools.map(([name, input], index) => ({ index, id: `call_${index}`, function: { name, arguments: input } }))
+    stream(response).end(chunk({ tool_calls: toolCalls }) + last('tool_calls', usage))
+  }
+
+const refuses =
+  (status: number, headers: Record<string, string> = {}): Answering =>
+  (response) =>
+    response.writeHead(status, headers).end(JSON.stringify({ error: { message: 'not now' } }))
+
+const begin = chunk({ content: 'The begin' })
+const same = ['sql', '{"query": "SELECT count(*) AS n FROM cars"}'] as const
+
+type Bad = { agent?: string; answer: Answering; status: number; code: string; title: string; said?: string }
+
+test.each<[string, Bad]>([
+  ['refuses the key', { answer: refuses(401), status: 502, code: 'llm_failed', title: 'Key refused' }],
+  [
+    'has too many requests',
+    { answer: refuses(429, { 'retry-after': '3600' }), status: 502, code: 'llm_failed', title: 'Too many requests' },
+  ],
+  ['fails each time', { answer: refuses(500, { 'retry-after': '0' }), status: 502, code: 'llm_failed', title: 'Language model failed' }],
+  [
+    'answers a page',
+    {
+      answer: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Welcome</html>'),
+      ...{ status: 502, code: 'llm_failed', title: 'Not understood' },
+    },
+  ],
+  [
+    'breaks off half of its answer',
+    {
+      answer: (response) => void stream(response).write(`${begin}data: {"choi`, () => response.destroy()),
+      ...{ status: 502, code: 'llm_failed', title: 'Connection lost', said: 'The begin' },
+    },
+  ],
+  [
+    'ends in the middle of its answer',
+    { answer: (response) => stream(response).end(begin), status: 502, code: 'llm_failed', title: 'Answer cut off', said: 'The begin' },
+  ],
+  [
+    'fails in the middle of its answer',
+    {
+      answer: (response) => stream(response).end(begin + event({ error: { message: 'out of memory' } })),
+      ...{ status: 502, code: 'llm_failed', title: 'Language model failed', said: 'The begin' },
+    },
+  ],
+  [
+    'writes for ever',
+    { answer: endless(chunk({ content: 'x'.repeat(8_192) })), status: 400, code: 'answer_limit', title: 'The answer is too long' },
+  ],
+  ['sends bytes for ever', { answer: endless('x'.repeat(65_536)), status: 502, code: 'llm_failed', title: 'Answer too large' }],
+  [
+    'only sends signs of life',
+    { agent: 'hasty', answer: signsOfLife, status: 504, code: 'answer_timeout', title: 'The answer took too long' },
+  ],
+  ['wants the same for ever', { answer: wants([same]), status: 400, code: 'answer_limit', title: 'Too many steps' }],
+  ['only wants tools that nobody has', { answer: wants([['drop', '{}']]), status: 400, code: 'answer_limit', title: 'Too many steps' }],
+  [
+    'wants too many tools at once',
+    { answer: wants(Array(40).fill(same)), status: 400, code: 'answer_limit', title: 'Too many uses of tools' },
+  ],
+  [
+    'has used the tokens of an answer',
+    {
+      answer: wants([same], { usage: { prompt_tokens: 400_000, completion_tokens: 1 } }),
+      ...{ status: 400, code: 'answer_limit', title: 'Too many tokens' },
+    },
+  ],
+])('an answer of a language model that %s fails, on record, over REST and as a stream', async (_, wrong) => {
+  const { agent = 'victim', answer, status, code, title, said } = wrong
+  bad.answer = answer
+  const asked = await shop.ask(agent, 'Hi')
+  expect(asked).toMatchObject({ status, body: { code, title, trace_id: expect.any(String), position: expect.any(Number) } })
+  await bad.isLeft()
+  const frames = await shop.stream(agent, 'Hi')
+  expect(frames[0]).toMatchObject({ type: 'start', trace_id: expect.any(String) })
+  expect(frames.at(-2)).toMatchObject({ type: 'error', code, error: expect.any(String) })
+  expect(frames.at(-1)).toMatchObject({ type: 'end', outcome: 'failed', position: expect.any(Number) })
+  await bad.isLeft()
+  const failed = { outcome: 'failed', error: title, provider: 'openai_compatible', model: 'bad', host: `127.0.0.1:${bad.port}` }
+  expect(await shop.answers(2)).toMatchObject([failed, failed])
+  const { position } = asked.body as { position: number }
+  const [row] = await shop.run(`SELECT outcome, question, answer FROM log.answers WHERE position = ${position}`)
+  expect(row).toEqual(['failed', 'Hi', said ?? expect.any(String)])
+})
+
+test('one answer runs twelve queries, and the language model is told so', async () => {
+  const thirteen = Array.from({ length: 13 }, (_, i) => ['sql', { query: `SELECT ${i} AS n FROM cars LIMIT 1` }] as const)
+  shop.model.script = (asked) => (resultsOf(asked).length === 0 ? calls(...thirteen) : 'Done.')
+  const { body } = await shop.ask('seller', 'How many?')
+  expect((body as { sql: string[] }).sql).toHaveLength(12)
+  expect(resultsOf(shop.model.asked[1] as never).at(-1)).toContain('it was used 12 times for this answer and is not run again')
+})
+
+test('one answer uses tools 32 times, and the language model is told so', async () => {
+  const twenty = Array(20).fill(['nothing', {}]) as ['nothing', object][]
+  shop.model.script = (asked) => (resultsOf(asked).length < 40 ? calls(...twenty) : 'Done.')
+  expect((await shop.ask('seller', 'How many?')).status).toBe(200)
+  const results = resultsOf(shop.model.asked[2] as never)
+  expect(results[31]).toContain('there is no such tool')
+  expect(results.slice(32)).toEqual(Array(8).fill(expect.stringContaining('tools were used 32 times for this answer (agentToolCallsMax)')))
+})
+
+test('an answer keeps so many bytes of the rows of a query and says so, and the model gets so many characters', async () => {
+  shop.model.script = queries((question) => question)
+  const { body } = await shop.ask('seller', `SELECT repeat('x', 300000) AS t FROM cars`)
+  expect(body).toMatchObject({ data: [{ rows: Array(3).fill(['x'.repeat(300_000)]), cut: true }] })
+  await shop.ask('seller', `SELECT repeat('x', 3000) AS t FROM cars LIMIT 20`)
+  const [result = ''] = resultsOf(shop.model.asked.at(-1) as never)
+  expect(result).toContain('20 rows; the first 7 are shown')
+  expect(result.length).toBeLessThan(17_000)
+})
