@@ -473,6 +473,7 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Tokens of one agent in a day (UTC), unless AGENT_TOKENS_PER_DAY or its own `tokens_per_day` says fewer. Beyond: 429 `tokens_spent` until the day ends.',
   projectDayMaxTokens: 'The most that PROJECT_TOKENS_PER_DAY may say. Beyond: the service does not start.',
   agentAnswersMax: 'Answers of agents under way. Beyond: 503 `busy` with Retry-After.',
+  agentAnswersPerProjectMax: 'The same for all agents of one project. Beyond: 503 `busy` with Retry-After.',
   agentAnswersPerAgentMax: 'The same for one agent. Beyond: 503 `busy` with Retry-After.',
   importAnswerMaxBytes: 'One answer that `mindledger import` reads. Beyond: its items count as unread, and the import goes on.',
   importAnswerTimeoutMs: 'How long `mindledger import` waits for one answer of the old service. Beyond: the same.',

@@ -35,6 +35,7 @@ export const agentLimits = {
   agentDayMaxTokens: 20_000_000,
   projectDayMaxTokens: 10_000_000_000,
   agentAnswersMax: 512,
+  agentAnswersPerProjectMax: 384,
   agentAnswersPerAgentMax: 256,
   // Agents in SQL
   agentQuestionsMax: 100,

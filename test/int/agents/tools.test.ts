@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { calls, contentOf, resultsOf } from '../../support/agents/scripted-model.js'
+import { calls, contentOf, queries, resultsOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { trainRent } from '../../support/models/rentals.js'
 import { send } from '../../support/service.js'
@@ -138,6 +138,52 @@ test('the tokens of a day are used up, also by answers of before a start, and no
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(shop.model.asked).toHaveLength(before)
   expect((await shop.answers())[0]).toMatchObject({ input_tokens: 2_500, output_tokens: 450, outcome: 'answered' })
+})
+
+test('an agent, and all agents of a project, have so many answers under way; other projects have their own', async () => {
+  for (const name of ['busy', 'beside']) await shop.agent(name, {})
+  await shop.run('CREATE PROJECT elsewhere')
+  const free = '/api/projects/elsewhere/agents'
+  await send(shop.url, 'POST', free, { agent: { name: 'free', model: shop.model.model } })
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  shop.model.script = async () => {
+    await held
+    return 'Hello.'
+  }
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ messages }) }
+  const open = (agent: string, count: number) =>
+    Promise.all(Array.from({ length: count }, () => fetch(`${shop.url}${shop.path(agent)}/stream`, request)))
+  const busy = (detail: string) => ({ status: 503, body: { code: 'busy', detail } })
+  const answers = await open('busy', 256)
+  expect(await shop.ask('busy', 'Hi')).toMatchObject(busy('256 answers of this agent are under way (agentAnswersPerAgentMax)'))
+  answers.push(...(await open('beside', 128)))
+  expect(await shop.ask('beside', 'Hi')).toMatchObject(busy('384 answers of this project are under way (agentAnswersPerProjectMax)'))
+  const other = send(shop.url, 'POST', `${free}/free/completions`, { messages })
+  release()
+  expect((await other).status).toBe(200)
+  const ends = await Promise.all(answers.map(async (answer) => (await answer.text()).includes('"outcome":"answered"')))
+  expect(ends).toEqual(Array(384).fill(true))
+  expect((await shop.ask('busy', 'Hi')).status).toBe(200)
+})
+
+test('the record of an answer names the versions of its agent and skills, the model with its host, and how long it took', async () => {
+  const skills = '/api/projects/shop/skills'
+  const params = { database: 'files', tables: ['rentals'], description: 'Homes to let.' }
+  await send(shop.url, 'POST', skills, { skill: { name: 'homes', type: 'sql', params } })
+  await send(shop.url, 'PUT', `${skills}/homes`, { skill: { params: { ...params, description: 'Homes.' } } })
+  await shop.agent('recorded', { skills: ['homes'] })
+  shop.model.script = queries(() => 'SELECT count(*) AS n FROM rentals', 'Some.')
+  expect((await shop.ask('recorded', 'How many?')).body).toMatchObject({ outcome: 'answered' })
+  const [[skill] = []] = await shop.run(`SELECT stream FROM log.resources WHERE kind = 'skill' AND name = 'homes'`)
+  const [answer] = await shop.answers()
+  expect(answer).toMatchObject({
+    ...{ version: 1, purpose: 'completion', conversation: null, skills: [{ skill, version: 2 }], models: [], knowledge_bases: [] },
+    ...{ provider: 'openai_compatible', model: 'scripted', host: new URL(shop.model.server.url).host, error: null },
+    ...{ first_token_ms: expect.any(Number), duration_ms: expect.any(Number) },
+  })
+  expect(answer?.['duration_ms']).toBeGreaterThanOrEqual(Number(answer?.['first_token_ms']))
 })
 
 test('check=true creates an agent only if its language model answers', async () => {
