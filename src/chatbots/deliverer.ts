@@ -138,8 +138,9 @@ export class Deliverer {
     if (!work.lease.isHeld) return endedElsewhere
     const begins = { type: 'BeginDelivery' as const, data: { conversation: conversation.stream, ...delivery } }
     if (!(await this.#begin(work, begins, payloads))) return 'more'
-    const outgoing = { reply: delivery.reply, status: 'answered', text: given.content, address: said.address } as const
-    const attempt = await outlet.post(outgoing, this.options.patience)
+    const { content: text, note } = given
+    const outgoing = { reply: delivery.reply, status: 'answered', text, address: said.address } as const
+    const attempt = await outlet.post({ ...outgoing, ...(note !== undefined && { note }) }, this.options.patience)
     return attempt.end === 'sent' ? this.#sent(work, delivery, given) : this.#settle(work, delivery, attempt)
   }
 

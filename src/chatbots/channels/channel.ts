@@ -22,8 +22,8 @@ export type InboundMessage = {
 /** The content of a request to a webhook: a message, a check that needs an answer at once, or nothing for a chatbot. */
 export type Arrival = { message: InboundMessage } | { challenge: string } | { ignored: string }
 
-/** An outgoing text: an answer, or the notice that there is none. `reply` is its id. */
-export type OutboundMessage = { reply: string; status: 'answered' | 'failed'; text: string; address: JsonObject }
+/** An outgoing text: an answer, or the notice that there is none. `reply` is its id; for `note` see `noteOf`. */
+export type OutboundMessage = { reply: string; status: 'answered' | 'failed'; text: string; note?: string; address: JsonObject }
 
 /**
  * The result of one try to deliver. `later`: the chat service certainly did not accept it, but may accept it later. `unknown`: nobody knows

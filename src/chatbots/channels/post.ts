@@ -1,6 +1,6 @@
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Attempt, Fetch } from './channel.js'
+import type { Attempt, Fetch, OutboundMessage } from './channel.js'
 
 /** The answer of a chat service to a call: its status, the wait that it asks for, and its body if that was JSON. */
 export type PostReply = { status: number; afterMs: number | undefined; body: unknown }
@@ -62,6 +62,13 @@ export const judgedByStatus = ({ status, afterMs }: PostReply): Attempt => {
   return passing ? { end: 'later', error, ...(afterMs !== undefined && { afterMs }) } : { end: 'refused', error }
 }
 
-/** A text within the limit, cut at its end if necessary. */
-export const fitting = (text: string, maxChars: number): string =>
-  text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`
+/**
+ * The text of a message within the limit, cut at its end if necessary, and its note as a paragraph below it.
+ *
+ * @example fitting({ text: 'There are 42.', note: 'No query was run …' }, 4_096) // 'There are 42.\n\nNo query was run …'
+ */
+export const fitting = ({ text, note }: Pick<OutboundMessage, 'text' | 'note'>, maxChars: number): string => {
+  const below = note === undefined ? '' : `\n\n${note}`
+  const most = maxChars - below.length
+  return (text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`) + below
+}

@@ -113,8 +113,8 @@ const judge = (said: PostReply): Attempt => {
  */
 export const slackChannel = (params: ChannelParams, call: Fetch): Channel => {
   const base = apiUrl(params, 'https://slack.com/api')
-  const send = ({ text, address }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
-    const body = { ...address, text: escaped(fitting(text, limits.slackMessageMaxChars)), unfurl_links: false, unfurl_media: false }
+  const send = ({ address, ...said }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
+    const body = { ...address, text: escaped(fitting(said, limits.slackMessageMaxChars)), unfurl_links: false, unfurl_media: false }
     const headers = { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${textParam(params, 'token')}` }
     return post(call, `${base}/chat.postMessage`, { method: 'POST', headers, body: JSON.stringify(body) }, signal, judge)
   }

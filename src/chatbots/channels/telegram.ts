@@ -76,11 +76,11 @@ const judge = (said: PostReply): Attempt => {
 /** Telegram: updates have the secret token from `setWebhook`, and answers go out by `sendMessage`. */
 export const telegramChannel = (params: ChannelParams, call: Fetch): Channel => {
   const base = apiUrl(params, 'https://api.telegram.org')
-  const send = ({ text, address }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
+  const send = ({ address, ...said }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
     const { message_id, ...to } = address
     const body = {
       ...to,
-      text: fitting(text, limits.telegramMessageMaxChars),
+      text: fitting(said, limits.telegramMessageMaxChars),
       reply_parameters: { message_id, allow_sending_without_reply: true },
       link_preview_options: { is_disabled: true },
     }

@@ -64,8 +64,8 @@ const read = (body: unknown, header: ReadHeader): Arrival => {
 export const webhookChannel = (params: ChannelParams, call: Fetch): Channel => {
   const url = textParam(params, 'reply_url')
   const secret = params['secret']
-  const send = async ({ reply, status, text, address }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
-    const body = Buffer.from(JSON.stringify({ ...address, reply, status, text }))
+  const send = async ({ reply, status, text, note, address }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
+    const body = Buffer.from(JSON.stringify({ ...address, reply, status, text, note }))
     const time = String(Math.floor(Date.now() / 1_000))
     const headers = {
       'content-type': 'application/json',

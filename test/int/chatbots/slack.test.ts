@@ -10,6 +10,8 @@ let at: Awaited<ReturnType<typeof startChatting>>
 let slack: ChatService
 let hook: string
 let count = 0
+/** How an answer of an agent without data ends. */
+const note = '\n\nNo query was run and nothing was retrieved for this answer.'
 
 beforeAll(async () => {
   slack = await startChatService()
@@ -45,14 +47,14 @@ test('Slack verifies the address, and only with a signature', async () => {
     expect((await deliver(challenge, headers)).status).toBe(401)
 })
 
-test('a mention is acknowledged at once and answered in its thread, without mentions of its own', async () => {
+test('a mention is acknowledged at once and answered in its thread, without mentions of its own, and says that it has no rows behind it', async () => {
   const before = slack.calls.length
   expect(await deliver(event({ text: '<@UBOT> how many &lt;rooms&gt;?', ts: '1.1' }))).toMatchObject({ status: 200, body: { ok: true } })
   await until(() => slack.calls.length === before + 1)
   expect(slack.calls.at(-1)).toMatchObject({
     path: '/chat.postMessage',
     headers: { authorization: 'Bearer xoxb-1' },
-    body: { channel: 'C1', thread_ts: '1.1', text: '&lt;!channel&gt; how many &lt;rooms&gt;? &amp; more' },
+    body: { channel: 'C1', thread_ts: '1.1', text: `&lt;!channel&gt; how many &lt;rooms&gt;? &amp; more${note}` },
   })
   expect(at.agent.asked.at(-1)).toBe('how many <rooms>?')
 })
@@ -141,10 +143,10 @@ test('a stopped chatbot acknowledges and ignores, and messages that wait are ans
   expect([refused.status, refused.headers.get('x-slack-no-retry')]).toEqual([200, '1'])
   expect(await received()).toBe(before)
   release()
-  await until(() => slack.calls.at(-1)?.body['text'] === 'first')
+  await until(() => slack.calls.at(-1)?.body['text'] === `first${note}`)
   expect(at.agent.asked).not.toContain('second')
   await send(at.url, 'PUT', path, { chatbot: { is_running: true } })
-  await until(() => slack.calls.at(-1)?.body['text'] === 'second')
+  await until(() => slack.calls.at(-1)?.body['text'] === `second${note}`)
 })
 
 test('people get a short notice when the agent fails: once, in their thread, and without what went wrong', async () => {

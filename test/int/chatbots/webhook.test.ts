@@ -125,7 +125,11 @@ test('with a reply_url the answer is posted there, signed, and to no address tha
   await until(() => receiver.calls.length === 1)
   const [call] = receiver.calls
   const headers = call?.headers ?? {}
-  expect(call).toMatchObject({ path: '/replies', body: { conversation: 'c-1', status: 'answered', text: 'You said: post it' } })
+  const note = 'No query was run and nothing was retrieved for this answer.'
+  expect(call).toMatchObject({
+    path: '/replies',
+    body: { conversation: 'c-1', status: 'answered', text: 'You said: post it', note },
+  })
   const id = String(headers['webhook-id'])
   expect(headers['webhook-signature']).toBe(
     webhookHeaders(secret, id, call?.raw ?? '', Number(headers['webhook-timestamp']))['webhook-signature'],
