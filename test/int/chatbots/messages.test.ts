@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { send, sql } from '../../support/service.js'
 import { startChatting } from '../../support/chatbots/chatting.js'
+import { calls } from '../../support/agents/scripted-model.js'
+import { framesOf } from '../../support/agents/shop.js'
 
 let at: Awaited<ReturnType<typeof startChatting>>
 const path = '/api/projects/mindsdb/chatbots/desk'
@@ -87,4 +89,53 @@ test('SQL shows conversations and messages with what became of each, also as it 
   expect((await sql(at.url, `SELECT kind, project FROM log.resources WHERE stream = '${conversation}'`)).data).toEqual([
     ['conversation', null],
   ])
+})
+
+test('a stream has the ids, each tool, the text and the whole answer; it is the same message with the same key', async () => {
+  at.agent.says((_, earlier) => (earlier.length === 0 ? calls(['nothing', { a: 1 }]) : 'There are none.'))
+  const stream = async () => {
+    const { status, type, body } = await send(at.url, 'POST', `${path}/messages/stream`, { text: 'streamed' }, { 'idempotency-key': 'k-s' })
+    expect([status, type]).toEqual([200, expect.stringMatching(/^text\/event-stream/)])
+    return framesOf(String(body))
+  }
+  const frames = await stream()
+  const [start] = frames
+  expect(frames.filter(({ type }) => type !== 'data')).toMatchObject([
+    { type: 'start', conversation: expect.any(String), message: expect.any(String) },
+    { type: 'context', trace_id: expect.any(String) },
+    { type: 'step', tool: 'nothing', input: '{"a":1}' },
+    { type: 'result', tool: 'nothing', failed: true, content: expect.stringContaining('there is no such tool') },
+    { ...start, type: 'answer', content: 'There are none.', status: 'answered', answer: { text: 'There are none.', queries: [] } },
+    { type: 'end' },
+  ])
+  expect(frames.flatMap(({ type, text }) => (type === 'data' ? [text] : [])).join('')).toBe('There are none.')
+  const asked = at.agent.asked.length
+  expect(await stream()).toEqual([start, ...frames.slice(-2)])
+  expect(at.agent.asked).toHaveLength(asked)
+})
+
+test('a stream whose agent fails ends with the error and the notice', async () => {
+  at.agent.says(() => ({ error: { message: 'no such model' }, status: 400 }))
+  const { body } = await send(at.url, 'POST', `${path}/messages/stream`, { text: 'fail' })
+  expect(framesOf(String(body)).slice(-2)).toMatchObject([
+    { type: 'error', content: 'Request refused', status: 'failed', reason: 'agent', notice: expect.stringMatching(/^Sorry/) },
+    { type: 'end' },
+  ])
+})
+
+test.each([
+  [0, ['0', '0', '0']],
+  [1, ['0', '2', '2']],
+])('the param history %i is the number of earlier turns, each with its answer, that an agent gets', async (history, expected) => {
+  const name = `history_${history}`
+  await at.chatbot(name, 'webhook', { secret: 'a secret that nobody guesses' }, { params: { history } })
+  at.agent.says((_, earlier) => String(earlier.length))
+  const heard: unknown[] = []
+  let conversation: string | undefined
+  for (const text of ['one', 'two', 'three']) {
+    const { body } = await send(at.url, 'POST', `/api/projects/mindsdb/chatbots/${name}/messages`, { text, conversation })
+    conversation = (body as Answer).conversation
+    heard.push((body as Answer).answer?.text)
+  }
+  expect(heard).toEqual(expected)
 })
