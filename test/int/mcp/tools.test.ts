@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { until } from '../../support/until.js'
 import { generations, oldClient, type McpClient } from '../../support/mcp.js'
+import { queries, ScriptedModel } from '../../support/agents/scripted-model.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
@@ -254,4 +255,62 @@ test('with MCP_WRITE=true a client writes, and the events say how they came', as
     await client.close()
     await other.stop()
   }
+})
+
+describe('agents and knowledge bases', () => {
+  const model = new ScriptedModel()
+  beforeAll(async () => {
+    await model.start()
+    const agent = { name: 'clerk', model: model.model, skills: ['sales'] }
+    expect((await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent })).status).toBe(201)
+    await sql(at.url, `CREATE KNOWLEDGE_BASE docs USING metadata_columns = ['room']`)
+    const rows = `('a', 'The lamp of the hall', 'hall'), ('b', 'The lamp of the attic', 'attic')`
+    await sql(at.url, `INSERT INTO docs (id, content, room) VALUES ${rows}`)
+  })
+  afterAll(() => model.stop())
+
+  test.each(generations)('are asked and searched by a client of $name, on record', async ({ connect }) => {
+    const client = await connect(at.url)
+    // Now it checks each answer with the tool's output schema.
+    await client.tools()
+    const query = 'SELECT count(*) AS n FROM rentals'
+    model.script = queries(() => query, 'There are 240.')
+    const history = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello.' },
+    ]
+    const { data, isError } = await client.call('ask_agent', { agent: 'clerk', question: 'How many?', history })
+    expect([isError, data]).toMatchObject([
+      false,
+      {
+        ...{ answer_id: expect.any(String), position: expect.any(Number), outcome: 'answered', answer: 'There are 240.' },
+        ...{ queries: [{ sql: query, columns: ['n'], rows: [[240]], cut: false }], truncated: false },
+      },
+    ])
+    expect(data).not.toHaveProperty('note')
+    expect(model.asked.at(-1)?.messages.slice(1, 4)).toMatchObject([...history, { role: 'user', content: 'How many?' }])
+    const record = await sql(at.url, `SELECT source, purpose, question FROM log.answers WHERE position = ${String(data?.['position'])}`)
+    expect(record.data).toEqual([['mcp', 'tool', 'How many?']])
+    model.script = () => ({ error: { message: 'no such key' }, status: 401 })
+    const failed = await client.call('ask_agent', { agent: 'clerk', question: 'How many?' })
+    expect([failed.isError, failed.text, failed.meta['mindledger/problem']]).toMatchObject([
+      true,
+      expect.stringContaining('refuses the key'),
+      { code: 'llm_failed' },
+    ])
+    expect((await client.call('ask_agent', { agent: 'nobody', question: 'Hi' })).text).toMatch(/Agent not found/)
+
+    const filters = [{ column: 'room', op: '=', value: 'attic' }]
+    const found = await client.call('search_knowledge', { knowledge_base: 'docs', content: 'lamp', filters })
+    expect([found.isError, found.data]).toMatchObject([
+      false,
+      {
+        chunks: [{ id: 'b', content: 'The lamp of the attic', metadata: { room: 'attic' }, relevance: expect.any(Number), distance: null }],
+        ...{ position: expect.any(Number), truncated: false },
+      },
+    ])
+    expect((await client.call('search_knowledge', { knowledge_base: 'docs', content: 'lamp', limit: 1 })).data?.['chunks']).toHaveLength(1)
+    expect((await client.call('search_knowledge', { knowledge_base: 'nothing', content: 'lamp' })).text).toMatch(/Knowledge base not found/)
+    await client.close()
+  })
 })
