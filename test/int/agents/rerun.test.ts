@@ -263,6 +263,26 @@ describe('the command', () => {
     expect(await commandHere(['rerun', '--query', 'DROP TABLE files.cars'], env())).toMatchObject({ code: 2, err: expect.any(String) })
     expect(await shop.run('SELECT count(*) FROM files.cars')).toEqual([[40]])
   })
+
+  test('takes a model, a version, a position and what is replayed, and shows rows, tokens and time', async () => {
+    const position = await asked('Way 1?')
+    const usage = { prompt_tokens: 50, completion_tokens: 7 }
+    shop.model.script = (request) => {
+      const [result] = resultsOf(request)
+      if (result === undefined) return Object.assign(calls(['sql', { query: 'SELECT min(id) AS other FROM cars' }]), { usage })
+      return { content: `${request.model}: ${/\[\d+\]|not asked/.exec(result)?.[0]}`, usage }
+    }
+    const told = (...options: string[]) => commandHere(['rerun', String(position), ...options], env())
+    const says = (text: string) => ({ code: 1, out: expect.stringContaining(`- There are forty.\n+ ${text}`) })
+    expect(await told('--model', 'other')).toMatchObject(says('other: not asked'))
+    const live = await told('--replay', 'tools', '--live-tools')
+    expect(live).toMatchObject(says('scripted: [0]'))
+    expect(live.out).toMatch(/^\d+ +\| different \| different \| different, 1 → 1 rows +\| \d+ → 114 +\| [\d.]+ → [\d.]+ ms$/m)
+    expect(await told('--replay', 'nothing', '--agent-version', '1')).toMatchObject(says('scripted: [0]'))
+    expect(await told('--replay', 'nothing', '--as-of', String(position))).toMatchObject(says('scripted: [0]'))
+    expect(await told('--agent-version', '9')).toMatchObject({ code: 2, err: expect.any(String) })
+    expect(await told('--replay', 'all')).toMatchObject({ code: 2, err: expect.stringContaining('--replay takes') })
+  })
 })
 
 describe('a request that is sent again with its key', () => {
