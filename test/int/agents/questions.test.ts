@@ -1,11 +1,17 @@
 import { DuckDBDecimalType, DuckDBListType, DuckDBStructType, type DuckDBConnection, type DuckDBType, type Json } from '@duckdb/node-api'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { someAtOnce } from '../../../src/basics/concurrency/some-at-once.js'
 import { queries } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { duck } from '../../support/connections/answers.js'
+import { temporaryDirectory } from '../../support/service.js'
 
 const shop = new AgentShop()
+const place = temporaryDirectory()
+/** A database of SQLite: the test and the service read it side by side. */
+const plant = new Database(join(place.path, 'plant.db'))
 
 /** Ten schemas: a fact table and one that it refers to, with types and names that differ, and a view over both. */
 const schemas = Array.from({ length: 10 }, (_, n) => {
@@ -67,7 +73,12 @@ const answerAlone = async (query: string) => {
 }
 
 beforeAll(async () => {
-  await shop.start()
+  const rows = 'WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 199) SELECT i, i % 4, i * 1.25'
+  plant.exec('CREATE TABLE kinds (id INTEGER, label TEXT); CREATE TABLE orders (id INTEGER, kind INTEGER, amount REAL, note TEXT)')
+  plant.exec(`INSERT INTO kinds VALUES (0, 'red'), (1, 'grün'), (2, 'it''s'), (3, NULL)`)
+  plant.exec(`INSERT INTO orders ${rows}, CASE WHEN i % 7 = 0 THEN NULL ELSE 'note ' || i END FROM n`)
+  await shop.start({ CONNECTION_FILES: place.path })
+  await shop.run(`CREATE DATABASE plant WITH ENGINE = 'sqlite', PARAMETERS = {"path": "plant.db"}`)
   alone = await duck()
   for (const schema of ['files', 'shop']) await alone.run(`CREATE SCHEMA ${schema}`)
   await alone.run("SET search_path = 'files'")
@@ -77,10 +88,13 @@ beforeAll(async () => {
       await alone.run(statement)
     }
   await shop.agent('analyst', { data: { tables: ['files.*', 'shop.*'] } })
+  await shop.agent('clerk', { data: { tables: ['plant.*'] } })
 })
 afterAll(async () => {
   await shop.stop()
   alone.closeSync()
+  plant.close()
+  place.remove()
 })
 
 test('for a hundred questions over ten schemas an answer has exactly the rows that the query gives, over REST, as a stream and in SQL', async () => {
@@ -99,6 +113,25 @@ test('for a hundred questions over ten schemas an answer has exactly the rows th
   })
   const recorded = await shop.answers(300)
   expect(recorded.map(({ outcome }) => outcome)).toEqual(Array(300).fill('answered'))
+})
+
+test.each([
+  'SELECT count(*) AS n FROM plant.orders',
+  'SELECT count(*) AS n FROM orders WHERE note IS NULL',
+  'SELECT kind, count(*) AS n, sum(amount) AS total FROM plant.orders GROUP BY kind ORDER BY kind',
+  `SELECT id, amount, note FROM plant.orders WHERE note LIKE '%1' AND amount > 30 ORDER BY id DESC LIMIT 7`,
+  'SELECT k.label, max(o.amount) AS most FROM plant.orders AS o JOIN plant.kinds AS k ON k.id = o.kind GROUP BY k.label ORDER BY most',
+  'SELECT id FROM plant.orders WHERE amount > (SELECT avg(amount) FROM plant.orders) ORDER BY id',
+  'WITH o AS (SELECT kind, row_number() OVER (PARTITION BY kind ORDER BY id DESC) AS place, id FROM plant.orders) SELECT * FROM o WHERE place <= 2 ORDER BY id',
+])('an answer over a connected database has exactly the rows that the database itself gives: %s', async (query) => {
+  const itself = plant.prepare(query.replaceAll('plant.', '')).raw()
+  const expected = [{ sql: query, columns: itself.columns().map(({ name }) => name), rows: itself.all(), cut: false }]
+  expect(expected[0]?.rows).not.toEqual([])
+  shop.model.script = queries((question) => question)
+  expect((await shop.ask('clerk', query)).body).toMatchObject({ outcome: 'answered', sql: [query], data: expected })
+  const [[context] = []] = await shop.run(`SELECT context FROM shop.clerk WHERE question = '${query.replaceAll("'", "''")}'`)
+  expect(JSON.parse(String(context))).toMatchObject({ outcome: 'answered', queries: expected })
+  expect((await shop.stream('clerk', query)).find(({ type }) => type === 'answer')).toMatchObject({ outcome: 'answered', data: expected })
 })
 
 test('an agent with many tables is told those that fit the question, and may ask for others', async () => {
