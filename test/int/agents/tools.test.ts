@@ -186,6 +186,18 @@ test('the record of an answer names the versions of its agent and skills, the mo
   expect(answer?.['duration_ms']).toBeGreaterThanOrEqual(Number(answer?.['first_token_ms']))
 })
 
+test('an agent without a model of its own is answered by default_llm, at its address', async () => {
+  const agent = { name: 'modest', data: { tables: ['files.rentals'] } }
+  expect((await send(shop.url, 'POST', '/api/projects/shop/agents', { agent })).status).toBe(201)
+  expect(await shop.ask('modest', 'How many?')).toMatchObject({ status: 502, body: { code: 'llm_failed' } })
+  const default_llm = { ...shop.model.model, model_name: 'house', temperature: 0.5 }
+  expect((await send(shop.url, 'PUT', '/api/config', { default_llm })).status).toBe(200)
+  shop.model.script = queries(() => 'SELECT count(*) AS n FROM rentals', 'Some.')
+  expect((await shop.ask('modest', 'How many?')).body).toMatchObject({ outcome: 'answered', message: { content: 'Some.' } })
+  expect(shop.model.asked[0]).toMatchObject({ model: 'house', temperature: 0.5 })
+  expect((await shop.answers())[0]).toMatchObject({ provider: 'openai_compatible', model: 'house', outcome: 'answered' })
+})
+
 test('check=true creates an agent only if its language model answers', async () => {
   const create = (name: string, model: object) => send(shop.url, 'POST', '/api/projects/shop/agents?check=true', { agent: { name, model } })
   shop.model.script = () => 'OK'

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { queries, ScriptedModel } from '../../support/agents/scripted-model.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
 import { send, startTestService } from '../../support/service.js'
 
@@ -140,6 +141,28 @@ test('the JavaScript client of the repository makes projects, asks agents, uploa
       body: { hint: expect.stringContaining('CREATE MODEL') },
     })
   await lower('DROP PROJECT side')
+})
+
+test('the JavaScript client of the repository reads an answer of an agent, and its context', async () => {
+  const model = new ScriptedModel()
+  await model.start()
+  const project = '/api/projects/mindsdb'
+  const skill = { name: 'flats', type: 'sql', params: { database: 'files', tables: ['rentals'] } }
+  const { base_url, api_key } = model.model
+  const params = { base_url, api_key, return_context: true }
+  const agent = { name: 'clerk', model_name: 'scripted', provider: 'openai_compatible', skills: ['flats'], params }
+  try {
+    await send(at.url, 'POST', `${project}/skills`, { skill })
+    expect((await send(at.url, 'POST', `${project}/agents`, { agent })).status).toBe(201)
+    model.script = queries(() => 'SELECT count(*) AS n FROM rentals', 'There are 60.')
+    const messages = [{ question: 'How many flats?', answer: null }]
+    const { status, body } = await send(at.url, 'POST', `${project}/agents/clerk/completions`, { messages })
+    expect([status, body]).toMatchObject([200, { message: { content: 'There are 60.', context: [expect.stringContaining('[60]')] } }])
+  } finally {
+    await send(at.url, 'DELETE', `${project}/agents/clerk`)
+    await send(at.url, 'DELETE', `${project}/skills/flats`)
+    await model.stop()
+  }
 })
 
 test('the Python client raises what an agent’s stream and a connection’s query cannot do', async () => {

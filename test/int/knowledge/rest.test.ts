@@ -1,10 +1,16 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { trainRent } from '../../support/models/rentals.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { send, sql, startTestService, temporaryDirectory } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
-beforeAll(async () => void (at = await startTestService()))
-afterAll(() => at.stop())
+const place = temporaryDirectory()
+beforeAll(async () => void (at = await startTestService({ CONNECTION_FILES: place.path })))
+afterAll(async () => {
+  await at.stop()
+  place.remove()
+})
 
 const path = '/api/projects/mindsdb/knowledge_bases'
 const call = (method: string, rest = '', body?: object, headers = {}) => send(at.url, method, `${path}${rest}`, body, headers)
@@ -100,6 +106,10 @@ describe('documents', () => {
     expect(await search('docs', 'does a dog run?')).toMatchObject([{ id: 'a', chunk_id: 'a:1of1:0to23', metadata: { year: 2020 } }])
     expect(await search('docs', 'dogs cats', { metadata: { year: 2021 } })).toMatchObject([{ id: 'b' }])
     expect(await search('docs', 'dogs cats', { limit: 1 })).toHaveLength(1)
+    // Keywords are searched for beside the question.
+    expect(await search('docs', 'where to rest')).toEqual([])
+    for (const keywords of ['sofa', ['sofa', 'cushion']])
+      expect(await search('docs', 'where to rest', { keywords })).toMatchObject([{ id: 'b' }])
   })
 
   test('with an id that is there take the place of the ones before; or stand beside them, or are left out, as it is asked', async () => {
@@ -141,6 +151,20 @@ describe('documents', () => {
       status: 400,
       body: { detail: expect.stringContaining('there is no column content') },
     })
+  })
+
+  test('come from the tables of a connected database, over REST and in SQL', async () => {
+    const lite = new Database(join(place.path, 'wiki.db'))
+    lite.exec('CREATE TABLE pages (ref TEXT, body TEXT, year INTEGER)')
+    lite.exec(`INSERT INTO pages VALUES ('p1', 'Tapirs swim well', 2020), ('p2', 'Okapis are shy', 2021)`)
+    lite.close()
+    await sql(at.url, `CREATE DATABASE wiki WITH ENGINE = 'sqlite', PARAMETERS = {"path": "wiki.db"}`)
+    await create('connected')
+    const query = 'SELECT ref AS id, body AS content, year FROM wiki.pages WHERE year ='
+    expect((await call('PUT', '/connected', { knowledge_base: { query: `${query} 2020` } })).status).toBe(200)
+    expect((await sql(at.url, `INSERT INTO connected ${query} 2021`)).error_message).toBeUndefined()
+    expect(await search('connected', 'tapir')).toMatchObject([{ id: 'p1', content: 'Tapirs swim well', metadata: { year: 2020 } }])
+    expect(await search('connected', 'okapi')).toMatchObject([{ id: 'p2', content: 'Okapis are shy', metadata: { year: 2021 } }])
   })
 
   test('are inserted only at the version that is expected, and with no settings beside them', async () => {
