@@ -198,6 +198,22 @@ test('an agent without a model of its own is answered by default_llm, at its add
   expect((await shop.answers())[0]).toMatchObject({ provider: 'openai_compatible', model: 'house', outcome: 'answered' })
 })
 
+test('one use of a model predicts a hundred rows, and one search gives twenty chunks', async () => {
+  const rows = Array.from({ length: 101 }, (_, i) => ({ sqft: 500 + i, location: 'good', rooms: 2 }))
+  await shop.run('CREATE KNOWLEDGE_BASE shop.lamps_sold')
+  await shop.run("INSERT INTO shop.lamps_sold SELECT 'n' || i AS id, 'lamp number ' || i AS content FROM range(30) AS t(i)")
+  await shop.agent('greedy', { data: { models: ['rent'], knowledge_bases: ['lamps_sold'] } })
+  shop.model.script = (asked) =>
+    resultsOf(asked).length > 0
+      ? 'That is all.'
+      : calls(['predict', { rows }], ['predict', { rows: rows.slice(1) }], ['search_knowledge', { query: 'lamp', limit: 100 }])
+  expect((await shop.ask('greedy', 'All?')).body).toMatchObject({ outcome: 'answered' })
+  expect(resultsOf(shop.model.asked[1] as never)[0]).toContain('at most 100 rows are predicted at once (agentPredictMaxRows)')
+  expect((await shop.answers())[0]).toMatchObject({
+    steps: [{}, { kind: 'predict', outcome: 'failed' }, { kind: 'predict', rows: 100 }, { kind: 'search', rows: 20 }, {}],
+  })
+})
+
 test('check=true creates an agent only if its language model answers', async () => {
   const create = (name: string, model: object) => send(shop.url, 'POST', '/api/projects/shop/agents?check=true', { agent: { name, model } })
   shop.model.script = () => 'OK'

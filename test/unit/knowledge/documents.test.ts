@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { pageText } from '../../../src/knowledge/documents/page-text.js'
+import { limits } from '../../../src/basics/limits.js'
 import { documentOf, emptyRows } from '../../../src/knowledge/documents/documents.js'
+import { Knowledge } from '../../../src/knowledge/knowledge.js'
+import { DocumentWriter } from '../../../src/knowledge/write-documents.js'
+import { unlimited } from '../../../src/llm/tokens/daily-token-quotas.js'
 
 const plain = { content_columns: [], metadata_columns: [], id_column: null }
 
@@ -68,5 +72,59 @@ describe('a page', () => {
   test('whose elements are opened again in each block is refused before it fills the memory', () => {
     expect(pageText(`<div>${open}</div>${'<div>x</div>'.repeat(10)}`).text.replaceAll(/\s/g, '')).toBe('x'.repeat(10))
     expect(() => pageText(`<div>${open}</div>${'<div>x</div>'.repeat(10_000)}`)).toThrow(/more than 500000 elements/)
+  })
+})
+
+describe('a knowledge base', () => {
+  const state = { ...plain, project: 'p', embedding_model: null, chunking: { size: 1_000, overlap: 0 }, params: {} }
+  const base = { stream: 'kb', version: 1, state }
+  const origin = { actor: 'me', source: 'rest', request: 'r', correlation: null, causation: null } as const
+  const document = { id: 'a', content: 'x', metadata: {} }
+  const embedding = { provider: 'openai', model: 'small', host: 'localhost:1', embed: () => Promise.reject(new Error('it was asked')) }
+
+  /** Writes one document of one chunk beside the chunks that are there. */
+  const write = (facts: { chunks: number; dimensions: number | null }, more: object = {}) => {
+    const ledger = {
+      log: { streamVersion: async () => 0 },
+      vault: { seal: () => ({ hash: 'h' }) },
+      executeAll: async () => ({ positions: [7] }),
+    }
+    const embedders = { embed: (model: typeof embedding) => model.embed() }
+    const indexes = { ask: async () => ({ facts }) }
+    const writer = new DocumentWriter({ ledger, indexes, embedders, spendingOfProject: () => unlimited } as never)
+    return writer.write([document], {
+      ...{ base, source: 'rows', mode: 'add', chunking: base.state.chunking, embedding: undefined, origin, ...more },
+      signal: new AbortController().signal,
+    } as never)
+  }
+
+  test('has so many chunks', async () => {
+    expect(await write({ chunks: limits.knowledgeMaxChunks - 1, dimensions: null })).toMatchObject({ chunks: 1, positions: [7] })
+    const chunks = limits.knowledgeMaxChunks
+    await expect(write({ chunks, dimensions: null })).rejects.toMatchObject({
+      code: 'too_large',
+      detail: expect.stringContaining(`would have ${chunks + 1} chunks`),
+    })
+  })
+
+  test('has so many bytes of vectors, and no model is paid for more', async () => {
+    const chunks = limits.knowledgeVectorsMaxBytes / 4_096
+    await expect(write({ chunks: chunks - 1, dimensions: 1_024 }, { embedding })).rejects.toThrow('it was asked')
+    await expect(write({ chunks, dimensions: 1_024 }, { embedding })).rejects.toMatchObject({
+      code: 'too_large',
+      detail: expect.stringContaining(`would have ${limits.knowledgeVectorsMaxBytes + 4_096} bytes`),
+    })
+  })
+
+  test('takes so many documents at once', async () => {
+    function* rows() {
+      for (let i = 0; i <= limits.knowledgeInsertMaxDocuments; i++) yield { content: '' }
+    }
+    const knowledge = new Knowledge({} as never)
+    const insertion = { knowledgeBase: base, source: 'rows', rows: rows(), mode: 'add', isAtomic: true, origin }
+    await expect(knowledge.insert(insertion as never)).rejects.toMatchObject({
+      code: 'too_large',
+      detail: `an insert takes at most ${limits.knowledgeInsertMaxDocuments} documents; 0 were inserted and stay`,
+    })
   })
 })
