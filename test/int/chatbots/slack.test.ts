@@ -114,6 +114,15 @@ test('a rate limit and a failing server are waited for, and the answer is sent o
   expect((await at.events('DeliveryDeferred')).length).toBeGreaterThanOrEqual(2)
 })
 
+test('an answer that Slack never takes is sent six times', async () => {
+  const before = slack.calls.length
+  for (let i = 0; i < 6; i++) slack.next({ status: 429, headers: { 'retry-after': '0' }, body: { ok: false, error: 'ratelimited' } })
+  await direct('never')
+  expect(await settled()).toMatchObject({ type: 'DeliveryFailed', reason: 'unreachable' })
+  expect(slack.calls.length).toBe(before + 6)
+  expect(at.agent.asked.filter((question) => question === 'never')).toHaveLength(1)
+})
+
 test('what Slack refuses, and a connection that breaks off, are marked and not sent again', async () => {
   const before = slack.calls.length
   slack.next({ body: { ok: false, error: 'channel_not_found' } })

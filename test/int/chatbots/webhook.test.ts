@@ -120,6 +120,22 @@ test('a body that is cut off is recorded as nothing', async () => {
   expect(await received()).toBe(before + 1)
 })
 
+test('so many requests are read at once, and others are told to come again', async () => {
+  const { hostname, port } = new URL(at.url)
+  const open = Array.from({ length: 256 }, () => {
+    const sent = request({ hostname, port, path: hook, method: 'POST', agent: false, headers: { ...good(), 'content-length': '500' } })
+    sent.on('error', () => undefined)
+    sent.write('{')
+    return sent
+  })
+  const unsigned = () => post(hook, body, without('webhook-signature'))
+  await until(async () => (await unsigned()).status === 503)
+  expect(await unsigned()).toMatchObject({ status: 503, body: { code: 'busy', detail: expect.stringContaining('webhookRequestsMax') } })
+  for (const sent of open) sent.destroy()
+  await until(async () => (await unsigned()).status === 401)
+  expect((await say(hook, 'after many')).status).toBe(200)
+})
+
 test('with a reply_url the answer is posted there, signed, and to no address that a request names', async () => {
   expect(await say(posting, 'post it')).toMatchObject({ status: 202, body: { status: 'waiting' } })
   await until(() => receiver.calls.length === 1)
