@@ -1,8 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { TableLinks } from '../../../src/agents/prompt/link.js'
+import { fitting } from '../../../src/agents/prompt/prompt.js'
+import { tableText } from '../../../src/agents/prompt/table-text.js'
 import { grantsOf } from '../../../src/agents/scope/grants.js'
 import { resourcesNamed } from '../../../src/agents/scope/resources-named.js'
+import { scopeOf } from '../../../src/agents/scope/scope.js'
+import { sqlTool } from '../../../src/agents/tools/sql-tool.js'
 
 const names = (n: number, prefix = 't') => Array.from({ length: n }, (_, i) => `${prefix}${i}`)
 const most = limits.agentNamesMax
@@ -61,4 +65,38 @@ test('tables that a question is about come first, and changed columns count', ()
   expect(first(plain, table('bb', '1', ['orderedAt']))).toBe('bb')
   expect(first(plain, table('bb', '2', ['y']))).toBe('aa')
   expect(first(plain, table('bb', '2', ['y']), table('customer', '1', []))).toBe('customer')
+})
+
+test('an agent may read so many tables, and is told that there are more', async () => {
+  const columns = [{ name: 'a', type: 'VARCHAR' }]
+  const files = names(limits.agentTablesMax + 1).map((name, i) => ({ id: i + 1, state: { name, content: 'c', columns } }))
+  const page = async (_: string, __: unknown, after: number, limit: number) => files.filter(({ id }) => id > after).slice(0, limit)
+  const place = { resources: { page }, isPast: false, project: { state: { name: 'shop' } }, knowledge: undefined }
+  const agent = { state: { skills: [], params: { data: { tables: ['files.*'] } } } }
+  const { tables, missing } = await scopeOf(place as never, agent as never)
+  expect(tables).toHaveLength(limits.agentTablesMax)
+  expect(missing).toEqual([`all tables after the first ${limits.agentTablesMax} (agentTablesMax)`])
+})
+
+test('tables whose descriptions do not fit into a prompt are named there, and smaller ones are described', () => {
+  const table = (name: string, columns: number) => {
+    const wide = names(columns, 'c'.repeat(100)).map((column) => ({ name: column, type: 'VARCHAR', values: [] }))
+    return { name, columns: wide, rows: [] }
+  }
+  const { described, named } = fitting([...names(6, 'wide').map((name) => table(name, 200)), table('narrow', 1)], ['other'])
+  expect(described.map(({ name }) => name)).toEqual(['wide0', 'wide1', 'wide2', 'wide3', 'narrow'])
+  expect(named).toEqual(['wide4', 'wide5', 'other'])
+  const chars = described.reduce((sum, one) => sum + tableText(one).length, 0)
+  expect(chars / 4).toBeLessThanOrEqual(limits.agentPromptMaxTokens)
+})
+
+test('a query of an agent has so much time, and so many rows', async () => {
+  const asked: unknown[] = []
+  const run = async (query: unknown) => {
+    asked.push(query)
+    return { columns: [], rows: [], cut: false }
+  }
+  await sqlTool({ run } as never, [], 'shop').use({ query: 'SELECT 1' })
+  const bounds = { maxRows: limits.agentQueryMaxRows, timeoutMs: limits.agentQueryTimeoutMs }
+  expect(asked).toEqual([{ sql: 'SELECT 1', db: 'shop', only: [], ...bounds }])
 })
