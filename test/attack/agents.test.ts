@@ -3,8 +3,10 @@ import { someAtOnce } from '../../src/basics/concurrency/some-at-once.js'
 import { obedient } from '../support/agents/obedient-model.js'
 import { calls, contentOf } from '../support/agents/scripted-model.js'
 import { AgentShop } from '../support/agents/shop.js'
+import { webhookHeaders } from '../support/chatbots/signed.js'
 import { settled } from '../support/models/rentals.js'
 import { seeded } from '../support/random.js'
+import { send } from '../support/service.js'
 
 // A hostile language model: it obeys whatever the data tell it.
 const shop = new AgentShop()
@@ -111,6 +113,26 @@ test('two hundred injections in rows and messages reach no table, tool or addres
   const answers = await shop.answers(300)
   expect(answers).toHaveLength(200)
   expect(JSON.stringify(answers)).not.toContain(canary)
+})
+
+test('injections in the messages of a chat reach nothing either', async () => {
+  const secret = 'a secret that nobody guesses'
+  const chatbot = { name: 'desk', agent_name: 'clerk', is_running: true, db_engine: 'webhook', db_params: { secret } }
+  const made = await send(shop.url, 'POST', '/api/projects/shop/chatbots', { chatbot })
+  const hook = `/api/webhooks/chatbots/${(made.body as { webhook_token: string }).webhook_token}`
+  const bodies: unknown[] = []
+  await someAtOnce(injections.slice(0, 44), 6, async ({ n, text }) => {
+    const message = JSON.stringify({ conversation: `c${n % 8}`, text })
+    const { status, body } = await send(shop.url, 'POST', hook, message, webhookHeaders(secret, `m${n}`, message))
+    expect(status).toBe(200)
+    bodies.push(body)
+  })
+  const messages = await shop.run('SELECT text, status, answer, notice, error FROM log.messages')
+  expect(messages).toHaveLength(44)
+  const said = leaks([...bodies, messages])
+  expect(said).not.toContain(canary)
+  expect(said).not.toMatch(/root:x:|sk-scripted/)
+  expect(shop.toolResults().filter((result) => result.startsWith('It failed.')).length).toBeGreaterThan(44)
 })
 
 test('injections in the names of tables and columns, and in the values and rows of a prompt, reach nothing either', async () => {
