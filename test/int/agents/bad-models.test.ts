@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { calls, queries, resultsOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { chunk, event, last, RawServer, stream, type Answering } from '../../support/llm/raw-server.js'
+import { sql } from '../../support/service.js'
 
 const shop = new AgentShop()
 /** A language model that does everything wrong. */
@@ -111,7 +112,7 @@ test.each<[string, Bad]>([
       ...{ status: 400, code: 'answer_limit', title: 'Too many tokens' },
     },
   ],
-])('an answer of a language model that %s fails, on record, over REST and as a stream', async (_, wrong) => {
+])('an answer of a language model that %s fails, on record, over REST, as a stream and in SQL', async (_, wrong) => {
   const { agent = 'victim', answer, status, code, title, said } = wrong
   bad.answer = answer
   const asked = await shop.ask(agent, 'Hi')
@@ -122,8 +123,11 @@ test.each<[string, Bad]>([
   expect(frames.at(-2)).toMatchObject({ type: 'error', code, error: expect.any(String) })
   expect(frames.at(-1)).toMatchObject({ type: 'end', outcome: 'failed', position: expect.any(Number) })
   await bad.isLeft()
+  const inSql = await sql(shop.url, `SELECT answer FROM shop.${agent} WHERE question = 'Hi'`)
+  expect(inSql).toMatchObject({ type: 'error', error_message: expect.any(String) })
+  await bad.isLeft()
   const failed = { outcome: 'failed', error: title, provider: 'openai_compatible', model: 'bad', host: `127.0.0.1:${bad.port}` }
-  expect(await shop.answers(2)).toMatchObject([failed, failed])
+  expect(await shop.answers(3)).toMatchObject([failed, failed, failed])
   const { position } = asked.body as { position: number }
   const [row] = await shop.run(`SELECT outcome, question, answer FROM log.answers WHERE position = ${position}`)
   expect(row).toEqual(['failed', 'Hi', said ?? expect.any(String)])
