@@ -106,6 +106,9 @@ const sendUntilDone = async (nodes: readonly Node[], path: string, body: object,
   }
 }
 
+/** What befalls nodes, in this order again and again: the first five have one of each kind. */
+const kinds = ['stop', 'crash', 'kill', 'child', 'sessions', 'kill', 'child', 'stop', 'sessions', 'kill'] as const
+
 test('whatever befalls nodes that serve, each write, run and training counts once, and tables and files are the same', async () => {
   const url = await server().newUrl()
   const { postgres } = server()
@@ -151,15 +154,14 @@ test('whatever befalls nodes that serve, each write, run and training counts onc
         await setTimeout(200)
       }
   }
-  const blow = async (n: number): Promise<void> => {
+  const blow = async (kind: (typeof kinds)[number] | undefined, n: number): Promise<void> => {
     const node = nodes[n]!
-    const kind = Math.floor(random() * 10)
-    if (kind < 3) {
+    if (kind === 'kill') {
       await kill(node)
       await startAgain(n)
-    } else if (kind < 5) for (const pid of childrenRunning(node.child.pid ?? 0, 'sql-process')) signalTo(pid, 'SIGKILL')
-    else if (kind < 7) await endSessions(postgres, 3)
-    else if (kind < 9) {
+    } else if (kind === 'child') for (const pid of childrenRunning(node.child.pid ?? 0, 'sql-process')) signalTo(pid, 'SIGKILL')
+    else if (kind === 'sessions') await endSessions(postgres, 3)
+    else if (kind === 'stop') {
       signal(node, 'SIGSTOP')
       await setTimeout(5_000)
       signal(node, 'SIGCONT')
@@ -167,7 +169,7 @@ test('whatever befalls nodes that serve, each write, run and training counts onc
   }
   for (let n = 0; n < blows; n++) {
     await Promise.race([setTimeout(500 + random() * 1_000), failed])
-    await Promise.race([blow(Math.floor(random() * nodes.length)), failed])
+    await Promise.race([blow(kinds[n % kinds.length], Math.floor(random() * nodes.length)), failed])
   }
   isOver = true
   await Promise.all(busy)

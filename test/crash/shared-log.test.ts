@@ -19,6 +19,9 @@ const program = fileURLToPath(new URL('log-node.js', import.meta.url))
 const blows = countOf('SHARED_BLOWS')
 const writersOfANode = 11
 
+/** What befalls the nodes, in this order again and again. */
+const kinds = ['restart', 'stop', 'sessions', 'crash', 'restart', 'sessions', 'restart', 'sessions', 'stop', 'restart'] as const
+
 /** A node in a process of its own, which is started again when it was killed. */
 class NodeProcess {
   #child: ChildProcess | undefined
@@ -131,12 +134,11 @@ test('whatever is killed, stopped or cut off, nothing acknowledged by any node i
   const failed = Promise.all(writers).then(() => new Promise<never>(() => undefined))
 
   const { postgres } = server()
-  const blow = async (): Promise<void> => {
-    const kind = Math.floor(random() * 10)
+  const blow = async (kind: (typeof kinds)[number] | undefined): Promise<void> => {
     const node = nodes[Math.floor(random() * 3)]!
-    if (kind < 4) await node.restart()
-    else if (kind < 7) await endSessions(postgres, 2)
-    else if (kind < 9) {
+    if (kind === 'restart') await node.restart()
+    else if (kind === 'sessions') await endSessions(postgres, 2)
+    else if (kind === 'stop') {
       node.signal('SIGSTOP')
       await sleep(5_000)
       node.signal('SIGCONT')
@@ -144,7 +146,7 @@ test('whatever is killed, stopped or cut off, nothing acknowledged by any node i
   }
   for (let n = 0; n < blows; n++) {
     await Promise.race([sleep(300 + random() * 500), failed])
-    await Promise.race([blow(), failed])
+    await Promise.race([blow(kinds[n % kinds.length]), failed])
   }
   await sleep(500)
   isOver = true

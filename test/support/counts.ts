@@ -29,8 +29,8 @@ const usual = {
   SHARED_READS: 200,
   /** Reads over REST and SQL on one server, right after a write on another one. */
   NODE_READS: 60,
-  /** The same with complete nodes, which run jobs, trainings and tables. */
-  NODE_BLOWS: 4,
+  /** Disturbances of complete nodes, which run jobs, trainings and tables: one of each kind. */
+  NODE_BLOWS: 5,
   SHARED_WRITES: 60,
   SHARED_BLOWS: 8,
   /** Rotations of the master key during which the process is killed. */
