@@ -10,10 +10,12 @@ import { fileURLToPath } from 'node:url'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
+import { startCutProxy } from '../support/log/cut-proxy.js'
 import { logServer } from '../support/log/each-log.js'
 import { testKey } from '../support/log/log.js'
 import { contentsOf, endSessions } from '../support/log/nodes.js'
 import { seeded } from '../support/random.js'
+import { until } from '../support/until.js'
 
 const program = fileURLToPath(new URL('log-node.js', import.meta.url))
 const blows = countOf('SHARED_BLOWS')
@@ -99,6 +101,15 @@ class NodeProcess {
   }
 }
 
+/** The head of a node, once it has everything. */
+const headOf = async (node: NodeProcess): Promise<string> => {
+  for (;;) {
+    const head = await node.ask('head')
+    if (head !== undefined && head.length > 100) return head
+    await sleep(100)
+  }
+}
+
 const { server } = logServer()
 const nodes: NodeProcess[] = []
 let isOver = false
@@ -152,15 +163,7 @@ test('whatever is killed, stopped or cut off, nothing acknowledged by any node i
   isOver = true
   await Promise.all(writers)
 
-  const heads = await Promise.all(
-    nodes.map(async (node) => {
-      for (;;) {
-        const head = await node.ask('head')
-        if (head !== undefined && head.length > 100) return head
-        await sleep(100)
-      }
-    }),
-  )
+  const heads = await Promise.all(nodes.map(headOf))
   expect(new Set(heads).size).toBe(1)
   await Promise.all(nodes.map((node) => node.end()))
 
@@ -181,4 +184,41 @@ test('whatever is killed, stopped or cut off, nothing acknowledged by any node i
   for (const [what, position] of acknowledged) if (written.get(what) !== position) throw new Error(`lost or moved: ${what} ${position}`)
   for (const { file } of nodes) expect((await verifyLog({ logFile: file, masterKeys: [testKey] })).findings).toEqual([])
   console.info(`${acknowledged.size} acknowledged beside ${blows} blows`)
+})
+
+test('a node that is halted with the head in its hands loses it, and no write of the others is refused', async () => {
+  const url = await server().newUrl()
+  const proxy = await startCutProxy(server().postgres.port)
+  const halted = new NodeProcess(url.replace(/:\d+\//, `:${proxy.port}/`), join(directory, 'halted.sqlite'))
+  const other = new NodeProcess(url, join(directory, 'other.sqlite'))
+  const inDatabase = `datname = '${new URL(url).pathname.slice(1)}'`
+  const found = async (query: string): Promise<number> => Number((await server().postgres.rows(query))[0]?.[0])
+  const holders = () => found(`SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND ${inDatabase}`)
+  const ended = () => found(`SELECT sessions_fatal FROM pg_stat_database WHERE ${inDatabase}`)
+  /** A client that asks again under its key when nothing comes. */
+  const write = async (node: NodeProcess, line: string): Promise<string> => (await node.ask(line)) ?? write(node, line)
+  try {
+    await Promise.all([halted.start(), other.start()])
+    const decided = proxy.holdAt('slow')
+    const lost = halted.ask('a slow 0')
+    const pass = await decided
+    expect(await write(other, 'b quick 0')).toMatch(/^\d+$/)
+    // Another node was quicker, so this one takes the head.
+    const locking = proxy.holdAt('mindledger.head FOR UPDATE')
+    pass()
+    const lock = await locking
+    halted.signal('SIGSTOP')
+    lock()
+    await until(async () => (await holders()) + (await ended()) > 0)
+    // Without a limit for silent holders, PostgreSQL would give up the statement of the other one.
+    expect(await write(other, 'c next 0')).toMatch(/^\d+$/)
+    await until(async () => (await ended()) > 0)
+    halted.signal('SIGCONT')
+    await lost
+    await until(async () => /^\d+$/.test((await halted.ask('a slow 0')) ?? ''))
+    expect(await headOf(halted)).toBe(await headOf(other))
+  } finally {
+    await Promise.all([halted.end(), other.end()])
+    await proxy.stop()
+  }
 })

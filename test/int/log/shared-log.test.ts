@@ -8,7 +8,7 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../../src/basics/limits.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import type { Delta, EventRow, Place } from '../../../src/log/shared/postgres/rows.js'
-import { Link } from '../../../src/log/shared/postgres/shared-log-session.js'
+import { Link, SharedLogSession } from '../../../src/log/shared/postgres/shared-log-session.js'
 import { Replica } from '../../../src/log/shared/replica.js'
 import type { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
@@ -43,6 +43,20 @@ const isWritten = (file: string): boolean => {
   } finally {
     db.close()
   }
+}
+
+/** The ways in which nodes hear of new batches, made deaf. */
+const ignored = {
+  poll: () => jest.spyOn(SharedWriteQueue.prototype, 'poll').mockImplementation(async () => undefined),
+  hear: () => jest.spyOn(SharedWriteQueue.prototype, 'hear').mockImplementation(() => undefined),
+}
+
+/** What a session of a node says of itself, in milliseconds. */
+const sessionSettings = {
+  statement_timeout: String(limits.sharedStatementTimeoutMs),
+  idle_in_transaction_session_timeout: String(limits.sharedLockIdleTimeoutMs),
+  transaction_timeout: String(2 * limits.sharedStatementTimeoutMs),
+  synchronous_commit: 'on',
 }
 
 const createProject = (project: string) => ({ type: 'CreateProject' as const, data: { project } })
@@ -149,6 +163,18 @@ describe('nodes of one log', () => {
       await until(() => heard.length > 0)
       expect(heard).toEqual([[1, ['project', 'ProjectCreated']]])
     }))
+
+  test.each(['poll', 'hear'] as const)('follow what others wrote without %s: notifications and polling each suffice', async (without) => {
+    const lost = ignored[without]()
+    try {
+      await withNodes(2, async ([a, b]) => {
+        const { positions } = await a!.log.submit(writes(projectCreated(1)))
+        await until(async () => (await b!.log.head()).position === positions[0], 60_000)
+      })
+    } finally {
+      lost.mockRestore()
+    }
+  })
 
   test('take no notice of notifications that are not the number of a batch', () =>
     withNodes(2, async ([a, b], url) => {
@@ -265,6 +291,42 @@ describe('while PostgreSQL decides', () => {
       await until(async () => (await a!.log.head()).position === 2)
       expect((await a!.log.submit(writes(projectCreated(3)))).positions).toEqual([3])
     }))
+})
+
+test('after a miss a node takes the head, so that a quicker one does not overtake it again', async () => {
+  const proxy = await startCutProxy(server().postgres.port)
+  try {
+    await withNodes(
+      2,
+      async ([a, b]) => {
+        const written = proxy.holdAt('project 1')
+        const writing = a!.log.submit(writes(projectCreated(1))).then(({ positions }) => positions)
+        const pass = await written
+        await b!.log.submit(writes(projectCreated(2)))
+        const locked = proxy.holdAt('mindledger.head FOR UPDATE')
+        pass()
+        const lock = await Promise.race([locked, writing])
+        if (typeof lock !== 'function') throw new Error('the batch was decided again without the head')
+        lock()
+        expect(await writing).toEqual([2])
+        await expectSame([a!, b!])
+      },
+      (url, n) => (n === 0 ? url.replace(/:\d+\//, `:${proxy.port}/`) : url),
+    )
+  } finally {
+    await proxy.stop()
+  }
+})
+
+test('each session has the limits that nodes rely on', async () => {
+  const session = await SharedLogSession.open(await server().newUrl())
+  try {
+    const settings = Object.keys(sessionSettings).map((name) => `(SELECT setting FROM pg_settings WHERE name = '${name}') AS ${name}`)
+    const { rows } = await session.query(`SELECT ${settings.join(', ')}`)
+    expect(rows).toEqual([sessionSettings])
+  } finally {
+    await session.close()
+  }
 })
 
 test('a session whose first statement is refused is closed, however often it is tried', async () => {
