@@ -99,7 +99,8 @@ test('what a standby that was behind lacks is named by every node, and appended 
     await newest(a.log)
     await b.log.close()
     await a.log.submit(writes(projectCreated(5)))
-    const { position: last } = await a.log.head()
+    const before = await a.log.head()
+    const last = before.position
 
     await failOver()
     await until(async () => (await a.log.health()).unwritable?.includes(`positions 3 to ${last}`) === true)
@@ -110,6 +111,7 @@ test('what a standby that was behind lacks is named by every node, and appended 
     expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: 3, last, answers: 1, missing: [] })
     expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: last + 1, last, answers: 0, missing: [] })
     await Promise.all([a.reopen(), b.reopen()])
+    expect([await a.log.head(), await b.log.head()]).toEqual([before, before])
     expect(await b.ledger.execute(createProject('lost'), origin, withKey('k'))).toEqual({ ...first, repeated: true })
     expect(await refusal(b.ledger.execute(createProject('LOST'), origin))).toBe('already_exists')
     for (const { log } of [a, b]) expect(await log.payloadState(sealed.hash)).toEqual({ isErased: true, replacedBy: null })
@@ -147,6 +149,17 @@ test('a standby that PostgreSQL waits for has all that was acknowledged', () =>
     const { position } = await a.log.head()
     expect(acknowledged.filter((each) => each > position)).toEqual([])
     expect(new Set(acknowledged).size).toBe(acknowledged.length)
+  }))
+
+test('every node that runs names what PostgreSQL lost, and writes no more', () =>
+  withNodesOf(server(), 3, async (nodes, url) => {
+    for (let i = 1; i <= 5; i++) await nodes[i % 3]!.log.submit(writes(projectCreated(i)))
+    for (const { log } of nodes) await newest(log)
+    await loseAfter(url, 3)
+    for (const { log } of nodes) {
+      await until(async () => (await log.health()).unwritable?.includes('the positions 4 to 5 of this node') === true, 60_000)
+      expect(await refusal(log.submit(writes(projectCreated(6))))).toBe('storage_failed')
+    }
   }))
 
 test('nothing is appended once others wrote in the place of what was lost', () =>
