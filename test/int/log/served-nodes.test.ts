@@ -7,6 +7,7 @@ import { mindledger } from '../../support/cli.js'
 import { password } from '../../support/connections/postgres.js'
 import { countOf } from '../../support/counts.js'
 import { logServer } from '../../support/log/each-log.js'
+import { rowsIn } from '../../support/log/nodes.js'
 import { send, spawnService, sql, temporaryDirectory, type Reply } from '../../support/service.js'
 import { until } from '../../support/until.js'
 import { signalTo } from '../../support/processes.js'
@@ -79,11 +80,16 @@ describe('two nodes of one log', () => {
   })
 
   test('with READS=local see a position that the header names, or that as_of and AT name', async () => {
+    await sql(local.url, 'SELECT 1')
     for (let i = 0; i < 10; i++) {
       const written = await createSkill(a, `h${i}`)
       const position = positionOf(written)
       expect(Number(position)).toBeGreaterThan(0)
       expect((await read(local, `${skillsPath}/h${i}`, { 'Mindledger-Position': position })).status).toBe(200)
+      const asked = positionOf(await createSkill(b, `q${i}`))
+      const query = { query: `SELECT name FROM skills WHERE name = 'q${i}'` }
+      const rows = await send(local.url, 'POST', '/api/sql/query', query, { 'Mindledger-Position': asked })
+      expect(rows.body).toMatchObject({ data: [[`q${i}`]] })
       const event = positionOf(await createSkill(b, `e${i}`))
       expect((await read(local, `/api/events/${event}`)).status).toBe(200)
       const followed = new AbortController()
@@ -104,6 +110,8 @@ describe('two nodes of one log', () => {
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
       expect(refused.body).toMatchObject({ code: 'behind', detail: expect.stringContaining('asks for 999999') })
       expect((await read(node, skillsPath, { 'Mindledger-Position': 'x' })).status).toBe(400)
+      const behind = await send(node.url, 'POST', '/api/sql/query', { query: 'SELECT 1' }, { 'Mindledger-Position': '999999' })
+      expect(behind).toMatchObject({ status: 503, body: { code: 'behind' } })
       expect((await read(node, `${skillsPath}?as_of=999999`)).status).toBe(400)
       expect((await sql(node.url, 'SELECT * FROM skills AT (VERSION => 999999)')).error_message).toContain('is beyond the head of the log')
     }
@@ -324,19 +332,39 @@ describe('a start with LOG_URL', () => {
   })
 })
 
-test('a node whose clock is slow knows by that of PostgreSQL which time is in the future, and when a job starts', async () => {
+test('nodes whose clocks are slow and fast know by that of PostgreSQL the time of events, what is in the future, and when a job starts', async () => {
   const hour = 3_600_000
-  const slow = await startNode(await server().newUrl(), { NODE_OPTIONS: `--import=${preload}`, SHIFT_MS: String(-hour) })
-  await createSkill(slow, 'timed')
-  const time = new Date().toISOString()
-  expect((await read(slow, `${skillsPath}/timed?as_of=${time}`)).status).toBe(200)
-  expect((await sql(slow.url, `SELECT name FROM skills AT (TIMESTAMP => '${time}') WHERE name = 'timed'`)).data).toEqual([['timed']])
-  const future = new Date(Date.now() + hour).toISOString()
-  expect(await read(slow, `${skillsPath}?as_of=${future}`)).toMatchObject({ status: 400 })
-  expect((await sql(slow.url, `SELECT name FROM skills AT (TIMESTAMP => '${future}')`)).error_message).toContain('in the future')
-  const job = { name: 'timed', query: 'SELECT 1', schedule_str: 'every 2 hours' }
-  const made = await send(slow.url, 'POST', '/api/projects/mindsdb/jobs', { job })
-  expect(Date.parse(`${(made.body as { start_at: string }).start_at.replace(' ', 'T')}Z`)).toBeGreaterThan(Date.now() - hour / 2)
+  const url = await server().newUrl()
+  const shifted = (ms: number) => startNode(url, { NODE_OPTIONS: `--import=${preload}`, SHIFT_MS: String(ms) })
+  const nodes = [await shifted(-hour), await shifted(hour)]
+  const clock = async (): Promise<number> =>
+    (await rowsIn<{ now: number }>(url, 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now'))[0]?.now ?? NaN
+  const times: number[] = []
+  for (const [n, node] of [...nodes, ...nodes].entries()) {
+    const before = await clock()
+    const position = positionOf(await createSkill(node, `timed${n}`))
+    const after = await clock()
+    times.push(after)
+    for (const each of nodes) {
+      const { data } = await sql(each.url, `SELECT epoch_ms(recorded_at) FROM log.events WHERE position = ${position}`)
+      expect(Number(data[0]?.[0])).toBeGreaterThan(before - 1_000)
+      expect(Number(data[0]?.[0])).toBeLessThan(after + 1_000)
+    }
+  }
+  const time = new Date(times[1] ?? NaN).toISOString()
+  for (const node of nodes) {
+    expect((await read(node, `${skillsPath}/timed0?as_of=${time}`)).status).toBe(200)
+    expect((await sql(node.url, `SELECT name FROM skills AT (TIMESTAMP => '${time}') WHERE name = 'timed0'`)).data).toEqual([['timed0']])
+    const soon = new Date((await clock()) + hour / 2).toISOString()
+    expect(await read(node, `${skillsPath}?as_of=${soon}`)).toMatchObject({ status: 400 })
+    // SQL also takes times before that of its machine, because now() is one of these.
+    const later = new Date((await clock()) + 2 * hour).toISOString()
+    expect((await sql(node.url, `SELECT name FROM skills AT (TIMESTAMP => '${later}')`)).error_message).toContain('in the future')
+    const job = { name: `of_${new URL(node.url).port}`, query: 'SELECT 1', schedule_str: 'every 2 hours' }
+    const made = await send(node.url, 'POST', '/api/projects/mindsdb/jobs', { job })
+    const start = Date.parse(`${(made.body as { start_at: string }).start_at.replace(' ', 'T')}Z`)
+    expect(Math.abs(start - (await clock()))).toBeLessThan(hour / 2)
+  }
 })
 
 test('a backup of a node is a log of its own, which goes on without PostgreSQL', async () => {
