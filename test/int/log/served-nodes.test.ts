@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +10,9 @@ import { password } from '../../support/connections/postgres.js'
 import { countOf } from '../../support/counts.js'
 import { logServer } from '../../support/log/each-log.js'
 import { rowsIn } from '../../support/log/nodes.js'
-import { send, spawnService, sql, temporaryDirectory, type Reply } from '../../support/service.js'
+import { settled } from '../../support/models/rentals.js'
+import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
+import { rowsNow, send, spawnService, sql, temporaryDirectory, type Reply } from '../../support/service.js'
 import { until } from '../../support/until.js'
 import { signalTo } from '../../support/processes.js'
 
@@ -44,6 +48,15 @@ const positionOf = ({ headers }: Reply): string => headers.get('mindledger-posit
 const ready = async (node: Node, part = ''): Promise<{ status: number; body: Record<string, Record<string, unknown>> }> => {
   const { status, body } = await read(node, `/api/ready${part}`)
   return { status, body: body as Record<string, Record<string, unknown>> }
+}
+
+/** Bytes of each payload and of its key, as they stand in the file of a node. */
+const sealedAt = ({ directory }: Node): Map<string, Buffer[]> => {
+  const db = new Database(join(directory, 'log.sqlite'), { readonly: true })
+  type Payload = { hash: string; wrapped: Buffer; body: Buffer }
+  const rows = db.prepare<[], Payload>('SELECT hash, wrapped, body FROM payloads WHERE wrapped IS NOT NULL').all()
+  db.close()
+  return new Map(rows.map(({ hash, wrapped, body }) => [hash, [wrapped.subarray(0, 12), body.subarray(12, 24)]]))
 }
 
 const preload = new URL('../../support/shifted-date.js', import.meta.url).href
@@ -185,6 +198,48 @@ describe('two nodes of one log', () => {
     })
     expect((await createSkill(node, 'more')).status).toBe(503)
     expect((await read(node, skillsPath)).body).toMatchObject({ code: 'behind', detail: expect.stringContaining('lacks the positions') })
+  })
+
+  test('have no byte of what was erased in any file when that is answered; one that was away has none when it serves', async () => {
+    const word = () => `q${randomBytes(8).toString('hex').replaceAll(/\d/g, (digit) => 'ghijklmnop'[Number(digit)] ?? '')}q`
+    const tracesAt = (node: Node, needles: readonly (string | Buffer)[]) =>
+      tracesInFiles(
+        filesUnder(node.directory),
+        needles.map((needle) => Buffer.from(needle)),
+      ).map(({ file, needles: which }) => `${file.slice(node.directory.length + 1)}: ${which.length}`)
+    const rows = `SELECT i AS x, CASE i % 2 WHEN 0 THEN 'near' ELSE 'far' END AS place, 2 * i AS y FROM range(60) AS r(i)`
+    await sql(a.url, `CREATE MODEL rent FROM files (${rows}) PREDICT y USING engine = 'linear'`)
+    expect(await settled(a.url, 'rent')).toBe('complete')
+    const known = new Set(sealedAt(a).keys())
+
+    const bases = '/api/projects/mindsdb/knowledge_bases'
+    const [place, documents] = [word(), Array.from({ length: 8 }, () => ({ id: word(), content: word() }))]
+    expect((await send(a.url, 'POST', bases, { knowledge_base: { name: 'docs' } })).status).toBe(201)
+    expect((await send(a.url, 'PUT', `${bases}/docs`, { knowledge_base: { rows: documents } })).status).toBe(200)
+    const predicted = [{ x: 1, place }]
+    const ofRequest = { 'x-request-id': 'to-be-erased' }
+    expect((await send(b.url, 'POST', '/api/projects/mindsdb/models/rent/predict', predicted, ofRequest)).status).toBe(200)
+    const words = documents.flatMap(({ id, content }) => [id, content])
+    // An answer says that this node has all of it.
+    await sql(a.url, 'SELECT 1')
+    const sealed = [...sealedAt(a)].flatMap(([hash, bytes]) => (known.has(hash) ? [] : bytes))
+    expect(sealed.length).toBeGreaterThan(2)
+    const all = [place, ...words, ...sealed]
+    for (const node of [a, b, local]) {
+      await until(async () => (await rowsNow(node.url, `SELECT input FROM log.predictions WHERE readable`)).length === 1)
+      await until(async () => (await rowsNow(node.url, `SELECT id FROM docs WHERE content = '${words[1]!}'`)).length > 0)
+      expect(tracesAt(node, [place])).not.toEqual([])
+      expect(tracesAt(node, words)).not.toEqual([])
+    }
+    await b.stop()
+    expect(tracesAt(b, sealed)).not.toEqual([])
+    expect((await send(a.url, 'POST', '/api/log/erasures', { request: 'to-be-erased' })).status).toBe(200)
+    for (const node of [a, local]) expect(tracesAt(node, [place])).toEqual([])
+    const asked = await send(a.url, 'POST', '/api/log/erasures', { documents: { project: 'mindsdb', knowledge_base: 'docs' } })
+    for (const node of [a, local]) expect(tracesAt(node, all)).toEqual([])
+    expect(asked).toMatchObject({ status: 200, body: { rows: 8 } })
+    b = await startNode(url, {}, b.directory)
+    expect(tracesAt(b, all)).toEqual([])
   })
 
   test('stop and start again with the same id, and one that was killed, too', async () => {
