@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { afterAll, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { catalogue, upcast } from '../../events/catalogue/catalogue.js'
 import { parseEnvelope, renderEnvelope } from '../../events/stored/envelope.js'
@@ -14,7 +14,9 @@ import { dataPaths } from '../../src/setup/data-directory.js'
 import { openLogReader } from '../../src/log/sqlite/log-reader.js'
 import { verifyLog } from '../../src/log/verify/verify.js'
 import { startService } from '../../src/main.js'
+import { masterKeys } from '../../src/vault/key-files.js'
 import { mindledger } from '../support/cli.js'
+import { logServer } from '../support/log/each-log.js'
 import { send, sql, temporaryDirectory } from '../support/service.js'
 import { dump } from '../support/log/states.js'
 import { goldenRow, type Golden } from './golden.js'
@@ -30,7 +32,21 @@ const copyOf = (name: string): string => {
   return directory
 }
 
-const start = (directory: string) => startService(readConfig({ PORT: '0', DATA_DIR: directory }), pino({ level: 'silent' }))
+const start = (directory: string, environment: Record<string, string> = {}) =>
+  startService(readConfig({ PORT: '0', DATA_DIR: directory, ...environment }), pino({ level: 'silent' }))
+
+/** Asks a service what the directory answered when it was made. A later release may say more of a record, never something else. */
+const expectReads = async (url: string): Promise<void> => {
+  for (const [path, body] of Object.entries(golden.rest))
+    expect({ path, body: (await send(url, 'GET', path)).body }).toMatchObject({ path, body })
+  for (const [query, answer] of Object.entries(golden.sql))
+    expect({ query, ...(await sql(url, query, 'flats_shop')) }).toMatchObject({ query, ...answer })
+}
+
+const expectPrediction = async (url: string): Promise<void> => {
+  const predicted = await send(url, 'POST', '/api/projects/flats_shop/models/rent/predict', [goldenRow])
+  expect(predicted.body).toEqual(golden.prediction)
+}
 
 /** Texts of the events that format 1 has had since the directory was kept: one of each, as it was first written. */
 const later = JSON.parse(readFileSync(`${kept}-later.json`, 'utf8')) as string[]
@@ -65,17 +81,35 @@ test('today’s build opens a directory of format 1, and answers as the build th
     expect(verified).toMatchObject({ ok: true, findings: [], provenTo: golden.head.position })
     expect(verified.payloads.erased).toBe(0)
 
-    // A later release may say more of a record, never something else.
-    for (const [path, body] of Object.entries(golden.rest))
-      expect({ path, body: (await send(service.url, 'GET', path)).body }).toMatchObject({ path, body })
-    for (const [query, answer] of Object.entries(golden.sql))
-      expect({ query, ...(await sql(service.url, query, 'flats_shop')) }).toMatchObject({ query, ...answer })
-
-    const predicted = await send(service.url, 'POST', '/api/projects/flats_shop/models/rent/predict', [goldenRow])
-    expect(predicted.body).toEqual(golden.prediction)
+    await expectReads(service.url)
+    await expectPrediction(service.url)
   } finally {
     await service.close()
   }
+})
+
+describe('moved to PostgreSQL', () => {
+  const { server } = logServer()
+
+  test('it gets the same answers from the node that it becomes, and from a new one', async () => {
+    const directory = copyOf('moved')
+    const url = await server().newUrl()
+    expect(await mindledger(['migrate', '--to', url, '--quiet'], { DATA_DIR: directory })).toMatchObject({ code: 0, err: '' })
+    const [key] = masterKeys(dataPaths(directory), [])
+    const keys = { VAULT_KEY: key.toString('hex'), HEAD_KEY: 'cd'.repeat(32) }
+    const nodes = [directory, join(place.path, 'new')]
+    for (const path of nodes) {
+      const node = await start(path, { ...keys, LOG_URL: url })
+      try {
+        expect(await node.head()).toEqual(golden.head)
+        await expectReads(node.url)
+        // This is the first new event.
+        if (path === nodes.at(-1)) await expectPrediction(node.url)
+      } finally {
+        await node.close()
+      }
+    }
+  })
 })
 
 test('its secrets open with its key, and show nowhere', async () => {
