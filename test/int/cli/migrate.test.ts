@@ -14,6 +14,7 @@ import { masterKeys } from '../../../src/vault/key-files.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { cliFile, mindledger } from '../../support/cli.js'
 import { startS3 } from '../../support/files/s3-server.js'
+import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, temporaryDirectory } from '../../support/log/log.js'
 import { until } from '../../support/until.js'
@@ -178,6 +179,36 @@ test('a move that is killed goes on where it was, and nobody opens the log befor
   mkdirSync(back)
   copyFileSync(join(there, 'vault.key'), join(back, 'vault.key'))
   expect(await migrate(there, ['--from', url, '--to', back])).toMatchObject({ code: 0 })
+  expect(await contentsOf(back)).toEqual(before)
+})
+
+test('a move into a directory that is killed between its contents goes on where it was', async () => {
+  const [there, back] = [await copyOfGolden('there'), join(place.path, 'back')]
+  const before = await contentsOf(there)
+  const url = await server().newUrl()
+  expect((await migrate(there, ['--to', url])).code).toBe(0)
+  bringKeys(there, back)
+  const proxy = await startCutProxy(server().postgres.port)
+  try {
+    const asked = proxy.holdAt(before.blobs[3] ?? '')
+    const through = url.replace(/:\d+\//, `:${proxy.port}/`)
+    const child = spawn(process.execPath, [cliFile, 'migrate', '--from', through, '--to', back, '--quiet'], {
+      env: { ...process.env, DATA_DIR: there },
+      stdio: 'ignore',
+    })
+    const ended = once(child, 'exit')
+    await Promise.race([asked, ended])
+    child.kill('SIGKILL')
+    await ended
+    expect(child.signalCode).toBe('SIGKILL')
+  } finally {
+    await proxy.stop()
+  }
+  // What is there is the copy of a node still, which nobody serves without the others.
+  const alone = await mindledger(['serve'], { DATA_DIR: back, PORT: '0' })
+  expect(alone).toMatchObject({ code: 2, err: expect.stringContaining('a copy of a log that nodes share') })
+  expect(readdirSync(join(back, 'blobs'))).not.toEqual(expect.arrayContaining(before.blobs))
+  expect(await migrate(there, ['--from', url, '--to', back])).toMatchObject({ code: 0, err: '' })
   expect(await contentsOf(back)).toEqual(before)
 })
 
