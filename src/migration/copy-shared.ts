@@ -8,6 +8,7 @@ import { ServerClock } from '../log/shared/server-clock.js'
 import { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
 import { strayEvents } from '../log/shared/postgres/statements.js'
 import { readLogId } from '../log/shared/postgres/tables.js'
+import { UnknownEventError } from '../log/sqlite/unknown-event-error.js'
 
 type Options = {
   /** The address of PostgreSQL. */
@@ -18,7 +19,7 @@ type Options = {
   onProgress: (position: number) => void
 }
 
-/** The result of a copy: its last position, and the reason why it ends there if the log has more. */
+/** The result of a copy: the last position that it could follow, and the reason why it ends there if the log has more. */
 export type CopyResult = { position: number; fault?: string }
 
 const idOf = async (url: string): Promise<string> => {
@@ -53,7 +54,7 @@ export const copyAll = async (
 
 /**
  * Copies a shared log into a file, at least up to its end at the beginning of the call. It only reads: it is not a node, and the nodes do
- * not notice it. If the log is broken at some place, the copy ends there and reports the reason.
+ * not notice it. If the log is broken at some place, or has an event that this release does not know, it reports the reason.
  *
  * @example (await copyShared({ url: 'postgres://db/ledger', file: 'copy.sqlite', vault, onProgress })).fault // undefined
  * @throws ConfigError when PostgreSQL cannot be reached, or has no log
@@ -70,6 +71,8 @@ export const copyShared = async ({ url, file, vault, onProgress }: Options): Pro
         if (strays > 0) throw new RangeError(`${strays} events lie outside of the log, before its first position or after its last`)
         return { position: replica.place.position }
       } catch (error) {
+        // The events before it are checked, but undone with their part.
+        if (error instanceof UnknownEventError) return { position: error.position - 1, fault: error.message }
         // No node could have written these rows.
         if (error instanceof ForkError || error instanceof RangeError) return { position: replica.place.position, fault: error.message }
         throw error

@@ -164,12 +164,29 @@ const statements: Record<string, string> = {
   'the bytes of a blob': 'UPDATE mindledger.blob_chunks SET body = set_byte(body, 0, 255 - get_byte(body, 0)) WHERE number = 0',
 }
 
-const unreadable = async (run: Run): Promise<void> => {
+/** Changes the text of one event, and recomputes the chain. */
+const ofText = (change: (text: string) => string) => async (run: Run) => {
   const { rows: heads } = await run('SELECT log_id FROM mindledger.head')
   const { rows } = await run('SELECT position::integer AS position, text, chain FROM mindledger.events ORDER BY position')
-  const cut = (rows as Row[]).map((row) => (row.position === 5 ? { ...row, text: row.text.slice(0, 20) } : row))
-  await finishes['chain recomputed']?.(run, (heads as [{ log_id: string }])[0].log_id, cut)
+  const changed = (rows as Row[]).map((row) => (row.position === 5 ? { ...row, text: change(row.text) } : row))
+  await finishes['chain recomputed']?.(run, (heads as [{ log_id: string }])[0].log_id, changed)
 }
+
+const withMember = (member: object) => ofText((text) => JSON.stringify({ ...(JSON.parse(text) as object), ...member }))
+
+const olderDump = async (run: Run): Promise<void> => {
+  await run('DELETE FROM mindledger.events WHERE position > 30')
+  await run('DELETE FROM mindledger.payloads WHERE NOT EXISTS (SELECT FROM mindledger.events WHERE strpos(text, hash) > 0)')
+  await end(run)
+}
+
+const others: [string, (run: Run) => Promise<void>][] = [
+  ['a text that cannot be read', ofText((text) => text.slice(0, 20))],
+  ['an event of a type that nobody knows', withMember({ type: 'Unheard' })],
+  ['an event of a schema version that nobody knows', withMember({ schema: 99 })],
+  ['an event whose data does not fit', withMember({ data: { unheard: 1 } })],
+  ['an older dump put back, with its payloads', olderDump],
+]
 
 const ofStatements = Object.entries(statements).map(([name, statement]): [string, (run: Run) => Promise<void>] => [
   name,
@@ -185,7 +202,7 @@ const verifyHere = async (address: string): Promise<{ code: number; out: string 
   return { code, out }
 }
 
-test.each([...ofEvents, ...ofStatements, ['a text that cannot be read', unreadable] as const])('it is found: %s', async (_, manipulate) => {
+test.each([...ofEvents, ...ofStatements, ...others])('it is found: %s', async (_, manipulate) => {
   const { address, run } = await copied()
   await manipulate(run)
   const { code, out } = await verifyHere(address)
