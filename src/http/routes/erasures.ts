@@ -26,7 +26,7 @@ export const erasureRoutes = (erasures: Erasures): Route[] => [
   route({
     method: 'post',
     path: '/log/erasures',
-    summary: 'Erase rows of predictions, secrets, a file or a training matrix; answers when no byte is left',
+    summary: 'Erase rows of predictions, secrets, a file or a training matrix; answers when no file of a running node has a byte of it',
     commandHeaders: ['Idempotency-Key', 'Prefer'],
     body: object(erasureBody, 'erasure'),
     answers: { 200: answer },
