@@ -2,6 +2,7 @@ import autocannon from 'autocannon'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { end, makeDirectory, removeDirectory, start } from './processes.js'
@@ -14,7 +15,10 @@ export type Start = () => Promise<Target>
 export type Load = { connections: number; seconds: number; request: (n: number) => autocannon.Request }
 export type Figures = { perSecond: number; p50: number; p99: number; failed: number }
 
-export const compiled = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
+const compiledRoot = fileURLToPath(new URL('../../', import.meta.url))
+
+/** The path of a compiled file of this checkout; an absolute path stays as it is. */
+export const compiled = (file: string) => resolve(compiledRoot, file)
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
@@ -83,6 +87,15 @@ const ourServer: Server = { name: 'service', file: 'bin/mindledger.js', args: ['
 /** The service as it is. */
 export const service: Start = () => startAnew(ourServer)
 
+/** The directory of another compiled checkout, which takes the place of each bare baseline. */
+const earlierCheckout = process.env['BENCH_BEFORE']
+
+/** The service of another checkout. */
+const serviceOf =
+  (checkout: string): Start =>
+  () =>
+    startAnew({ ...ourServer, file: join(resolve(checkout), 'dist', ourServer.file) })
+
 /** The service with other settings. */
 export const serviceWith =
   (environment: Record<string, string>): Start =>
@@ -118,7 +131,10 @@ export const median = (values: readonly number[]): number => [...values].sort((a
 /** The first few thousand requests cost up to twice as much, while Node compiles. A service runs for weeks, so they are not measured. */
 const warmSeconds = 3
 
-/** Runs both in turn and prints the ratio of the medians. Every run starts its own servers. */
+/**
+ * Runs both in turn and prints the ratio of the medians. Every run starts its own servers. With BENCH_BEFORE the other side is the service
+ * of that checkout, and BENCH_ROUNDS says how many rounds tell a small difference.
+ */
 export const compare = async (
   name: string,
   {
@@ -127,7 +143,7 @@ export const compare = async (
     prepare,
     load,
     finish,
-    rounds = 5,
+    rounds = Number(process.env['BENCH_ROUNDS'] ?? 5),
   }: {
     ours: Start
     bare: Start
@@ -138,10 +154,11 @@ export const compare = async (
     rounds?: number
   },
 ): Promise<void> => {
+  const other = earlierCheckout === undefined ? bare : serviceOf(earlierCheckout)
   const figures: Record<'ours' | 'bare', Figures[]> = { ours: [], bare: [] }
   for (let round = 0; round < rounds; round++)
     for (const side of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
-      const target = await (side === 'ours' ? ours : bare)()
+      const target = await (side === 'ours' ? ours : other)()
       try {
         await prepare(target)
         await run(target, { ...load, seconds: warmSeconds })
@@ -160,9 +177,9 @@ const print = (name: string, ours: readonly Figures[], bare: readonly Figures[])
   const of = (runs: readonly Figures[], key: keyof Figures) => median(runs.map((figures) => figures[key]))
   const side = (label: string, runs: readonly Figures[]) =>
     `  ${label}  ${of(runs, 'perSecond').toFixed(0).padStart(7)} /s   p50 ${of(runs, 'p50').toFixed(1)} ms   p99 ${of(runs, 'p99').toFixed(1)} ms`
-  console.log(`${name}: ratio ${(of(ours, 'perSecond') / of(bare, 'perSecond')).toFixed(2)}`)
+  console.log(`${name}: ratio ${(of(ours, 'perSecond') / of(bare, 'perSecond')).toFixed(earlierCheckout === undefined ? 2 : 3)}`)
   console.log(side('ours', ours))
-  console.log(side('bare', bare))
+  console.log(side(earlierCheckout === undefined ? 'bare' : 'before', bare))
 }
 
 export const send = async (
