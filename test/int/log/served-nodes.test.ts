@@ -92,6 +92,12 @@ describe('two nodes of one log', () => {
     expect(again.body).toEqual(first.body)
   })
 
+  test('share the defaults that one of them was given', async () => {
+    const llm = { provider: 'openai', model_name: 'gpt-4o', api_key: 'sk-of-all-nodes' }
+    expect((await send(a.url, 'PUT', '/api/config', { default_llm: llm })).status).toBe(200)
+    expect((await read(b, '/api/config')).body).toMatchObject({ default_llm: { model_name: 'gpt-4o', api_key: '******' } })
+  })
+
   test('with READS=local see a position that the header names, or that as_of and AT name', async () => {
     await sql(local.url, 'SELECT 1')
     for (let i = 0; i < 10; i++) {
