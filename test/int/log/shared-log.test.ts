@@ -362,6 +362,20 @@ describe('times', () => {
   )
 })
 
+describe('tables', () => {
+  test('of an earlier release get what they lack from a node of this one; those of another format are refused', () =>
+    withNodes(1, async ([a], url) => {
+      await a!.log.submit(writes(projectCreated(1)))
+      await a!.log.close()
+      await runSql(url, 'DROP TABLE mindledger.logins')
+      await a!.reopen()
+      expect(await rowsIn(url, 'SELECT login FROM mindledger.logins')).toEqual([])
+      await a!.log.close()
+      await runSql(url, 'UPDATE mindledger.head SET format = 2')
+      await expect(a!.reopen()).rejects.toThrow('the shared log has the format 2, and this release knows format 1')
+    }))
+})
+
 describe('a data directory', () => {
   test('with another log is refused', () =>
     withNodes(1, async ([a]) => {
