@@ -5,7 +5,7 @@ import { fitting } from '../../../src/agents/prompt/prompt.js'
 import { tableText } from '../../../src/agents/prompt/table-text.js'
 import { grantsOf } from '../../../src/agents/scope/grants.js'
 import { resourcesNamed } from '../../../src/agents/scope/resources-named.js'
-import { scopeOf } from '../../../src/agents/scope/scope.js'
+import { scopeOf } from '../../../src/agents/scope/agent-scope.js'
 import { sqlTool } from '../../../src/agents/tools/sql-tool.js'
 
 const names = (n: number, prefix = 't') => Array.from({ length: n }, (_, i) => `${prefix}${i}`)
