@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
-import { queries } from '../../support/agents/scripted-model.js'
+import { contentOf, queries } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
 import { expectUsable, screenWidths } from '../../support/console/console.js'
@@ -97,6 +97,79 @@ test('two agents are asked the same, and each is told what it said before', asyn
       ?.messages.filter(({ role }) => role === 'user')
       .map(({ content }) => content),
   ).toEqual(['First?', 'Second?'])
+  await page.context().close()
+})
+
+test('a conversation has an address: it is there after a reload, with its steps, and each agent still knows what it said', async () => {
+  const { page, misdeeds } = await openPage(browser, shop.url, '#/playground?agent=shop/broker&beside=shop/other')
+  const ask = async (question: string) => {
+    await page.getByLabel('Question').fill(question)
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await page.locator('.rounds > li', { hasText: question }).locator('article[aria-busy=false] footer').nth(1).waitFor()
+  }
+  await ask('Once?')
+  await ask('Twice?')
+  await page.waitForURL(/answers=[^&.]+\.[^&.]+/)
+  await page.reload()
+  for (const question of ['Once?', 'Twice?'])
+    await page.locator('.rounds > li', { hasText: question }).locator('article[aria-busy=false] footer').nth(1).waitFor()
+  expect(await page.getByText('Ten in each of the two.').count()).toBe(4)
+  await page.locator('.step summary').first().click()
+  await page.getByRole('region', { name: 'Rows of the query' }).first().getByText('south').waitFor()
+  await ask('Thrice?')
+  expect(
+    shop.model.asked
+      .at(-1)
+      ?.messages.filter(({ role }) => role === 'user')
+      .map(({ content }) => content),
+  ).toEqual(['Once?', 'Twice?', 'Thrice?'])
+  await page.getByRole('button', { name: 'New conversation' }).click()
+  await page.waitForURL((address) => !address.hash.includes('answers='))
+  expect(await page.locator('.rounds > li').count()).toBe(0)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('an answer in the address of a conversation that cannot be read says why', async () => {
+  const gone = '01a217d3-e86f-7997-8b30-ec8ae24ca12a'
+  const { page } = await openPage(browser, shop.url, `#/playground?agent=shop/broker&answers=${gone}`)
+  await page.getByRole('article', { name: 'broker says' }).getByRole('alert').waitFor()
+  expect(await page.getByText('fault of the console').count()).toBe(0)
+  await expectUsable(page)
+  await page.context().close()
+})
+
+test('two versions of an agent answer side by side, with their tokens and their cost', async () => {
+  await shop.agent('changing', { prompt_template: 'First words.' })
+  const [[then]] = (await shop.run('SELECT max(position) FROM log.events')) as [[number]]
+  await send(shop.url, 'PUT', '/api/projects/shop/agents/changing', { agent: { prompt_template: 'Second words.' } })
+  await send(shop.url, 'PUT', '/api/config', { llm_prices: { scripted: { input: 10, output: 20 } } })
+  const script = shop.model.script
+  shop.model.script = () => ({ content: 'It depends.', usage: { prompt_tokens: 300, completion_tokens: 5 } })
+  const { page, misdeeds } = await openPage(browser, shop.url, '#/playground?agent=shop/changing&beside=shop/changing')
+  await page.getByLabel('As of', { exact: false }).fill(String(then))
+  await page.keyboard.press('Tab')
+  await page.waitForURL(new RegExp(`beside_at=${then}`))
+  await page.getByLabel('Question').fill('Which one?')
+  await page.keyboard.press('Enter')
+  const answers = page.getByRole('article', { name: 'changing says' })
+  await answers.filter({ hasText: `shop.changing as of ${then}` }).waitFor()
+  for (const one of [answers.first(), answers.last()]) {
+    await one.getByText('It depends.').waitFor()
+    await one.getByText('300 tokens read, 5 written').waitFor()
+    await one.getByText('cost 0.0031').waitFor()
+  }
+  const prompts = shop.model.asked.slice(-2).map(({ messages: [first] }) => contentOf(first ?? { content: '' }))
+  for (const words of ['First words.', 'Second words.']) expect(prompts.filter((prompt) => prompt.includes(words))).toHaveLength(1)
+  await answers.last().getByRole('button', { name: 'Bad answer' }).click()
+  await answers.last().locator('button[aria-pressed=true]', { hasText: 'Bad answer' }).waitFor()
+  expect(await shop.run(`SELECT version, verdict FROM log.answers WHERE agent = 'changing' ORDER BY version`)).toEqual([
+    [1, 'bad'],
+    [2, null],
+  ])
+  await expectUsable(page)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  shop.model.script = script
   await page.context().close()
 })
 

@@ -95,7 +95,7 @@ export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
             {ms === undefined ? '' : ` · ${(ms / 1_000).toFixed(1)} s`}
             <Cost answer={answer} />
           </span>
-          {state === 'answered' && <Feedback side={asking.side} answer={answer} />}
+          {state === 'answered' && <Feedback key={answer} side={asking.side} answer={answer} />}
           <a class="button" href={hrefOf(pathOf('answers', project, agent, answer))}>
             Its record
           </a>

@@ -48,7 +48,8 @@ type Frame = {
   usage: { input_tokens: number | null; output_tokens: number | null }
 }>
 
-const nothing: AnswerState = {
+/** An answer that has not begun. */
+export const nothing: AnswerState = {
   ...{ state: 'asking', text: '', steps: [], answer: undefined, outcome: undefined },
   ...{ note: undefined, tokens: undefined, ms: undefined, error: undefined },
 }

@@ -3,12 +3,13 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'
-import { useLoaded } from '../../basics/loading.js'
+import { useIsShown, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { TextField } from '../../components/text-field.js'
 import { AnswerCard } from './answer-card.js'
-import { LiveAnswer, type Side, type Turn } from './live-answer.js'
+import { LiveAnswer, type Side } from './live-answer.js'
+import { addressOf, loadRounds, turnsOf, type Round } from './rounds.js'
 import './style.css'
 
 type Agent = { project: string; name: string } & Record<string, Value>
@@ -18,27 +19,10 @@ const agentsMax = 1_000
 /** The pause in typing before the question is stored in the address, in milliseconds. */
 const restMs = 300
 
-/** A question, and the answer of each side. */
-type Round = { question: string; askings: LiveAnswer[] }
-
 const sideOf = (text: string | null, asOf: string | undefined): Side | undefined => {
   const [project = '', ...rest] = (text ?? '').split('/')
   return rest.length === 0 ? undefined : { project, agent: rest.join('/'), asOf: asOf === '' ? undefined : asOf }
 }
-
-/** The previous turns of one side. */
-const turnsOf = (rounds: readonly Round[], side: number, question: string): Turn[] => [
-  ...rounds.flatMap((round): Turn[] => {
-    const said = round.askings[side]?.said.peek()
-    return said?.state === 'answered'
-      ? [
-          { role: 'user', content: round.question },
-          { role: 'assistant', content: said.text },
-        ]
-      : []
-  }),
-  { role: 'user', content: question },
-]
 
 const Choice = ({
   label,
@@ -85,7 +69,19 @@ export default () => {
   const { value: agents, error } = loaded.value
   const chosen = [sideOf(query.get('agent'), moment), sideOf(query.get('beside'), query.get('beside_at') ?? moment)]
   const sides = chosen.filter((side) => side !== undefined)
-  const isAsking = rounds.value.some(({ askings }) => askings.some(({ said }) => said.value.state === 'asking'))
+  const answers = query.get('answers') ?? ''
+  // After a reload, or in the window of a colleague, the conversation comes from its records.
+  const { loaded: restored, reload: restore } = useLoaded(
+    async (signal) => {
+      if (answers === addressOf(rounds.peek())) return
+      const found = await loadRounds(answers, sides, signal)
+      signal.throwIfAborted()
+      rounds.value = found
+    },
+    [answers],
+  )
+  const isShown = useIsShown()
+  const isBusy = restored.value.isLoading || rounds.value.some(({ askings }) => askings.some(({ said }) => said.value.state === 'asking'))
   /** Browsers limit how often the address may change, so it does not change with every key. */
   const write = (text: string, afterMs = restMs) => {
     question.value = text
@@ -97,25 +93,34 @@ export default () => {
   const choose = (change: Record<string, string | undefined>) => {
     // A new agent does not know the previous turns.
     rounds.value = []
-    changeQuery(change)
+    changeQuery({ answers: undefined, ...change })
   }
   const ask = (event: SubmitEvent) => {
     event.preventDefault()
     const text = question.value.trim()
-    if (text === '' || isAsking || sides.length === 0) return
+    if (text === '' || isBusy || sides.length === 0) return
     const askings = sides.map((side) => new LiveAnswer(side))
     const before = rounds.value
     rounds.value = [...before, { question: text, askings }]
     write('', 0)
-    askings.forEach((asking, side) => void asking.ask(turnsOf(before, side, text)))
+    void Promise.all(askings.map((asking, side) => asking.ask(turnsOf(before, side, text)))).then(() => {
+      if (isShown()) changeQuery({ answers: addressOf(rounds.peek()) })
+    })
   }
   return (
     <>
       <div class="title">
         <h1>Ask an agent</h1>
-        <a class="button" href={hrefOf('/answers')}>
-          Answers so far
-        </a>
+        <div class="row">
+          {rounds.value.length > 0 && (
+            <button type="button" onClick={() => choose({})}>
+              New conversation
+            </button>
+          )}
+          <a class="button" href={hrefOf('/answers')}>
+            Answers so far
+          </a>
+        </div>
       </div>
       {error && <Refusal error={error} again={reload} />}
       {!agents && !error && <Busy />}
@@ -146,6 +151,8 @@ export default () => {
               </label>
             )}
           </div>
+          {restored.value.error && <Refusal error={restored.value.error} again={restore} />}
+          {restored.value.isLoading && answers !== '' && <Busy />}
           <ol class="rounds" aria-label="Conversation">
             {rounds.value.map(({ question: text, askings }, i) => (
               <li key={i}>
@@ -172,7 +179,7 @@ export default () => {
                 }}
               />
             </label>
-            <button type="submit" class="primary" disabled={isAsking || sides.length === 0 || question.value.trim() === ''}>
+            <button type="submit" class="primary" disabled={isBusy || sides.length === 0 || question.value.trim() === ''}>
               Ask
             </button>
           </form>
