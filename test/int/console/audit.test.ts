@@ -240,6 +240,12 @@ test('data is erased after it was shown how much that is, and not without a word
   await page.getByRole('button', { name: 'What would be erased' }).click()
   const asked = page.getByRole('group', { name: 'What would be erased' })
   await asked.getByText('1 content.').waitFor()
+  const sent = await openPage(at.browser, at.url, new URL(page.url()).hash)
+  const theirs = sent.page.getByRole('group', { name: 'What would be erased' })
+  await theirs.getByText('1 content.').waitFor()
+  expect(await sent.page.getByLabel('name', { exact: true }).inputValue()).toBe('people')
+  expect(await theirs.getByRole('button', { name: 'Erase it' }).isDisabled()).toBe(true)
+  await sent.page.context().close()
   expect(await asked.getByRole('button', { name: 'Erase it' }).isDisabled()).toBe(true)
   expect(await violationsOf(page)).toEqual([])
   await asked.getByLabel('I know that nobody can bring it back').check()
@@ -266,8 +272,9 @@ test('only the data whose amount was shown is erased, also when its amount arriv
   const name = page.getByLabel('name', { exact: true })
   const ask = page.getByRole('button', { name: 'What would be erased' })
   await name.fill('first_people')
-  const answered = page.waitForResponse('**/api/log/erasures')
+  const [asking, answered] = [page.waitForRequest('**/api/log/erasures'), page.waitForResponse('**/api/log/erasures')]
   await ask.click()
+  await asking
   await name.fill('second_people')
   answer()
   await (await answered).finished()

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { openPage } from '../../support/console/browser.js'
+import { openPage, violationsOf } from '../../support/console/browser.js'
 import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 
@@ -118,6 +118,10 @@ test('a history is followed, and a resource goes back to a version after it was 
   await page.getByText('params › temperature').waitFor()
   await page.getByRole('button', { name: 'Go back to this…' }).click()
   await page.getByText('would be recorded').waitFor()
+  const sent = await openPage(at.browser, at.url, new URL(page.url()).hash)
+  await sent.page.getByText('It would be as it was in version 1').waitFor()
+  expect(await violationsOf(sent.page)).toEqual([])
+  await sent.page.context().close()
   expect((await send(at.url, 'GET', '/api/projects/shop/agents/broker/history')).body).toMatchObject({ version: 2 })
   await page.getByRole('button', { name: 'Go back to version 1' }).click()
   await page.locator('.when', { hasText: 'version 3' }).waitFor()

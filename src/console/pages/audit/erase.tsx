@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
-import { asApiError } from '../../basics/loading.js'
-import { hrefOf } from '../../basics/place.js'
+import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
+import { changeQuery, hrefOf, jsonIn, place } from '../../basics/place.js'
 import { Refusal } from '../../components/notice.js'
 import { countText } from '../../components/value.js'
 
@@ -69,80 +69,102 @@ const Found = ({ told }: { told: ErasureResult }) => (
   </>
 )
 
-/** Erases a person's data after showing how much data that is. The user confirms that this cannot be undone. */
+/** The texts of fields in an address. */
+const fieldsIn = (text: string | null): Record<string, string> => {
+  const found = jsonIn(text)
+  if (typeof found !== 'object' || found === null) return {}
+  return Object.fromEntries(Object.entries(found).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}
+
+/** The chosen data, and whether to show what an erasure of them would remove, as the address has them. */
+const chosen = () => {
+  const { query } = place.value
+  const named = query.get('erase') ?? ''
+  const what = Object.hasOwn(subjects, named) ? named : 'request'
+  const given = fieldsIn(query.get('of'))
+  return { what, given, data: bodyOf(what, given), isPlanned: query.get('plan') === 'erase', isOpen: named !== '' }
+}
+
+/** Erases a person's data after showing how much data that is. The user confirms that this cannot be undone. The plan has an address. */
 export const Erase = ({ erased }: { erased: () => void }) => {
-  const what = useSignal('request')
-  const given = useSignal<Record<string, string>>({})
+  const { what, given, data, isPlanned, isOpen } = chosen()
   const reason = useSignal('')
-  const plan = useSignal<ErasurePlan | undefined>(undefined)
-  const isSure = useSignal(false)
+  /** The plan that the user agrees to: another one needs a new word. */
+  const agreed = useSignal<ErasurePlan | undefined>(undefined)
   const done = useSignal<ErasureResult | undefined>(undefined)
-  const error = useSignal<ApiError | undefined>(undefined)
+  const refused = useSignal<ApiError | undefined>(undefined)
   const isSending = useSignal(false)
-  const change = (next: () => void) => {
-    next()
-    plan.value = undefined
+  const isShown = useIsShown()
+  const asked = isPlanned ? JSON.stringify(data) : undefined
+  const { loaded, reload } = useLoaded(
+    async (): Promise<ErasurePlan | undefined> =>
+      asked !== undefined
+        ? { data, told: await json<ErasureResult>('log/erasures', { method: 'POST', body: { ...data, dry_run: true, shared: true } }) }
+        : undefined,
+    [asked],
+  )
+  const { value: plan, isLoading } = loaded.value
+  const error = refused.value ?? loaded.value.error
+  /** The plan of the data in the fields, and of no others. */
+  const planned = plan && JSON.stringify(plan.data) === asked ? plan : undefined
+  const change = (next: { what: string; given: Record<string, string> }) => {
+    changeQuery({ erase: next.what, of: Object.keys(next.given).length === 0 ? undefined : JSON.stringify(next.given), plan: undefined })
     done.value = undefined
-    isSure.value = false
+    refused.value = undefined
   }
-  /** Whether the fields still name these data: an answer about other data is not shown. */
-  const areChosen = (data: ErasurePlan['data']): boolean => JSON.stringify(bodyOf(what.value, given.value)) === JSON.stringify(data)
-  const attempt = async (action: () => Promise<void>) => {
-    error.value = undefined
+  const ask = () => {
+    done.value = undefined
+    refused.value = undefined
+    if (isPlanned) reload()
+    else changeQuery({ erase: what, plan: 'erase' })
+  }
+  const erase = async ({ data: planData, told }: ErasurePlan) => {
+    const body = {
+      ...planData,
+      ...(reason.value.trim() !== '' && { reason: reason.value.trim() }),
+      // The user has already seen the other users of the data.
+      ...(told.shared_with.length > 0 && { shared: true }),
+    }
+    refused.value = undefined
     isSending.value = true
     try {
-      await action()
-    } catch (refused) {
-      error.value = asApiError(refused)
+      const result = await json<ErasureResult>('log/erasures', { method: 'POST', body })
+      // The fields may name other data by now, or the user may have left.
+      const now = chosen()
+      if (isShown() && JSON.stringify(now.data) === JSON.stringify(planData)) change({ what: now.what, given: {} })
+      done.value = result
+      erased()
+    } catch (failed) {
+      refused.value = asApiError(failed)
     } finally {
       isSending.value = false
     }
   }
-  const ask = () =>
-    attempt(async () => {
-      const data = bodyOf(what.value, given.value)
-      const told = await json<ErasureResult>('log/erasures', { method: 'POST', body: { ...data, dry_run: true, shared: true } })
-      if (areChosen(data)) plan.value = { data, told }
-    })
-  const erase = ({ data, told }: ErasurePlan) =>
-    attempt(async () => {
-      const body = {
-        ...data,
-        ...(reason.value.trim() !== '' && { reason: reason.value.trim() }),
-        // The user has already seen the other users of the data.
-        ...(told.shared_with.length > 0 && { shared: true }),
-      }
-      const result = await json<ErasureResult>('log/erasures', { method: 'POST', body })
-      if (areChosen(data)) change(() => (given.value = {}))
-      done.value = result
-      erased()
-    })
-  const planned = plan.value
   return (
-    <details>
+    <details open={isOpen}>
       <summary>Erase data of a person</summary>
       <form
         class="resource-form"
         onSubmit={(event) => {
           event.preventDefault()
-          void ask()
+          ask()
         }}
       >
         <label>
           What
-          <select value={what.value} onChange={({ currentTarget }) => change(() => (what.value = currentTarget.value))}>
+          <select value={what} onChange={({ currentTarget }) => change({ what: currentTarget.value, given })}>
             {Object.keys(subjects).map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>
         </label>
-        {(subjects[what.value] ?? []).map((name) => (
+        {(subjects[what] ?? []).map((name) => (
           <label key={name}>
             <span>{name.replaceAll('_', ' ')}</span>
             <input
               required={name !== 'project' && name !== 'ids'}
-              value={given.value[name] ?? ''}
-              onInput={({ currentTarget }) => change(() => (given.value = { ...given.value, [name]: currentTarget.value }))}
+              value={given[name] ?? ''}
+              onInput={({ currentTarget }) => change({ what, given: { ...given, [name]: currentTarget.value } })}
             />
           </label>
         ))}
@@ -150,9 +172,9 @@ export const Erase = ({ erased }: { erased: () => void }) => {
           Reason, which the log keeps
           <input value={reason.value} onInput={({ currentTarget }) => (reason.value = currentTarget.value)} />
         </label>
-        {error.value && <Refusal error={error.value} />}
+        {error && <Refusal error={error} />}
         <div class="row">
-          <button type="submit" disabled={isSending.value}>
+          <button type="submit" disabled={isSending.value || (isPlanned && isLoading)}>
             What would be erased
           </button>
         </div>
@@ -160,11 +182,15 @@ export const Erase = ({ erased }: { erased: () => void }) => {
           <div class="notice" role="group" aria-label="What would be erased">
             <Found told={planned.told} />
             <label class="inline">
-              <input type="checkbox" checked={isSure.value} onChange={({ currentTarget }) => (isSure.value = currentTarget.checked)} />
+              <input
+                type="checkbox"
+                checked={agreed.value === planned}
+                onChange={({ currentTarget }) => (agreed.value = currentTarget.checked ? planned : undefined)}
+              />
               <span>I know that nobody can bring it back</span>
             </label>
             <div class="row">
-              <button type="button" class="danger" disabled={!isSure.value || isSending.value} onClick={() => void erase(planned)}>
+              <button type="button" class="danger" disabled={agreed.value !== planned || isSending.value} onClick={() => void erase(planned)}>
                 Erase it
               </button>
             </div>

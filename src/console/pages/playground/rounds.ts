@@ -66,7 +66,7 @@ const stateIn = ({ id, answer, outcome, error, tools, input_tokens, output_token
   outcome,
   tokens: { read: input_tokens, written: output_tokens },
   ms: duration_ms,
-  error: error === null ? undefined : new ApiError({ status: 0, detail: error }),
+  error: outcome === 'failed' ? new ApiError({ status: 0, detail: error ?? 'the answer failed' }) : undefined,
 })
 
 /** The statuses of an answer that is not there for this agent, or not any more. */

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
 import { select, type Value } from '../../api/sql.js'
 import { pathOfResource, type KindInfo } from '../../basics/kinds.js'
-import { asApiError, useIsShown } from '../../basics/loading.js'
-import { go, hrefOf, pathOf } from '../../basics/place.js'
-import { Refusal } from '../../components/notice.js'
+import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
+import { changeQuery, go, hrefOf, pathOf, place } from '../../basics/place.js'
+import { Busy, Refusal } from '../../components/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
 
 type Mention = { kind: string; project: string; name: string } & Record<string, Value>
@@ -40,50 +40,58 @@ const Mentions = ({ mentions }: { mentions: readonly Mention[] }) => (
   </>
 )
 
-/** Deletes a resource after showing the planned events, and the resources that mention its name. */
+/** Deletes a resource after showing the planned events, and the resources that mention its name. The plan has an address. */
 export const Delete = ({ info, path, name }: { info: KindInfo; path: string; name: string }) => {
-  const asked = useSignal<DeletionPlan | undefined>(undefined)
-  const error = useSignal<ApiError | undefined>(undefined)
-  const isShown = useIsShown()
-  const attempt = async (action: () => Promise<void>) => {
-    error.value = undefined
-    try {
-      await action()
-    } catch (refused) {
-      error.value = asApiError(refused)
-    }
-  }
-  const ask = () =>
-    attempt(async () => {
+  const isAsked = place.value.query.get('plan') === 'delete'
+  const { loaded, reload } = useLoaded(
+    async (signal): Promise<DeletionPlan | undefined> => {
+      if (!isAsked) return undefined
       const [mentions, { events }] = await Promise.all([
-        select<Mention>({ query: mentionsQuery, params: { name, kind: info.kind } }),
+        select<Mention>({ query: mentionsQuery, params: { name, kind: info.kind }, signal }),
         json<{ events: PlannedEvent[] }>(path, { method: 'DELETE', headers: { Prefer: 'dry-run' } }),
       ])
-      asked.value = { events, mentions }
-    })
-  const remove = () =>
-    attempt(async () => {
+      return { events, mentions }
+    },
+    [path, isAsked],
+  )
+  const refused = useSignal<ApiError | undefined>(undefined)
+  const isShown = useIsShown()
+  const plan = isAsked ? loaded.value.value : undefined
+  const error = refused.value ?? loaded.value.error
+  const isLoading = isAsked && loaded.value.isLoading
+  const ask = () => {
+    refused.value = undefined
+    if (isAsked) reload()
+    else changeQuery({ plan: 'delete' })
+  }
+  const remove = async () => {
+    refused.value = undefined
+    try {
       await json(path, { method: 'DELETE' })
       if (isShown()) go(pathOf('resources', info.kind))
-    })
+    } catch (failed) {
+      refused.value = asApiError(failed)
+    }
+  }
   return (
     <>
-      {!asked.value && (
-        <button type="button" onClick={() => void ask()}>
+      {!plan && (
+        <button type="button" disabled={isLoading} onClick={ask}>
           Delete…
         </button>
       )}
-      {error.value && <Refusal error={error.value} />}
-      {asked.value && (
+      {isLoading && !plan && <Busy />}
+      {error && <Refusal error={error} />}
+      {plan && (
         <div class="notice" role="group" aria-label={`Delete ${name}`}>
           <p>Delete {name}? Its history stays in the log. This would be recorded:</p>
-          <PlannedEvents events={asked.value.events} />
-          {asked.value.mentions.length > 0 && <Mentions mentions={asked.value.mentions} />}
+          <PlannedEvents events={plan.events} />
+          {plan.mentions.length > 0 && <Mentions mentions={plan.mentions} />}
           <div class="row">
             <button type="button" class="danger" onClick={() => void remove()}>
               Delete
             </button>
-            <button type="button" onClick={() => (asked.value = undefined)}>
+            <button type="button" onClick={() => changeQuery({ plan: undefined })}>
               Keep it
             </button>
           </div>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { json, type ApiError } from '../../api/request.js'
-import { asApiError } from '../../basics/loading.js'
-import { hrefOf, momentShown } from '../../basics/place.js'
+import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
+import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Diff } from '../../components/diff.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
@@ -20,57 +20,77 @@ type RollBackProps = {
   done: (name: string) => void
 }
 
-const RollBack = ({ path, version, newest, done }: RollBackProps) => {
+/** The events of going back to a version, before they are recorded. */
+const RollBackPlan = ({ path, version, newest, done }: RollBackProps) => {
+  const send = (headers: Record<string, string> = {}) =>
+    json<{ events: PlannedEvent[]; name: string }>(`${path}/rollback`, {
+      method: 'POST',
+      body: { version },
+      headers: { 'If-Match': `"${newest}"`, ...headers },
+    })
+  const { loaded, reload } = useLoaded(() => send({ Prefer: 'dry-run' }), [path, version, newest])
   const isSending = useSignal(false)
-  const preview = useSignal<PlannedEvent[] | undefined>(undefined)
-  const error = useSignal<ApiError | undefined>(undefined)
-  const send = async (dryRun: boolean) => {
-    error.value = undefined
+  const refused = useSignal<ApiError | undefined>(undefined)
+  const { value: plan, error } = loaded.value
+  const goBack = async () => {
+    refused.value = undefined
     isSending.value = true
     try {
-      const answer = await json<{ events: PlannedEvent[]; name: string }>(`${path}/rollback`, {
-        method: 'POST',
-        body: { version },
-        headers: { 'If-Match': `"${newest}"`, ...(dryRun && { Prefer: 'dry-run' }) },
-      })
-      preview.value = dryRun ? answer.events : undefined
-      if (!dryRun) done(answer.name)
-    } catch (refused) {
-      error.value = asApiError(refused)
+      done((await send()).name)
+    } catch (failed) {
+      refused.value = asApiError(failed)
     } finally {
       isSending.value = false
     }
   }
+  const leave = () => changeQuery({ back: undefined })
+  if (!plan)
+    return (
+      <div>
+        {error ? <Refusal error={error} again={reload} /> : <Busy />}
+        <button type="button" onClick={leave}>
+          Leave it
+        </button>
+      </div>
+    )
   return (
     <div>
-      {error.value && <Refusal error={error.value} />}
-      {preview.value ? (
-        <div class="preview">
-          <p>It would be as it was in version {version}. This would be recorded:</p>
-          <PlannedEvents events={preview.value} />
-          <div class="row">
-            <button type="button" class="primary" disabled={isSending.value} onClick={() => void send(false)}>
-              Go back to version {version}
-            </button>
-            <button type="button" disabled={isSending.value} onClick={() => (preview.value = undefined)}>
-              Leave it
-            </button>
-          </div>
+      {refused.value && <Refusal error={refused.value} />}
+      <div class="preview">
+        <p>It would be as it was in version {version}. This would be recorded:</p>
+        <PlannedEvents events={plan.events} />
+        <div class="row">
+          <button type="button" class="primary" disabled={isSending.value} onClick={() => void goBack()}>
+            Go back to version {version}
+          </button>
+          <button type="button" disabled={isSending.value} onClick={leave}>
+            Leave it
+          </button>
         </div>
-      ) : (
-        <button type="button" class="plain" disabled={isSending.value} onClick={() => void send(true)}>
-          Go back to this…
-        </button>
-      )}
+      </div>
     </div>
   )
 }
+
+/** The way back to a version. The address says which one is looked at. */
+const RollBack = (props: RollBackProps) =>
+  place.value.query.get('back') === String(props.version) ? (
+    <RollBackPlan {...props} />
+  ) : (
+    <div>
+      <button type="button" class="plain" onClick={() => changeQuery({ back: String(props.version) })}>
+        Go back to this…
+      </button>
+    </div>
+  )
 
 /** The changes of a resource, the newest first: who changed what, and when. */
 export const History = ({ info, path, changed }: { info: KindInfo; path: string; changed: (name: string) => boolean }) => {
   const at = momentShown()
   const { value, error, reload, earlier } = useChanges({ info, path, at })
+  const isShown = useIsShown()
   const goneBack = (name: string) => {
+    if (isShown()) changeQuery({ back: undefined })
     if (changed(name)) reload()
   }
   if (error) return <Refusal error={error} again={reload} />

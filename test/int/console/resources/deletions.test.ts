@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { openPage } from '../../../support/console/browser.js'
+import type { Request } from 'playwright-core'
+import { openPage, violationsOf } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 
@@ -13,6 +14,23 @@ const at = startConsole(async (url) => {
 })
 
 const statusOf = async (path: string): Promise<number> => (await send(at.url, 'GET', `/api/projects/mindsdb/${path}`)).status
+
+test('the plan of a deletion has an address, which deletes nothing', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  const plan = page.getByRole('group', { name: 'Delete rents' })
+  await plan.getByText('Skill deleted').waitFor()
+  const sent = await openPage(at.browser, at.url, new URL(page.url()).hash)
+  await sent.page.getByRole('group', { name: 'Delete rents' }).getByText('Skill deleted').waitFor()
+  expect(await statusOf('skills/rents')).toBe(200)
+  expect(await violationsOf(sent.page)).toEqual([])
+  await sent.page.context().close()
+  await plan.getByRole('button', { name: 'Keep it' }).click()
+  await page.getByRole('button', { name: 'Delete…' }).waitFor()
+  await page.waitForURL((address) => !address.hash.includes('plan='))
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
 
 test('the plan of a deletion stays with its resource: another page begins without one', async () => {
   const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
@@ -33,8 +51,10 @@ test('a plan that arrives after its page was left is shown nowhere', async () =>
     if (route.request().method() === 'DELETE') await held
     await route.continue()
   })
-  const answered = page.waitForResponse((response) => response.request().method() === 'DELETE')
+  const isDeletion = (request: Request) => request.method() === 'DELETE'
+  const [asking, answered] = [page.waitForRequest(isDeletion), page.waitForResponse((response) => isDeletion(response.request()))]
   await page.getByRole('button', { name: 'Delete…' }).click()
+  await asking
   await page.goto(`${at.url}/#/resources/agent/mindsdb/broker`)
   await page.locator('h1', { hasText: 'broker' }).waitFor()
   answer()
