@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { undoAll } from '../../../src/basics/undo.js'
+import { questionOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { openBrowser, openPage, type Misdeeds } from '../../support/console/browser.js'
 import { asShown, payloads } from '../../support/console/payloads.js'
 import { send, sql } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const csvField = (text: string): string => `"${text.replaceAll('"', '""')}"`
@@ -64,6 +66,17 @@ const nothingRan = async (page: Page, misdeeds: Misdeeds): Promise<void> => {
 /** The texts of what a locator finds, as they stand in the page. */
 const textsOf = async (found: Locator): Promise<string[]> => (await found.allTextContents()).map(asShown)
 
+/** The texts of a column of a grid with a hundred rows. Only rows in sight are in the page. */
+const textsInGrid = async (page: Page, column: number): Promise<Set<string>> => {
+  const seen = new Set<string>()
+  for (let row = 0; row < 100; row += 5) {
+    await page.evaluate(`document.querySelector('.grid').scrollTop = ${row} * 28`)
+    for (const at of [row, row + 4]) await page.locator(`.grid-row[aria-rowindex="${at + 2}"]`).waitFor({ state: 'attached' })
+    for (const text of await page.locator(`.grid-row > [aria-colindex="${column}"]`).allTextContents()) seen.add(text)
+  }
+  return seen
+}
+
 test('there are a hundred different texts', () => {
   expect(new Set(payloads).size).toBe(100)
   expect(new Set(payloads.map(nameOf)).size).toBe(100)
@@ -73,13 +86,7 @@ test('cells: each text is in the grid as it is', async () => {
   const { page, misdeeds } = await open(queryHash('SELECT i, said, n FROM files.cells ORDER BY i'))
   await runIn(page)
   await page.getByText('100 rows').first().waitFor()
-  const seen = new Set<string>()
-  // Only rows in sight are in the page.
-  for (let row = 0; row < 100; row += 5) {
-    await page.evaluate(`document.querySelector('.grid').scrollTop = ${row} * 28`)
-    for (const at of [row, row + 4]) await page.locator(`.grid-row[aria-rowindex="${at + 2}"]`).waitFor({ state: 'attached' })
-    for (const text of await page.locator('.grid-row > [aria-colindex="2"]').allTextContents()) seen.add(text)
-  }
+  const seen = await textsInGrid(page, 2)
   expect(payloads.filter((text) => !seen.has(text))).toEqual([])
   for (const view of ['Columns', 'My queries', 'Rows']) {
     await page.getByRole('tab', { name: view }).click()
@@ -197,6 +204,107 @@ test('names: each text is in the list, in the log and in its own record; a slash
       .first()
       .waitFor()
   }
+  await nothingRan(page, misdeeds)
+  await page.context().close()
+})
+
+/** A text as the name of a request can have it: in ASCII without spaces. Markup takes a slash in their place. */
+const headerOf = (text: string): string => text.replaceAll(/[^!-~]+/g, '/')
+
+const missingIn = (texts: readonly string[]): string[] => payloads.filter((text) => !texts.includes(asShown(text)))
+
+test('agents: each text is shown as a question, an answer, a comment and a name of a request', async () => {
+  const all = payloads.join('\n')
+  shop.model.script = () => all
+  const { page, misdeeds } = await open('#/playground?agent=shop/talker')
+  await page.getByLabel('Question').fill(all)
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.locator('article[aria-busy=false] footer').waitFor()
+  for (const shown of ['.question', '.said .text']) {
+    const [text = ''] = await textsOf(page.locator(shown))
+    expect(payloads.filter((one) => !text.includes(asShown(one)))).toEqual([])
+  }
+  await nothingRan(page, misdeeds)
+  await page.getByRole('link', { name: 'Its record' }).click()
+  const [recorded = ''] = await textsOf(page.locator('.answer-text'))
+  expect(payloads.filter((one) => !recorded.includes(asShown(one)))).toEqual([])
+  await page.locator('.busy').first().waitFor({ state: 'detached' })
+  for (const step of await page.locator('.events.changes > li > details > summary').all()) await step.click()
+  await nothingRan(page, misdeeds)
+
+  shop.model.script = questionOf
+  const ids: string[] = []
+  for (const text of payloads) {
+    const { body } = await shop.ask('talker', text, { 'X-Request-Id': headerOf(text) })
+    ids.push((body as { trace_id: string }).trace_id)
+  }
+  await page.goto(`${shop.url}/#/playground?agent=shop/talker&answers=${ids.join('.')}`)
+  await page.locator('.rounds > li').nth(99).waitFor()
+  for (const shown of ['.question', '.said .text']) expect(missingIn(await textsOf(page.locator(shown)))).toEqual([])
+  await nothingRan(page, misdeeds)
+  await page.goto(`${shop.url}/#/answers`)
+  await page.locator('main table a').nth(99).waitFor()
+  expect(missingIn(await textsOf(page.locator('main table a')))).toEqual([])
+  await nothingRan(page, misdeeds)
+
+  for (const [i, comment] of payloads.entries()) {
+    const path = `/api/projects/shop/agents/talker/answers/${ids[i] ?? ''}/feedback`
+    const { status } = await send(shop.url, 'POST', path, { verdict: 'bad', comment }, { 'X-Request-Id': headerOf(comment) })
+    expect([comment, status]).toEqual([comment, 200])
+  }
+  await page.goto(`${shop.url}/${queryHash('SELECT comment, request FROM log.answer_judgements ORDER BY position')}`)
+  await runIn(page)
+  await page.getByText('100 rows').first().waitFor()
+  const comments = await textsInGrid(page, 1)
+  expect(payloads.filter((text) => !comments.has(text))).toEqual([])
+  const requests = await textsInGrid(page, 2)
+  expect(payloads.filter((text) => !requests.has(headerOf(text)))).toEqual([])
+  await nothingRan(page, misdeeds)
+  await page.goto(`${shop.url}/#/events?type=AnswerJudged`)
+  await page.locator('.events > li').nth(99).waitFor()
+  const events = await page.locator('.events pre').allTextContents()
+  expect(payloads.filter((text) => !events.some((one) => one.includes(JSON.stringify(headerOf(text)))))).toEqual([])
+  await nothingRan(page, misdeeds)
+  await page.context().close()
+})
+
+test('conversations: each text is a message to a chatbot, its answer, and the name of who wrote it', async () => {
+  shop.model.script = questionOf
+  const chatbot = {
+    ...{ name: 'desk', agent_name: 'talker', is_running: true },
+    ...{ db_engine: 'webhook', db_params: { secret: 'a-secret-of-the-test' } },
+  }
+  expect((await send(shop.url, 'POST', '/api/projects/shop/chatbots', { chatbot })).status).toBe(201)
+  let conversation: string | undefined
+  for (const text of payloads) {
+    const said = { text, user: text, ...(conversation !== undefined && { conversation }) }
+    const { status, body } = await send(shop.url, 'POST', '/api/projects/shop/chatbots/desk/messages', said)
+    expect([text, status]).toEqual([text, 200])
+    conversation = (body as { conversation: string }).conversation
+  }
+  const { page, misdeeds } = await open('#/conversations/shop/desk')
+  await page.getByRole('region', { name: 'Conversations' }).getByRole('link').first().click()
+  await page.locator('.conversation > .said').nth(199).waitFor()
+  const [asked, answered] = [await textsOf(page.locator('.said:not(.ours) > p')), await textsOf(page.locator('.said.ours > p'))]
+  expect(missingIn(asked)).toEqual([])
+  expect(payloads.filter((text) => !answered.some((one) => one.includes(asShown(text))))).toEqual([])
+  const senders = await textsOf(page.locator('.said:not(.ours) > small'))
+  expect(payloads.filter((text) => !senders.some((one) => one.startsWith(asShown(text))))).toEqual([])
+  await nothingRan(page, misdeeds)
+  await page.context().close()
+})
+
+test('errors: the service repeats each text in a refusal, and it is shown as it is', async () => {
+  const { page, misdeeds } = await open('#/query')
+  for (const text of payloads) {
+    const statement = `SELECT CAST(${quoted(text)} AS INTEGER)`
+    await page.goto(`${shop.url}/${queryHash(statement)}`)
+    await until(async () => (await page.locator('.sheets [aria-pressed=true]').getAttribute('title')) === statement)
+    await runIn(page)
+    await page.getByRole('alert').locator('pre', { hasText: asShown(text) }).first().waitFor()
+  }
+  await page.getByRole('tab', { name: 'My queries' }).click()
+  await page.locator('.past > li').first().waitFor()
   await nothingRan(page, misdeeds)
   await page.context().close()
 })

@@ -190,7 +190,12 @@ export const Erase = ({ erased }: { erased: () => void }) => {
               <span>I know that nobody can bring it back</span>
             </label>
             <div class="row">
-              <button type="button" class="danger" disabled={agreed.value !== planned || isSending.value} onClick={() => void erase(planned)}>
+              <button
+                type="button"
+                class="danger"
+                disabled={agreed.value !== planned || isSending.value}
+                onClick={() => void erase(planned)}
+              >
                 Erase it
               </button>
             </div>

@@ -52,7 +52,8 @@ export const addressOf = (rounds: readonly Round[]): string =>
     .map((ids) => ids.join('_'))
     .join('.')
 
-const stateOf = (outcome: string): AnswerState['state'] => (outcome === 'failed' ? 'failed' : outcome === 'aborted' ? 'stopped' : 'answered')
+const stateOf = (outcome: string): AnswerState['state'] =>
+  outcome === 'failed' ? 'failed' : outcome === 'aborted' ? 'stopped' : 'answered'
 
 const stateIn = ({ id, answer, outcome, error, tools, input_tokens, output_tokens, duration_ms }: RecordedAnswer): AnswerState => ({
   ...nothing,
