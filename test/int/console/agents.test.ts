@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core'
 import { contentOf, queries } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { expectUsable, screenWidths } from '../../support/console/console.js'
+import { checkMisdeeds, expectUsable, screenWidths } from '../../support/console/console.js'
 import { send } from '../../support/service.js'
 import { undoAll } from '../../../src/basics/undo.js'
 
@@ -24,6 +24,7 @@ beforeAll(async () => {
   shop.model.script = queries(() => 'SELECT district, count(*) AS n FROM files.homes GROUP BY ALL ORDER BY ALL', 'Ten in each of the two.')
 })
 afterAll(() => undoAll(undo))
+checkMisdeeds()
 
 test('an agent is asked: its work, its answer, a verdict, and the record, which gives the same again', async () => {
   const { page, misdeeds } = await openPage(browser, shop.url, '#/playground')

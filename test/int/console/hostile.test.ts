@@ -4,6 +4,7 @@ import { undoAll } from '../../../src/basics/undo.js'
 import { questionOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { openBrowser, openPage, type Misdeeds } from '../../support/console/browser.js'
+import { checkMisdeeds } from '../../support/console/console.js'
 import { asShown, payloads } from '../../support/console/payloads.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -38,6 +39,7 @@ beforeAll(async () => {
   await shop.agent('talker', { data: { tables: ['files.cells'] } })
 })
 afterAll(() => undoAll(undo))
+checkMisdeeds()
 
 const open = async (hash: string): Promise<{ page: Page; misdeeds: Misdeeds }> => {
   const { page, misdeeds } = await openPage(browser, shop.url, hash, { viewport: { width: 1280, height: 900 } })

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { undoAll } from '../../../src/basics/undo.js'
 import { repository } from '../../support/cli.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { clickWithoutSession, expectUsable } from '../../support/console/console.js'
+import { checkMisdeeds, clickWithoutSession, expectUsable } from '../../support/console/console.js'
 import { send, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 const undo: (() => unknown)[] = []
 afterAll(() => undoAll(undo))
+checkMisdeeds()
 
 test('the console asks for a login, and again when the session has ended; files of others are not among its own', async () => {
   const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })

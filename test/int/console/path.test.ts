@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { expectUsable, screenWidths } from '../../support/console/console.js'
+import { checkMisdeeds, expectUsable, screenWidths } from '../../support/console/console.js'
 import { sql, startTestService } from '../../support/service.js'
 import { undoAll } from '../../../src/basics/undo.js'
 
@@ -14,6 +14,7 @@ beforeAll(async () => {
   undo.push(() => browser.close())
 })
 afterAll(() => undoAll(undo))
+checkMisdeeds()
 
 /** `npm run pictures` keeps what a new user sees for the documentation. */
 const pictures = process.env['PICTURES']

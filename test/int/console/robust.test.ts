@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { openBrowser, openPage } from '../../support/console/browser.js'
-import { clickWithoutSession, expectUsable } from '../../support/console/console.js'
+import { checkMisdeeds, clickWithoutSession, expectUsable } from '../../support/console/console.js'
 import { startProxy } from '../../support/console/proxy.js'
 import { restartable, send, sql, startTestService } from '../../support/service.js'
 import { undoAll } from '../../../src/basics/undo.js'
@@ -14,6 +14,7 @@ beforeAll(async () => {
   undo.push(() => browser.close())
 })
 afterAll(() => undoAll(undo))
+checkMisdeeds()
 
 test('over a slow network rows are shown as they come, and a query is cancelled', async () => {
   const { url, stop } = await startTestService()

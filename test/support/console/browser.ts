@@ -31,8 +31,23 @@ export const openBrowser = async (): Promise<Browser> => {
   })
 }
 
-/** The misdeeds of a page: errors that it reported, and requests to other servers than the service. */
+/** The misdeeds of a page and its other windows: errors that they reported, and requests to other servers than the service. */
 export type Misdeeds = { errors: string[]; elsewhere: string[] }
+
+/** The misdeeds of pages that no test was asked about yet. */
+const collected: Misdeeds[] = []
+
+/** Takes the misdeeds of all pages since the last call. What a browser writes of a refusal or a broken connection is no fault of a page. */
+export const takeMisdeeds = (): Misdeeds => {
+  const taken = collected.splice(0)
+  return {
+    errors: taken.flatMap(({ errors }) => errors).filter((error) => !error.startsWith('Failed to load resource')),
+    elsewhere: taken.flatMap(({ elsewhere }) => elsewhere),
+  }
+}
+
+/** What answers 503 while the tables are built or follow the log. */
+const mayBeBehind = ['api/sql/', 'api/ready']
 
 /**
  * Opens a page of the console, and collects its misdeeds.
@@ -48,18 +63,19 @@ export const openPage = async (
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options })
   // On a busy machine, trainings and starts are slow.
   context.setDefaultTimeout(300_000)
-  const page = await context.newPage()
   const misdeeds: Misdeeds = { errors: [], elsewhere: [] }
-  page.on('console', (message) => {
+  collected.push(misdeeds)
+  context.on('console', (message) => {
     // On a busy machine SQL may be behind for a moment. Then the page asks again by itself, and a test that waits sees what it wants.
-    if (message.location().url.startsWith(url) && message.text().includes('status of 503')) return
+    if (mayBeBehind.some((path) => message.location().url.startsWith(`${url}/${path}`)) && message.text().includes('status of 503')) return
     if (message.type() === 'error' || message.type() === 'warning') misdeeds.errors.push(message.text())
   })
-  page.on('pageerror', ({ message }) => misdeeds.errors.push(message))
-  page.on('request', (request) => {
+  context.on('weberror', (thrown) => misdeeds.errors.push(thrown.error().message))
+  context.on('request', (request) => {
     const to = request.url()
     if (!to.startsWith(url) && !to.startsWith('data:') && !to.startsWith('blob:')) misdeeds.elsewhere.push(to)
   })
+  const page = await context.newPage()
   await page.goto(`${url}/${hash}`)
   return { page, misdeeds }
 }

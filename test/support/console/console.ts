@@ -1,15 +1,21 @@
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { undoAll } from '../../../src/basics/undo.js'
 import { startTestService } from '../service.js'
-import { openBrowser, openPage, violationsOf } from './browser.js'
+import { openBrowser, openPage, takeMisdeeds, violationsOf } from './browser.js'
 import { tooWideIn } from './width.js'
+
+/** Checks after each test of a file that no page of it reported an error, or sent a request to elsewhere. */
+export const checkMisdeeds = (): void =>
+  afterEach(() => {
+    expect(takeMisdeeds()).toEqual({ errors: [], elsewhere: [] })
+  })
 
 /** A service and a browser for all tests of a file. */
 export type Console = { browser: Browser; url: string }
 
 /**
- * Starts a service and a browser before the tests of a file, and ends them after it.
+ * Starts a service and a browser before the tests of a file, and ends them after it. Misdeeds of its pages are checked after each test.
  *
  * @example const at = startConsole(async (url) => { await sql(url, 'CREATE PROJECT shop') })
  */
@@ -20,6 +26,7 @@ export const startConsole = (prepare?: (url: string) => Promise<void>, environme
     if (!running) throw new Error('the console does not run yet')
     return running
   }
+  checkMisdeeds()
   beforeAll(async () => {
     const { url, stop } = await startTestService(environment)
     undo.push(stop)

@@ -6,7 +6,7 @@ import { undoAll } from '../../../../src/basics/undo.js'
 import { queries } from '../../../support/agents/scripted-model.js'
 import { AgentShop } from '../../../support/agents/shop.js'
 import { openBrowser, openPage } from '../../../support/console/browser.js'
-import { seenAtAllSizes } from '../../../support/console/console.js'
+import { checkMisdeeds, seenAtAllSizes } from '../../../support/console/console.js'
 import { eachOf } from '../../../support/each-of.js'
 import { rowsNow, sql, temporaryDirectory } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
@@ -45,6 +45,7 @@ beforeAll(async () => {
   await recorded("statement LIKE '%long%'", 3)
 })
 afterAll(() => undoAll(undo))
+checkMisdeeds()
 
 const hash = '#/resources/database/-/plant?tab=sent'
 
