@@ -1,0 +1,120 @@
+import { expect, test } from '@jest/globals'
+import { openPage, violationsOf } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+import { send, sql } from '../../support/service.js'
+import { until } from '../../support/until.js'
+
+const homes = Array.from(
+  { length: 300 },
+  (_, i) => `${20 + (i % 90)},${['north', 'south', 'west'][i % 3]},${300 + 9 * (i % 90) + 40 * (i % 3)}`,
+)
+
+const at = startConsole(async (url) => {
+  const form = new FormData()
+  form.append('file', new Blob([`size,district,rent\n${homes.join('\n')}\n`]), 'homes.csv')
+  await send(url, 'PUT', '/api/files/homes', form)
+  for (const [model, using] of [
+    ['fee', 'PREDICT rent'],
+    ['place', 'PREDICT district'],
+    ['slow', `PREDICT rent USING engine = 'constant'`],
+  ] as const) {
+    expect((await sql(url, `CREATE MODEL ${model} FROM files (SELECT * FROM homes) ${using}`)).type).not.toBe('error')
+    await until(async () => (await status(model)) === 'complete')
+  }
+})
+
+const status = async (model: string): Promise<unknown> =>
+  (await sql(at.url, `SELECT STATUS FROM information_schema.models WHERE NAME = '${model}' ORDER BY VERSION DESC LIMIT 1`)).data[0]?.[0]
+
+test('a training tells how far it is and how long that takes, and is cancelled from its page', async () => {
+  // Enough rows to be looked at several times.
+  const rows = `SELECT a.size + b.i % 7 AS x, a.district, b.i AS z, (a.size * b.i) % 97 AS w, a.rent + b.i % 13 AS rent FROM homes AS a, range(1000) AS b(i)`
+  const begun = await sql(at.url, `RETRAIN slow FROM files (${rows}) PREDICT rent USING engine = 'auto', preset = 'best'`)
+  expect(begun.error_message).toBeUndefined()
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/mindsdb/slow?version=2')
+  const training = page.getByRole('region', { name: 'Training' })
+  await training.getByText('Version 2 is training: folds').waitFor()
+  await training.getByText('Version 1 took').waitFor()
+  await training.getByText(/^About [\d,]+ s are left of this phase/).waitFor()
+  const bar = training.getByRole('progressbar', { name: 'Progress of this phase' })
+  const [done, total] = [Number(await bar.getAttribute('value')), Number(await bar.getAttribute('max'))]
+  expect(done).toBeGreaterThan(0)
+  expect(total).toBeGreaterThanOrEqual(done)
+  expect(await violationsOf(page)).toEqual([])
+  await training.getByRole('button', { name: 'Cancel the training' }).click()
+  // The page goes back to the version that answers.
+  await page.getByText('version 1, active').waitFor()
+  expect(await status('slow')).toBe('error')
+  await page.getByRole('tab', { name: 'Versions' }).click()
+  await page
+    .getByRole('row', { name: /Compare version 2/ })
+    .getByText('cancelled')
+    .waitFor()
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('a card shows which class is taken for which, whether intervals hold, and how far predictions are off', async () => {
+  const told = async (part: string) => {
+    const { column_names: names, data } = await sql(at.url, `DESCRIBE ${part}`)
+    return data.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])))
+  }
+  const percents = (share: unknown) => `${(100 * Number(share)).toFixed(1)} %`
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/mindsdb/place')
+  const confusion = page.getByRole('region', { name: 'Confusion' })
+  await confusion.waitFor()
+  const [, ...classes] = await confusion.locator('thead th').allInnerTexts()
+  const lines = await confusion.locator('tbody tr').allInnerTexts()
+  const shown = lines.flatMap((line) => {
+    const [actual = '', ...counts] = line.trim().split(/\s+/)
+    return classes.map((predicted, i) => [actual, predicted, Number(counts[i])] as const)
+  })
+  const confused = await told('place.confusion')
+  expect(shown.filter(([, , count]) => count > 0).sort()).toEqual(
+    confused
+      .map(({ actual, predicted, rows }) => [actual, predicted, Number(rows)])
+      .filter(([, , count]) => Number(count) > 0)
+      .sort(),
+  )
+  expect(await page.getByRole('region', { name: 'Classes' }).locator('tbody tr').count()).toBe(3)
+
+  await page.goto(`${at.url}/#/models/mindsdb/fee?version=1`)
+  const coverage = page.getByRole('region', { name: 'Coverage' }).locator('tbody tr')
+  await coverage.first().waitFor()
+  const held = await coverage.allInnerTexts()
+  const covered = await told('fee.1.coverage')
+  expect(held).toHaveLength(covered.length)
+  for (const [i, one] of covered.entries()) {
+    expect(held[i]).toContain(percents(one['confidence']))
+    expect(held[i]).toContain(percents(one['coverage']))
+  }
+  const residuals = await told('fee.1.residuals')
+  const against = page.getByRole('img', { name: 'What was true of rent, by what was predicted' })
+  await against.locator('circle').first().waitFor({ state: 'attached' })
+  expect(await against.locator('circle').count()).toBe(residuals.length)
+  const off = page.getByRole('img', { name: 'How far predictions of rent are off on average, by what was predicted' })
+  // One line stands for no difference.
+  expect(await off.locator('g[aria-label="rule"] line').count()).toBe(residuals.length + 1)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('a slider sets its input, and the prediction says in how many of such cases it lies between which numbers', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?version=1&tab=try')
+  const slider = page.getByRole('slider', { name: 'size, from 20 to 109' })
+  await slider.focus()
+  await page.keyboard.press('End')
+  expect(await page.getByLabel('size', { exact: true }).inputValue()).toBe('109')
+  await page.getByLabel('district').selectOption('north')
+  await page.getByRole('button', { name: 'Predict rent' }).click()
+  const prediction = page.getByRole('region', { name: 'Prediction' })
+  const said = await prediction.getByText(/^between .* in [\d.]+ of 100 such cases$/).innerText()
+  const [, least = '', greatest = ''] = /between ([\d,.]+) and ([\d,.]+)/.exec(said) ?? []
+  const [value, low, high] = [await prediction.locator('output').innerText(), least, greatest].map((text) =>
+    Number(text.replaceAll(',', '')),
+  )
+  expect(low).toBeLessThanOrEqual(value ?? NaN)
+  expect(high).toBeGreaterThanOrEqual(value ?? NaN)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
