@@ -6,6 +6,9 @@ import { sql } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
 
 const at = startConsole(async (url) => {
+  await sql(url, 'CREATE TABLE files.rooms (SELECT i AS width, i * 7 % 50 AS depth, 3 * i AS price FROM range(60) AS t(i))')
+  await sql(url, `CREATE MODEL fee FROM files (SELECT * FROM rooms) PREDICT price USING engine = 'linear'`)
+  await until(async () => (await sql(url, `SELECT STATUS FROM information_schema.models WHERE NAME = 'fee'`)).data[0]?.[0] === 'complete')
   await sql(url, 'CREATE TABLE files.homes (SELECT i AS size, i AS sizes_of, i AS "set up" FROM range(3) AS t(i))')
   await sql(url, 'CREATE TABLE files.constructor (SELECT 1 AS built)')
   await sql(url, 'CREATE VIEW large AS (SELECT size AS sized FROM files.homes)')
@@ -43,6 +46,20 @@ test('columns of what a statement reads are proposed without a dot, before keywo
   await proposed(page, 'SELECT * FROM files.homes WHERE set')
   await page.locator('.cm-tooltip-autocomplete li', { hasText: 'set up' }).click()
   await page.locator('.cm-content', { hasText: 'WHERE `set up`' }).waitFor()
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('databases, tables, models, the inputs of a model and functions are proposed', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/query')
+  await until(async () => (await proposed(page, 'SELECT * FROM files.homes WHERE siz'))[0] === 'size')
+  expect(await proposed(page, 'SELECT * FROM fil')).toContain('files')
+  expect(await proposed(page, 'SELECT * FROM files.ro')).toContain('rooms')
+  expect(await proposed(page, 'SELECT * FROM mindsdb.fe')).toContain('fee')
+  expect((await proposed(page, 'SELECT price FROM mindsdb.fee WHERE dep'))[0]).toBe('depth')
+  expect(await page.locator('.cm-tooltip-autocomplete .cm-completionDetail').first().innerText()).toBe('fee')
+  expect(await proposed(page, 'SELECT approx_q')).toContain('approx_quantile')
+  expect(await proposed(page, 'SELECT medi')).toContain('median')
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
