@@ -1,0 +1,93 @@
+import { expect, test } from '@jest/globals'
+import { openPage } from '../../support/console/browser.js'
+import { startConsole } from '../../support/console/console.js'
+import { send, sql } from '../../support/service.js'
+import { until } from '../../support/until.js'
+
+const upload = async (url: string, name: string, word: string): Promise<void> => {
+  const form = new FormData()
+  form.append('file', new Blob([`word\n${word}\n`]), `${name}.csv`)
+  expect((await send(url, 'PUT', `/api/files/${name}`, form)).status).toBeLessThan(300)
+}
+
+const trained = async (url: string, statement: string, model: string): Promise<void> => {
+  expect((await sql(url, statement)).error_message).toBeUndefined()
+  const newest = `SELECT STATUS FROM information_schema.models WHERE NAME = '${model}' ORDER BY VERSION DESC LIMIT 1`
+  await until(async () => (await sql(url, newest)).data[0]?.[0] === 'complete')
+}
+
+/** The position before everything was changed. */
+let then = 0
+
+const at = startConsole(async (url) => {
+  const run = async (...statements: string[]) => {
+    for (const statement of statements) expect([statement, (await sql(url, statement)).error_message]).toEqual([statement, undefined])
+  }
+  const skill = `USING type = 'sql', database = 'files', tables = ['homes']`
+  await upload(url, 'notes', 'alpha')
+  await run(
+    'CREATE TABLE files.homes (SELECT i AS size, 9 * i AS rent FROM range(60) AS t(i))',
+    'CREATE PROJECT shop',
+    `CREATE SKILL shop.rents ${skill}`,
+    `CREATE AGENT shop.broker USING model = 'gpt-4o'`,
+    'CREATE VIEW shop.large AS (SELECT 1 AS early_column)',
+    'CREATE JOB shop.nightly (SELECT 1) EVERY day',
+  )
+  await trained(url, `CREATE MODEL fee FROM files (SELECT * FROM homes) PREDICT rent USING engine = 'linear'`, 'fee')
+  then = Number((await sql(url, 'SELECT max(position) FROM log.events')).data[0]?.[0])
+  await upload(url, 'notes', 'omega')
+  await upload(url, 'later_file', 'omega')
+  const change = { skill: { params: { database: 'files', tables: ['homes'], description: 'said later' } } }
+  expect((await send(url, 'PUT', '/api/projects/shop/skills/rents', change)).status).toBe(200)
+  await run(
+    'CREATE PROJECT later_project',
+    `CREATE SKILL shop.later_skill ${skill}`,
+    `CREATE AGENT shop.later_agent USING model = 'gpt-4o'`,
+    'CREATE VIEW shop.later_view AS (SELECT 1 AS a)',
+    'ALTER VIEW shop.large AS (SELECT 1 AS late_column)',
+    'CREATE JOB shop.later_job (SELECT 1) EVERY day',
+  )
+  await trained(url, 'RETRAIN fee', 'fee')
+  await trained(url, `CREATE MODEL later_model FROM files (SELECT * FROM homes) PREDICT rent USING engine = 'constant'`, 'later_model')
+})
+
+test.each([
+  ['#/', 'rents', 'later_skill'],
+  ['#/resources/project', 'shop', 'later_project'],
+  ['#/resources/skill', 'rents', 'later_skill'],
+  ['#/resources/agent', 'broker', 'later_agent'],
+  ['#/resources/view', 'large', 'later_view'],
+  ['#/resources/job', 'nightly', 'later_job'],
+  ['#/resources/file', 'notes', 'later_file'],
+  ['#/resources/model', 'fee', 'later_model'],
+  ['#/resources/project/-/shop', 'rents', 'later_skill'],
+  ['#/resources/skill/shop/rents', 'homes', 'said later'],
+  ['#/resources/skill/shop/rents?tab=history', 'Skill created', 'Skill updated'],
+  ['#/resources/file/-/notes?tab=rows', 'alpha', 'omega'],
+  ['#/resources/view/shop/large?tab=rows', 'early_column', 'late_column'],
+  ['#/models', 'fee', 'later_model'],
+  ['#/models/mindsdb/fee', 'version 1, active', 'version 2, active'],
+  ['#/models/mindsdb/fee?tab=versions', 'version 1, active', 'version 2, active'],
+  ['#/events', 'Project created', 'Skill updated'],
+  ['#/playground', 'shop.broker', 'shop.later_agent'],
+] as const)('%s is shown as of a position: with %s, and without %s', async (hash, before, after) => {
+  const { page } = await openPage(at.browser, at.url, `${hash}${hash.includes('?') ? '&' : '?'}at=${then}`)
+  const main = (text: string) => page.locator('main', { hasText: text })
+  await main(before).waitFor()
+  await page.locator('.busy').first().waitFor({ state: 'detached' })
+  expect(await main(after).count()).toBe(0)
+  await page.goto(`${at.url}/${hash}`)
+  await main(after).waitFor()
+  await page.context().close()
+})
+
+test('a query reads the rows of then, and the slider of its page is at their position', async () => {
+  const statement = new URLSearchParams({ sql: 'SELECT word FROM files.notes', at: String(then) })
+  const { page } = await openPage(at.browser, at.url, `#/query?${statement.toString()}`)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.locator('.grid-row', { hasText: 'alpha' }).waitFor()
+  await page.getByRole('button', { name: `As of ${then}` }).click()
+  await page.getByRole('slider').waitFor()
+  expect(await page.getByRole('slider').inputValue()).toBe(String(then))
+  await page.context().close()
+})
