@@ -13,6 +13,8 @@ const at = startConsole(async (url) => {
     'CREATE VIEW shop.one AS (SELECT 1 AS a)',
   ])
     expect((await sql(url, statement)).type).not.toBe('error')
+  const chatbot = { name: 'desk', agent_name: 'broker', database_name: 'far', is_running: false }
+  expect((await send(url, 'POST', '/api/projects/shop/chatbots', { chatbot })).status).toBe(201)
 })
 
 test.each([
@@ -98,6 +100,28 @@ const saved = async (page: Page): Promise<void> => {
   expect((await answered).status()).toBe(200)
   await page.locator('button:enabled', { hasText: 'Save' }).waitFor()
 }
+
+test.each([
+  [
+    'skill',
+    '#/resources/skill/shop/rents?tab=edit',
+    /^params/,
+    '{"database": "files", "tables": ["homes", "people"]}',
+    '/api/projects/shop/skills/rents',
+    { params: { tables: ['homes', 'people'] } },
+  ],
+  ['chatbot', '#/resources/chatbot/shop/desk?tab=edit', /^name/, 'robot', '/api/projects/shop/chatbots/robot', { name: 'robot' }],
+] as const)('a %s is changed by its form, and its history says so', async (kind, hash, label, text, path, expected) => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, hash)
+  await page.getByLabel(label).first().fill(text)
+  await saved(page)
+  expect((await send(at.url, 'GET', path)).body).toMatchObject(expected)
+  await page.getByRole('tab', { name: 'History' }).click()
+  await page.locator('.history > li').nth(1).waitFor()
+  expect((await page.locator('.history > li').first().innerText()).toLowerCase()).toContain(kind)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
 
 test("an agent's own params for its skills survive an edit of the list, and so do the secrets of the skills", async () => {
   for (const name of ['prices', 'fees'])

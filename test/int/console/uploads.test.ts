@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openPage } from '../../support/console/browser.js'
 import { startConsole } from '../../support/console/console.js'
-import { sql, startTestService } from '../../support/service.js'
+import { sql, startTestService, temporaryDirectory } from '../../support/service.js'
 
 const at = startConsole()
 
@@ -97,5 +99,35 @@ test('the refusal of a file stays in sight also where the other one is the first
     await page.context().close()
   } finally {
     await stop()
+  }
+})
+
+test('a file that is dropped on the page becomes a table', async () => {
+  const { browser, url } = at
+  const place = temporaryDirectory()
+  const file = join(place.path, 'Dropped words.csv')
+  writeFileSync(file, 'word\nfrom the desk\n')
+  try {
+    const { page, misdeeds } = await openPage(browser, url)
+    const zone = page.locator('.drop')
+    await zone.scrollIntoViewIfNeeded()
+    const box = await zone.boundingBox()
+    if (!box) throw new Error('there is no place for a drop')
+    const session = await page.context().newCDPSession(page)
+    const drag = (type: 'dragEnter' | 'dragOver' | 'drop') =>
+      session.send('Input.dispatchDragEvent', {
+        ...{ type, x: box.x + box.width / 2, y: box.y + box.height / 2 },
+        data: { items: [], files: [file], dragOperationsMask: 1 },
+      })
+    await drag('dragEnter')
+    await drag('dragOver')
+    await page.locator('.drop.over').waitFor()
+    await drag('drop')
+    await page.locator('h1', { hasText: 'dropped_words' }).waitFor()
+    expect((await sql(url, 'SELECT word FROM files.dropped_words')).data).toEqual([['from the desk']])
+    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+    await page.context().close()
+  } finally {
+    place.remove()
   }
 })
