@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page, Request } from 'playwright-core'
-import { openPage } from '../../support/console/browser.js'
+import { openPage, violationsOf } from '../../support/console/browser.js'
 import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 
@@ -89,6 +89,7 @@ test('an edit sends what was changed alone, keeps secrets, and tells of a change
   await page.getByLabel(/^model name/).fill('gpt-6')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('alert').waitFor()
+  expect(await violationsOf(page)).toEqual([])
   expect(await page.getByLabel(/^model name/).inputValue()).toBe('gpt-6')
   await expect(agent()).resolves.toMatchObject({ model_name: 'gpt-5' })
   await page.context().close()

@@ -74,6 +74,8 @@ test('who logs out, by keys alone, leaves no data in this window or in others, a
   const browser = await openBrowser()
   undo.push(() => browser.close())
   const { page } = await openPage(browser, url, '#/', { viewport: { width: 360, height: 800 } })
+  await page.getByLabel('User name').waitFor()
+  await expectUsable(page)
   await page.getByLabel('User name').fill('ann')
   await page.getByLabel('Password').fill('secret')
   await page.keyboard.press('Enter')

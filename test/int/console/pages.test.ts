@@ -1,4 +1,8 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { repository } from '../../support/cli.js'
 import { openPage, violationsOf } from '../../support/console/browser.js'
 import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
@@ -150,6 +154,67 @@ test('the jump menu finds a resource by keys alone', async () => {
   await page.keyboard.press('Enter')
   await page.locator('h1', { hasText: 'broker' }).waitFor()
   expect(page.url()).toContain('#/resources/agent/shop/broker')
+  await page.context().close()
+})
+
+/** Presses Tab until an expression about the focused element is true. */
+const tabTo = async (page: Page, focused: string): Promise<void> => {
+  const isThere = `(({ activeElement }) => ${focused})(document) === true`
+  for (let presses = 0; presses < 80 && !(await page.evaluate<boolean>(isThere)); presses++) await page.keyboard.press('Tab')
+  expect([focused, await page.evaluate<boolean>(isThere)]).toEqual([focused, true])
+}
+
+const jumpTo = async (page: Page, words: string, name: RegExp): Promise<void> => {
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type(words)
+  await page.getByRole('option', { name, selected: true }).waitFor()
+  await page.keyboard.press('Enter')
+}
+
+test('a table is queried and drawn, and a skill is made, by keys alone', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/')
+  await page.locator('h1').waitFor()
+  await jumpTo(page, 'query', /^Query/)
+  await page.getByLabel('SQL', { exact: true }).waitFor()
+  await tabTo(page, `activeElement?.matches('.editor')`)
+  await page.keyboard.type('SELECT size, rent FROM files.homes')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('300 rows').first().waitFor()
+  // The first one closes proposals, if there are any.
+  for (const key of ['Escape', 'Escape', 'Tab']) await page.keyboard.press(key)
+  await tabTo(page, `activeElement?.matches('[role=tab][aria-selected=true]')`)
+  for (const name of ['Columns', 'Chart']) {
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('tab', { name, selected: true }).waitFor()
+  }
+  await page.getByRole('img', { name: 'rent by size' }).locator('circle').first().waitFor({ state: 'attached' })
+
+  await jumpTo(page, 'new skill', /^New skill/)
+  await page.locator('form.resource-form').waitFor()
+  for (const [label, text] of [
+    ['name', 'by_keys'],
+    ['type', 'sql'],
+    ['params', '{"database": "files"}'],
+  ] as const) {
+    await tabTo(page, `activeElement?.closest('.resource-form label')?.textContent.trim().startsWith('${label}')`)
+    await page.keyboard.type(text)
+  }
+  await tabTo(page, `activeElement?.matches('.resource-form button[type=submit]')`)
+  await page.keyboard.press('Enter')
+  await page.locator('h1', { hasText: 'by_keys' }).waitFor()
+  expect((await send(at.url, 'GET', '/api/projects/mindsdb/skills/by_keys')).body).toMatchObject({ params: { database: 'files' } })
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
+test('everything that the first screen loads has at most 250 KB when it is sent', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/')
+  await page.locator('h1', { hasText: 'Mindledger' }).waitFor()
+  const loaded = await page.evaluate<string[]>(`performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`)
+  const files = ['/index.html', ...new Set(loaded)].filter((path) => !path.startsWith('/api/'))
+  expect(files.length).toBeGreaterThan(3)
+  const sizes = files.map((path) => statSync(join(repository, 'dist/console', `${path}.gz`)).size)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250 * 1024)
   await page.context().close()
 })
 

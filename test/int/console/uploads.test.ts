@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { openPage } from '../../support/console/browser.js'
+import { openPage, violationsOf } from '../../support/console/browser.js'
 import { startConsole } from '../../support/console/console.js'
 import { sql, startTestService, temporaryDirectory } from '../../support/service.js'
 
@@ -32,6 +32,7 @@ test('a table gets other rows only when the reader says so', async () => {
 
   await give('second')
   await page.getByText('There is a table tiny already').waitFor()
+  expect(await violationsOf(page)).toEqual([])
   await page.getByRole('button', { name: 'Leave it out' }).click()
   expect(await words('tiny')).toEqual([['first']])
 
