@@ -54,6 +54,18 @@ test('a run of a job is shown without looking again', async () => {
   await page.context().close()
 })
 
+test('the settings are open where the address says so', async () => {
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/health')
+  await page.getByText('Settings', { exact: true }).click()
+  await page.waitForURL(/settings=1/)
+  await page.reload()
+  await page.locator('.fields').getByText('VAULT_KEY', { exact: true }).waitFor()
+  await page.getByText('Settings', { exact: true }).click()
+  await page.waitForURL((address) => !address.hash.includes('settings'))
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
 test('the first look is drawn at once, at the end of the last minute', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, '#/health')
   const canvas = page.locator('.time-line canvas').first()

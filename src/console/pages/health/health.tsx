@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { json, request } from '../../api/request.js'
 import { useLoaded, useRepeated } from '../../basics/loading.js'
+import { changeQuery, place } from '../../basics/place.js'
 import { Listing } from '../../components/listing.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { Shares } from '../../components/shares.js'
@@ -165,13 +166,14 @@ const SettingsList = () => {
   )
 }
 
-/** The value of each setting, loaded when the user opens it. */
+/** The value of each setting, loaded when the user opens it, or an address where it is open. */
 const Settings = () => {
-  const isOpen = useSignal(false)
+  const isOpen = place.value.query.get('settings') === '1'
+  const toggled = (open: boolean) => open !== isOpen && changeQuery({ settings: open ? '1' : undefined })
   return (
-    <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+    <details open={isOpen} onToggle={({ currentTarget }) => toggled(currentTarget.open)}>
       <summary>Settings</summary>
-      {isOpen.value && <SettingsList />}
+      {isOpen && <SettingsList />}
     </details>
   )
 }
