@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import type { Page, Route } from 'playwright-core'
 import { openPage, violationsOf } from '../../support/console/browser.js'
@@ -72,6 +73,38 @@ test('a kept head holds while the log grows, in a later visit, and as a file', a
     await page.getByText(`The first ${size} events are those of then`).waitFor()
     await page.context().close()
   }
+})
+
+test('an event is proven against a kept head that has it, and a later one against the newest head', async () => {
+  const { page, size } = await withKeptHead(1)
+  const proof = page.getByLabel('An event')
+  for (const [position, against] of [
+    [2, 'Checked against a head that this browser keeps.'],
+    [size + 1, 'Checked against the newest head of the service.'],
+  ] as const) {
+    await page.goto(`${at.url}/#/audit?event=${position}`)
+    await page.reload()
+    await proof.getByText(against).waitFor()
+    expect(await proof.getByText('Proven').count()).toBe(1)
+  }
+  await page.context().close()
+})
+
+test('an auditor gets the export, the verifier and the key as files', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/audit')
+  const taken = async (name: string): Promise<[string, string]> => {
+    const saved = page.waitForEvent('download')
+    await page.getByRole('link', { name, exact: true }).click()
+    const file = await saved
+    return [file.suggestedFilename(), readFileSync(await file.path(), 'utf8')]
+  }
+  const of = async (path: string) => (await fetch(`${at.url}/api/log/${path}`)).text()
+  expect(await taken('Key')).toEqual(['key.txt', await of('key')])
+  expect(await taken('Verifier')).toEqual(['verifier.mjs', await of('verifier')])
+  const [name, lines] = await taken('Export of everything')
+  expect(name).toBe('export.jsonl')
+  for (const type of ['AgentCreated', 'ViewDeleted']) expect(lines).toContain(type)
+  await page.context().close()
 })
 
 test('windows share their kept heads, and an entry that cannot be read costs no other', async () => {

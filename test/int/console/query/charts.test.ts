@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
 import { openPage } from '../../../support/console/browser.js'
 import { expectUsable, screenWidths, startConsole } from '../../../support/console/console.js'
 
@@ -102,4 +103,17 @@ test('the plan of a statement is shown without running it', async () => {
   expect(await page.locator('.answer [role=status]').count()).toBe(0)
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
+})
+
+test('a line has a band where there are columns for its bounds, and none without them', async () => {
+  const band = (page: Page) => page.getByRole('img', { name: 'sold by day' }).locator('g[aria-label="area"] path')
+  const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(series, { view: 'chart' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  await band(page).first().waitFor({ state: 'attached' })
+  const without = await openPage(at.browser, at.url, queryPage(`SELECT day, sold FROM (${series}) AS s`, { view: 'chart' }))
+  await without.page.getByRole('button', { name: 'Run' }).click()
+  await without.page.getByRole('img', { name: 'sold by day' }).locator('g[aria-label="line"] path').first().waitFor({ state: 'attached' })
+  expect(await band(without.page).count()).toBe(0)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  for (const one of [page, without.page]) await one.context().close()
 })
