@@ -54,6 +54,26 @@ test('a run of a job is shown without looking again', async () => {
   await page.context().close()
 })
 
+test('the cards tell the head of the log, and on a node that shares it how far the node is behind', async () => {
+  const { head } = (await send(at.url, 'GET', '/api/events?limit=1')).body as { head: number }
+  const { page, misdeeds } = await openPage(at.browser, at.url, '#/query')
+  await page.getByLabel('SQL', { exact: true }).waitFor()
+  const ready = (await send(at.url, 'GET', '/api/ready')).body as Record<string, object>
+  const shared = { state: 'following', lag: { batches: 2, events: 1_234 } }
+  await page.route('**/api/ready', (route) => route.fulfill({ json: { ...ready, log: { ...ready['log'], position: head, shared } } }))
+  await page.getByRole('link', { name: 'Health' }).click()
+  const card = (name: string) => page.locator('.card', { has: page.getByText(name, { exact: true }) })
+  await card('Shared log').getByText('1,234 events behind').waitFor()
+  await card('Shared log').getByText('following').waitFor()
+  await card('Head').getByText(head.toLocaleString('en'), { exact: true }).waitFor()
+  await card('Queue').getByText(/wait: \d+ commands, \d+ queries, \d+ trainings/).waitFor()
+  expect(await card('Server process').locator('.count').innerText()).toMatch(/^[\d.,]+ (?:bytes|[KMGT]B)$/)
+  expect(await card('Disk').locator('.quiet').innerText()).toMatch(/ free$/)
+  await expectUsable(page)
+  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
+  await page.context().close()
+})
+
 test('the settings are open where the address says so', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, '#/health')
   await page.getByText('Settings', { exact: true }).click()

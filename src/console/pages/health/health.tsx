@@ -12,11 +12,13 @@ import { bytesText, countText } from '../../components/value.js'
 import { JobRuns } from './job-runs.js'
 
 type Part = { ready: boolean; reason?: string }
+/** How a node stands to the log that it shares with others. */
+type SharedLog = { state: string; lag: { events: number } }
 type Readiness = {
   rest: Part
   sql: Part & { state: 'following' | 'building' | 'stopped'; position: number; lag: number; other_rows: number }
   reads: Part
-  log: { position: number | null; writable: boolean; reason?: string }
+  log: { position: number | null; writable: boolean; reason?: string; shared?: SharedLog }
   warnings?: string[]
 }
 type Disk = { bytes: Record<string, number>; total: number; free: number }
@@ -44,6 +46,14 @@ const State = ({ name, part, isStarting = false }: { name: string; part: Part; i
     <strong>{name}</strong>
     <span class={part.ready ? 'good' : isStarting ? 'quiet' : 'bad'}>{part.ready ? 'ready' : isStarting ? 'starting…' : 'not ready'}</span>
     {part.reason !== undefined && <span class="quiet">{part.reason}</span>}
+  </li>
+)
+
+const Shared = ({ of: { state, lag } }: { of: SharedLog }) => (
+  <li class="card">
+    <strong>Shared log</strong>
+    <span class={state === 'following' ? 'good' : 'bad'}>{state.replace('_', ' ')}</span>
+    <span class="quiet">{lag.events === 0 ? 'with the others' : `${countText(lag.events)} events behind`}</span>
   </li>
 )
 
@@ -220,6 +230,7 @@ export default () => {
           <span class="count">{countText(ready.log.position ?? 0)}</span>
           <span class="quiet">{standOf(ready.sql)}</span>
         </li>
+        {ready.log.shared && <Shared of={ready.log.shared} />}
         <li class="card">
           <strong>Disk</strong>
           <span class="count">{bytesText(disk.total)}</span>
