@@ -215,7 +215,7 @@ export const whenBuilt = async (target: Target): Promise<void> => {
 }
 
 /** Uploads a table as a file of the service. The extension of `filename` gives its format. */
-export const upload = async (target: Target, name: string, filename: string, content: string): Promise<void> => {
+export const upload = async (target: Target, name: string, filename: string, content: string | Uint8Array): Promise<void> => {
   const form = new FormData()
   form.set('file', new Blob([content]), filename)
   const uploaded = await fetch(`${target.url}/api/files/${name}`, { method: 'PUT', body: form })
