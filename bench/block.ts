@@ -3,6 +3,7 @@ import { send, serviceAfter } from './harness/harness.js'
 import { modelOf, startModel } from './harness/language-model.js'
 import { prepare } from './largest/prepare.js'
 import { largestRequests, type Document } from './largest/requests.js'
+import { toolsOf } from './largest/tools.js'
 import { walk, type Walked } from './largest/walk.js'
 import { makeDirectory, removeDirectory } from './harness/processes.js'
 
@@ -18,8 +19,9 @@ const lineOf = ({ name, status, sent, got, tookMs, ranMs, wallMs, busyMs }: Walk
 }
 
 /**
- * Sends the largest accepted input to every route and statement, and prints how long each blocked other requests, the worst first: how long
- * the server ran in one stretch and in all, and the longest stretch by the clock.
+ * Sends the largest accepted input to every route, tool and statement, and prints how long each blocked other requests, the worst first:
+ * how long the server ran in one stretch and in all, and the longest stretch by the clock. The process ends with an error if a stretch is
+ * over the bound, or if there is no input for something.
  */
 export const block = async (): Promise<void> => {
   const directory = makeDirectory('delay')
@@ -27,8 +29,9 @@ export const block = async (): Promise<void> => {
   const model = await startModel()
   const target = await serviceAfter(['bench/harness/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
   try {
-    const names = await prepare(target, { skills, changes: 100, model: modelOf(model.url) })
-    const { requests, missing } = largestRequests((await send(target, 'GET', '/api/openapi.json')) as Document, names)
+    const ids = await prepare(target, { skills, changes: 100, share: 1, model: modelOf(model.url) })
+    const document = (await send(target, 'GET', '/api/openapi.json')) as Document
+    const { requests, missing } = largestRequests(document, await toolsOf(target), ids)
     const walked: Walked[] = []
     for (const request of requests) walked.push(await walk(target, socket, request, { share: 1, patienceMs }))
     walked.sort((a, b) => b.ranMs - a.ranMs)
@@ -37,10 +40,10 @@ export const block = async (): Promise<void> => {
       `block: the event loop is held up at most ${walked[0]?.ranMs.toFixed(0)} ms; ${walked.length} requests, ${over.length} over ${boundMs} ms`,
     )
     for (const one of walked.slice(0, Math.max(20, over.length))) console.log(lineOf(one))
-    const refused = walked.filter(({ status }) => !status.startsWith('2'))
+    const refused = walked.filter(({ status, refusal }) => !status.startsWith('2') || refusal !== '')
     console.log(`${refused.length} were refused; these say nothing about the work on what is accepted:`)
     for (const { name, status, refusal } of refused) console.log(`  ${status}  ${name}: ${refusal}`)
-    for (const route of missing) console.log(`not asked: ${route} takes a body, and bench/largest/bodies.ts has none of it`)
+    for (const one of missing) console.log(`not asked: ${one}; bench/largest has none of it, or the service does not have it`)
     if (missing.length + over.length > 0) process.exitCode = 1
   } finally {
     await target.stop()

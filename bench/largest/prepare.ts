@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { limits } from '../../src/basics/limits.js'
-import { send, trainModel, upload, type Target } from '../harness/harness.js'
+import { onnxBytes } from '../../test/support/models/onnx-models.js'
+import { ask, send, trainModel, upload, type Target } from '../harness/harness.js'
+import { largestQuestion } from '../harness/language-model.js'
+import type { Ids } from './body.js'
+import { vegaFile } from './uploads.js'
 
-const cars = join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '..', 'data', 'cars.json')
 const writers = 64
 const inProject = '/api/projects/mindsdb'
 
@@ -14,20 +15,14 @@ export const webhookSecret = 'a-secret-of-the-bench'
 /** The request id of the largest predictions. */
 export const predictionId = 'largest-predictions'
 
-/** The id of an agent's answer, the id of a chatbot's message, and the address where the chatbot gets messages. */
-type Made = { answer: string; conversation: string; message: string; token: string }
+/** What to prepare: `skills` skills for the lists, a resource with `changes` changes, and answers of a share of their largest size. */
+type Sizes = { skills: number; changes: number; share: number; model: object }
 
-/**
- * Creates the resources that the requests name, `skills` skills for the lists, and a resource with `changes` changes. Returns the ids of
- * the answer and the message.
- */
-export const prepare = async (
-  target: Target,
-  { skills, changes, model }: { skills: number; changes: number; model: object },
-): Promise<Made> => {
+/** Creates the resources that the requests name. Returns the ids that the service gave. */
+export const prepare = async (target: Target, { skills, changes, share, model }: Sizes): Promise<Ids> => {
   const make = (path: string, body: object) => send(target, 'POST', path, body)
-  await upload(target, 'cars', 'cars.json', readFileSync(cars, 'utf8'))
-  await upload(target, 'pairs', 'pairs.csv', 'n,word\n1,a\n')
+  await upload(target, 'cars', 'cars.json', readFileSync(vegaFile('cars.json'), 'utf8'))
+  for (const rows of ['1,a\n', '1,a\n2,b\n']) await upload(target, 'pairs', 'pairs.csv', `n,word\n${rows}`)
   await make('/api/databases', { database: { name: 'chat', engine: 'slack' } })
   for (const name of ['sales', 'taken']) await make(`${inProject}/skills`, { skill: { name, type: 'sql', params: {} } })
   for (const name of ['helper', 'taken']) await make(`${inProject}/agents`, { agent: { name, model_name: 'm', skills: ['sales'] } })
@@ -35,11 +30,8 @@ export const prepare = async (
   await make(`${inProject}/knowledge_bases`, { knowledge_base: { name: 'documents' } })
   await make(`${inProject}/views`, { view: { name: 'stored', query: 'SELECT 1' } })
   await make(`${inProject}/jobs`, { job: { name: 'taken', query: 'SELECT 1', start_at: '2099-01-01' } })
-  await trainModel(target, 'cars_model', 'CREATE MODEL cars_model FROM files (SELECT * EXCLUDE (Name) FROM cars) PREDICT Miles_per_Gallon')
-  await trainModel(target, 'origin_model', 'CREATE MODEL origin_model FROM files (SELECT * EXCLUDE (Name) FROM cars) PREDICT Origin')
-  const rows = Array.from({ length: limits.predictMaxRows }, (_, n) => ({ Horsepower: n % 200, Weight_in_lbs: 2_000 + n }))
-  await send(target, 'POST', `${inProject}/models/origin_model/predict`, rows, { 'x-request-id': predictionId })
-  const made = await converse(target, model)
+  await trainModels(target)
+  const [predicted, answered] = [await predictTwice(target), await converse(target, share, model)]
   for (let n = 0; n < changes; n++)
     await send(target, 'PUT', `${inProject}/skills/taken`, { skill: { params: { text: `${n} ${'x'.repeat(100_000)}` } } })
   let next = 0
@@ -48,17 +40,48 @@ export const prepare = async (
       await make(`${inProject}/skills`, { skill: { name: `s${n}`, type: 'sql', params: { about: 'x'.repeat(100) } } })
   }
   await Promise.all(Array.from({ length: writers }, write))
-  return made
+  const { head } = (await send(target, 'GET', '/api/events?limit=1')) as { head: number }
+  return { ...predicted, ...answered, head: String(head) }
 }
 
-/** An agent with a language model and a chatbot, which have each answered once. */
-const converse = async (target: Target, model: object): Promise<Made> => {
+/** The sales of two shops on ninety days from 2024 on, as CSV. */
+const sales = (): string => {
+  const dayOf = (n: number) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
+  const soldOn = (n: number) => 50 + 10 * (n % 7) + ((n * n) % 5)
+  const of = (shop: string) => Array.from({ length: 90 }, (_, n) => `${dayOf(n)},${shop},${soldOn(n)}\n`).join('')
+  return `day,shop,sold\n${of('a')}${of('b')}`
+}
+
+/** Models of numbers, of classes, of a series, and one that was trained elsewhere. */
+const trainModels = async (target: Target): Promise<void> => {
+  const cars = 'FROM files (SELECT * EXCLUDE (Name) FROM cars)'
+  await trainModel(target, 'cars_model', `CREATE MODEL cars_model ${cars} PREDICT Miles_per_Gallon`)
+  await trainModel(target, 'origin_model', `CREATE MODEL origin_model ${cars} PREDICT Origin`)
+  await upload(target, 'days', 'days.csv', sales())
+  const series = 'PREDICT sold ORDER BY day GROUP BY shop HORIZON 7'
+  await trainModel(target, 'forecast_model', `CREATE MODEL forecast_model FROM files (SELECT * FROM days) ${series}`)
+  await upload(target, 'rent', 'rent.onnx', onnxBytes('rent'))
+  await trainModel(target, 'rent_model', "CREATE MODEL rent_model PREDICT rent USING engine = 'onnx', file = 'rent'")
+}
+
+/** Records the largest predictions under their request id, and again without one. */
+const predictTwice = async (target: Target): Promise<Ids> => {
+  const rows = Array.from({ length: limits.predictMaxRows }, (_, n) => ({ Horsepower: n % 200, Weight_in_lbs: 2_000 + n }))
+  const predict = (headers: Record<string, string>) => send(target, 'POST', `${inProject}/models/origin_model/predict`, rows, headers)
+  await predict({ 'x-request-id': predictionId })
+  await predict({})
+  const [[position] = []] = await ask(target, "SELECT max(position) FROM log.events WHERE type = 'PredictionsServed'")
+  return { prediction: String(position) }
+}
+
+/** An agent with a language model and a chatbot, which have each given their largest answer. */
+const converse = async (target: Target, share: number, model: object): Promise<Ids> => {
   const make = (path: string, body: object) => send(target, 'POST', `${inProject}${path}`, body)
   await make('/agents', { agent: { name: 'speaker', model, data: { tables: ['files.cars'] } } })
-  const question = { messages: [{ role: 'user', content: 'How many?' }] }
+  const question = { messages: [{ role: 'user', content: largestQuestion(share) }] }
   const answered = (await make('/agents/speaker/completions', question)) as { message: { trace_id: string } }
   const chatbot = { name: 'talker', agent_name: 'speaker', is_running: true, db_engine: 'webhook', db_params: { secret: webhookSecret } }
   const { webhook_token: token } = (await make('/chatbots', { chatbot })) as { webhook_token: string }
-  const said = (await make('/chatbots/talker/messages', { text: 'How many?' })) as { conversation: string; message: string }
+  const said = (await make('/chatbots/talker/messages', { text: largestQuestion(share) })) as { conversation: string; message: string }
   return { answer: answered.message.trace_id, conversation: said.conversation, message: said.message, token }
 }

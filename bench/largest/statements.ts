@@ -49,7 +49,7 @@ const show: Record<string, Maker> = Object.fromEntries([
   ['SHOW … WHERE', manyTokens('SHOW SKILLS WHERE name = 1', ' AND a = 1', 4)],
 ])
 
-const settings: Maker = (share) =>
+export const settings: Maker = (share) =>
   Array.from({ length: Math.max(1, Math.floor(share * (limits.objectMaxKeys - 10))) }, (_, n) => `, a${n} = 1`).join('')
 const object: Maker = (share) => `{${values(limits.objectMaxKeys, (n) => `"k${n}": 1`)(share)}}`
 const levels = (share: number) => Math.max(1, Math.floor(20 * share))

@@ -7,6 +7,7 @@ import { modelOf, startModel } from '../../bench/harness/language-model.js'
 import { prepare } from '../../bench/largest/prepare.js'
 import { largestRequests, type Document, type Request } from '../../bench/largest/requests.js'
 import { statements } from '../../bench/largest/statements.js'
+import { toolsOf } from '../../bench/largest/tools.js'
 import { walk } from '../../bench/largest/walk.js'
 import { lex } from '../../src/dialect/lexer.js'
 import { signalTo } from '../support/processes.js'
@@ -29,7 +30,7 @@ let ids: Awaited<ReturnType<typeof prepare>>
 beforeAll(async () => {
   model = await startModel()
   target = await serviceAfter(['bench/harness/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
-  ids = await prepare(target, { skills: 200, changes: 3, model: modelOf(model.url) })
+  ids = await prepare(target, { skills: 200, changes: 3, share: asked.share, model: modelOf(model.url) })
 })
 afterAll(async () => {
   // A stop would wait for what was given up here and is still under way.
@@ -51,9 +52,9 @@ const yardstick = (): number => {
   return Math.max(...times.slice(1))
 }
 
-/** The routes that carried out a body. */
+/** The routes and tools that carried out a body. */
 const accepted = new Set<string>()
-const routeOf = ({ name }: Request): string => name.split(': ')[0] ?? name
+const routeOf = ({ name }: Request): string => (name.includes(': ') ? name.slice(0, name.lastIndexOf(': ')) : name)
 
 /** The longest stretch in which the server did nothing else, at best of some attempts, where it is over the bound. */
 const overBound = async (request: Request): Promise<string | undefined> => {
@@ -67,8 +68,9 @@ const overBound = async (request: Request): Promise<string | undefined> => {
   return `${request.name}: ${least.toFixed(0)} ms in one stretch`
 }
 
-test('no request that is large in the way of its route or statement holds up all others for long', async () => {
-  const { requests, missing } = largestRequests((await send(target, 'GET', '/api/openapi.json')) as Document, ids)
+test('no request that is large in the way of its route, tool or statement holds up all others for long', async () => {
+  const document = (await send(target, 'GET', '/api/openapi.json')) as Document
+  const { requests, missing } = largestRequests(document, await toolsOf(target), ids)
   expect(missing).toEqual([])
   // The past is read by the process that answers SQL, for each kind in the same way.
   const chosen = requests.filter(({ path }) => !/as_of|limit/.test(path) || path.includes('/skills?'))
@@ -78,8 +80,7 @@ test('no request that is large in the way of its route or statement holds up all
     if (found !== undefined) over.push(found)
   }
   expect(over).toEqual([])
-  // A body that is refused says nothing about the work on one that is taken. There is no login here, and what was not changed, or never
-  // changes, is not rolled back.
+  // A body that is refused says nothing about the work on one that is taken. What never changes is not rolled back.
   const refused = new Set(
     chosen
       .filter(({ body }) => body)
@@ -87,8 +88,6 @@ test('no request that is large in the way of its route or statement holds up all
       .filter((route) => !accepted.has(route)),
   )
   expect([...refused].sort()).toEqual([
-    'POST /api/files/{file}/rollback',
-    'POST /api/login',
     'POST /api/projects/{project}/jobs/{job}/rollback',
     'POST /api/projects/{project}/knowledge_bases/{knowledge_base}/rollback',
   ])
