@@ -92,3 +92,14 @@ test('no request that is large in the way of its route, tool or statement holds 
     'POST /api/projects/{project}/knowledge_bases/{knowledge_base}/rollback',
   ])
 })
+
+test('a route, a media type and a tool without input are told, and so is an input for nothing', () => {
+  const post = { requestBody: { content: { 'application/json': {} } } }
+  const put = { requestBody: { content: { 'text/csv': {}, 'text/new': {} } } }
+  const document: Document = { paths: { '/api/new': { post, patch: {} }, '/api/files/{file}': { put } } }
+  const { missing } = largestRequests(document, ['query', 'burn'], ids)
+  const told = ['POST /api/new as application/json', 'PATCH /api/new', 'PUT /api/files/{file} as text/new', 'the tool burn']
+  expect(missing).toEqual(expect.arrayContaining([...told, 'the tool predict', 'POST /api/sql/query']))
+  expect(missing).not.toEqual(expect.arrayContaining(['the tool query']))
+  expect(missing).not.toEqual(expect.arrayContaining(['PUT /api/files/{file}']))
+})
