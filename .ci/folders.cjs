@@ -14,6 +14,7 @@ module.exports = {
     'models',
     'connections',
     'log',
+    'jobs',
     'files',
     'sql',
     'sql-process',

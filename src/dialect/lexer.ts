@@ -3,10 +3,10 @@
 import { illFormed } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { badStatement, locationOf } from './source-location.js'
+import { badStatement, sourceLocationOf } from './source-location.js'
 import { quoteName, quoteText, unescapeText } from './strings.js'
 
-export { badStatement, locationOf }
+export { badStatement, sourceLocationOf }
 export type { SourceLocation } from './source-location.js'
 
 /**

@@ -41,9 +41,9 @@ const linesBefore = (sql: string, at: number): number => {
 /**
  * The line and column of an offset, and two lines that show it.
  *
- * @example locationOf('SELECT\n  nope', 9) // { line: 2, column: 3, caret: '>  nope\n---^' }
+ * @example sourceLocationOf('SELECT\n  nope', 9) // { line: 2, column: 3, caret: '>  nope\n---^' }
  */
-export const locationOf = (sql: string, offset: number): SourceLocation => {
+export const sourceLocationOf = (sql: string, offset: number): SourceLocation => {
   const at = Math.max(0, Math.min(offset, sql.length))
   const lineStart = at === 0 ? 0 : sql.lastIndexOf('\n', at - 1) + 1
   const lineBreak = sql.indexOf('\n', at)
@@ -66,7 +66,7 @@ export const locationOf = (sql: string, offset: number): SourceLocation => {
  * @example throw badStatement(sql, token.start, 'a name is expected here')
  */
 export const badStatement = (sql: string, offset: number, reason: string, hint?: string): Problem => {
-  const { line, column, caret } = locationOf(sql, offset)
+  const { line, column, caret } = sourceLocationOf(sql, offset)
   return new Problem(
     'bad_statement',
     'The SQL statement cannot be parsed',

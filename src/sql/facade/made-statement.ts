@@ -1,6 +1,6 @@
 import { isProblem, Problem } from '../../basics/errors.js'
 import { inTurns } from '../../basics/long-work.js'
-import { locationOf, tokensIn } from '../../dialect/lexer.js'
+import { sourceLocationOf, tokensIn } from '../../dialect/lexer.js'
 import { offsetOf } from '../../dialect/source-location.js'
 import { maskSecretsOf } from '../../dialect/mask-secrets.js'
 
@@ -25,7 +25,7 @@ function* placed(error: unknown, made: string, query: string): Generator<void, u
   const own = wrong && tokens?.findLast(({ text }) => text === wrong.text)
   if (!own) return new Problem(error.code, error.title, error.detail.replace(shownPlace, ''), extras)
   yield
-  const place = locationOf(yield* maskSecretsOf(query, tokens), own.start)
+  const place = sourceLocationOf(yield* maskSecretsOf(query, tokens), own.start)
   const detail = error.detail.replace(shownPlace, () => ` (line ${place.line}, column ${place.column})\n${place.caret}`)
   return new Problem(error.code, error.title, detail, { ...extras, line: place.line, column: place.column })
 }

@@ -1,7 +1,7 @@
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { atOnce } from '../../basics/long-work.js'
-import { lex, locationOf, splitSingle, type Token } from '../../dialect/lexer.js'
+import { lex, sourceLocationOf, splitSingle, type Token } from '../../dialect/lexer.js'
 import { offsetOf } from '../../dialect/source-location.js'
 import { maskSecretsOf } from '../../dialect/mask-secrets.js'
 import { isWord } from '../../dialect/tokens.js'
@@ -44,7 +44,7 @@ const withoutSecrets = function* (problem: Problem, sql: string): Generator<void
   return new Problem(
     problem.code,
     problem.title,
-    `${problem.detail.split('\n')[0] ?? ''}\n${locationOf(masked, offsetOf(sql, line, column)).caret}`,
+    `${problem.detail.split('\n')[0] ?? ''}\n${sourceLocationOf(masked, offsetOf(sql, line, column)).caret}`,
     problem.extras,
   )
 }

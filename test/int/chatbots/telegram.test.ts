@@ -70,9 +70,7 @@ test('messages of one chat are answered in their order, and those of others besi
   await until(() => telegram.calls.at(-1)?.body['text'] === `beside it${note}`)
   release()
   await until(() => telegram.calls.length === before + 3)
-  expect(telegram.calls.slice(before).map(({ body }) => body['text'])).toEqual(
-    ['beside it', 'slow', 'after it'].map((text) => text + note),
-  )
+  expect(telegram.calls.slice(before).map(({ body }) => body['text'])).toEqual(['beside it', 'slow', 'after it'].map((text) => text + note))
 })
 
 test('a rate limit says in its body how long to wait, and a long answer is cut', async () => {

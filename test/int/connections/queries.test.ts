@@ -128,7 +128,9 @@ describe('a SELECT from a connected database', () => {
 
   test('a SELECT that names no table is answered by the database that it is sent to', async () => {
     expect(await ask('SELECT 7 / 2', 'pg')).toEqual([[3]])
-    expect(await ask('WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 4) SELECT sum(n)::int FROM t', 'pg')).toEqual([[10]])
+    expect(
+      await ask('WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 4) SELECT sum(n)::int FROM t', 'pg'),
+    ).toEqual([[10]])
     const [[version] = []] = await ask("SELECT split_part(version(), ' ', 1) -- of the server", 'pg')
     expect(version).toBe('PostgreSQL')
   })

@@ -303,7 +303,11 @@ test('errors: the service repeats each text in a refusal, and it is shown as it 
     await page.goto(`${shop.url}/${queryHash(statement)}`)
     await until(async () => (await page.locator('.sheets [aria-pressed=true]').getAttribute('title')) === statement)
     await runIn(page)
-    await page.getByRole('alert').locator('pre', { hasText: asShown(text) }).first().waitFor()
+    await page
+      .getByRole('alert')
+      .locator('pre', { hasText: asShown(text) })
+      .first()
+      .waitFor()
   }
   await page.getByRole('tab', { name: 'My queries' }).click()
   await page.locator('.past > li').first().waitFor()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Problem } from '../../../src/basics/errors.js'
 import { runStatements, type SqlExecutor } from '../../../src/jobs/run.js'
-import { jobOver } from '../../support/jobs.js'
+import { jobOver } from '../../support/jobs/job-over.js'
 import { origin } from '../../support/log/log.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { rowsNow, spawnUntil, sql, startTestService, temporaryDirectory } from '../../support/service.js'

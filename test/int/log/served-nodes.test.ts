@@ -207,7 +207,10 @@ describe('two nodes of one log', () => {
   })
 
   test('have no byte of what was erased in any file when that is answered; one that was away has none when it serves', async () => {
-    const word = () => `q${randomBytes(8).toString('hex').replaceAll(/\d/g, (digit) => 'ghijklmnop'[Number(digit)] ?? '')}q`
+    const word = () =>
+      `q${randomBytes(8)
+        .toString('hex')
+        .replaceAll(/\d/g, (digit) => 'ghijklmnop'[Number(digit)] ?? '')}q`
     const tracesAt = (node: Node, needles: readonly (string | Buffer)[]) =>
       tracesInFiles(
         filesUnder(node.directory),

@@ -4,8 +4,7 @@ import Database from 'better-sqlite3'
 export type AnsweredColumn = { name: string; code: number; more: object }
 
 export type Answered =
-  | { columns: readonly AnsweredColumn[]; rows: readonly (string | null)[][] }
-  | { refused: { code: number; message: string } }
+  { columns: readonly AnsweredColumn[]; rows: readonly (string | null)[][] } | { refused: { code: number; message: string } }
 
 /** The tables of a server with MySQL's protocol, and what information_schema says of them. */
 export type MysqlTables = {
@@ -34,8 +33,10 @@ const inSqlite = (sql: string): string =>
     .replaceAll(/CONVERT\((`\w+`) USING utf8mb4\)/g, '$1')
     .replaceAll(' AS BINARY)', ' AS BLOB)')
 
-const textOf = (value: unknown, { code }: AnsweredColumn): string | null =>
-  value === null ? null : code === 246 ? Number(value).toFixed(2) : String(value)
+type Cell = string | number | bigint | Buffer | null
+
+const textOf = (value: Cell, { code }: AnsweredColumn): string | null =>
+  value === null ? null : code === 246 ? Number(value).toFixed(2) : value.toString()
 
 /** The table `homes` of the database `shop`, with 200 rows. */
 export const openMysqlTables = (): MysqlTables => {
@@ -57,7 +58,7 @@ export const openMysqlTables = (): MysqlTables => {
   return {
     answer: (sql) => {
       try {
-        const statement = held.prepare<[], unknown[]>(inSqlite(sql)).raw().safeIntegers()
+        const statement = held.prepare<[], Cell[]>(inSqlite(sql)).raw().safeIntegers()
         const columns = statement.columns().map(({ name }) => ({ name, ...(described[name] ?? others) }))
         const rows = statement.all().map((row) => columns.map((column, index) => textOf(row[index] ?? null, column)))
         return { columns, rows }

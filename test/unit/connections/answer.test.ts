@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { FrameReader, type Frame } from '../../../src/connections/contract/frames.js'
-import type { Cursor, Session } from '../../../src/connections/engines/contract/engine.js'
+import type { Cursor, DatabaseSession } from '../../../src/connections/engines/contract/engine.js'
 import { Answer } from '../../../src/connections/process/answer.js'
 import { HeldBytes } from '../../../src/connections/process/held-bytes.js'
 import { Pool } from '../../../src/connections/process/pool.js'
@@ -35,7 +35,7 @@ const answerOf = (open: () => Promise<Cursor>) => {
     },
     cancel: async () => void (seen.cancelled += 1),
     destroy: () => void (seen.destroyed += 1),
-  } as unknown as Session
+  } as unknown as DatabaseSession
   const socket = new PassThrough()
   const frames: Frame[] = []
   const reader = new FrameReader()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { isProblem } from '../../../src/basics/errors.js'
-import { lex, locationOf, splitSingle } from '../../../src/dialect/lexer.js'
+import { lex, sourceLocationOf, splitSingle } from '../../../src/dialect/lexer.js'
 import { memoryDatabase } from '../../support/memory-database.js'
 import { translate } from '../../../src/sql/engine/session/translation.js'
 
@@ -149,6 +149,6 @@ describe("DuckDB's spelling", () => {
 })
 
 test('a position shows line, column and caret', () => {
-  expect(locationOf('SELECT\n  nope', 9)).toEqual({ line: 2, column: 3, caret: '>  nope\n---^' })
-  expect(locationOf('SELECT "😀" x', 12)).toMatchObject({ line: 1, column: 12 })
+  expect(sourceLocationOf('SELECT\n  nope', 9)).toEqual({ line: 2, column: 3, caret: '>  nope\n---^' })
+  expect(sourceLocationOf('SELECT "😀" x', 12)).toMatchObject({ line: 1, column: 12 })
 })

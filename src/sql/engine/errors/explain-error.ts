@@ -10,7 +10,7 @@ import type { ParseFailure } from '../ast/duckdb.js'
 import { readDuckDBError, type DuckDBError } from '../ast/duckdb-error.js'
 import { locationAt, locationOfName, tablesNamed } from './find-node.js'
 import { refuseLast } from '../../../dialect/last-places.js'
-import { badStatement, locationOf, type Token } from '../../../dialect/lexer.js'
+import { badStatement, sourceLocationOf, type Token } from '../../../dialect/lexer.js'
 import type { AstNode } from '../ast/json.js'
 import { locationOf, nodeOf, nodesOf } from '../ast/nodes.js'
 import { describe } from '../session/describe.js'
@@ -75,7 +75,7 @@ const placeBySign = (source: Source | undefined, message: string): SourcePlace |
 
 /** The problem with its place: line and column, the line with a caret, and the view's name if the place is in a view. */
 const shownAt = ({ code, title, detail, extras }: Problem, { source, offset }: SourcePlace): Problem => {
-  const { line, column, caret } = locationOf(maskSecrets(source.translation.sql), offset)
+  const { line, column, caret } = sourceLocationOf(maskSecrets(source.translation.sql), offset)
   const label = source.view === undefined ? '' : `In view ${source.view}: `
   return new Problem(code, title, `${label}${detail} (line ${line}, column ${column})\n${caret}`, {
     ...extras,

@@ -2,7 +2,7 @@ import { foldName } from '../../../../events/common.js'
 import { driverOf } from '../../../catalogue/connection-engines.js'
 import { Problem } from '../../../basics/errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
-import { lex, locationOf, type Token } from '../../../dialect/lexer.js'
+import { lex, sourceLocationOf, type Token } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
 import { sentAsIs } from '../../../dialect/strings.js'
 import { nativeQueries } from './native-queries.js'
@@ -115,7 +115,7 @@ export const refusalOfCall = async (
     const connection = named(await directory.databases(position), token.value)
     if (!connection || isConnected(connection)) continue
     const problem = connectionProblem(connection)
-    const { line, column, caret } = locationOf(sql, token.start)
+    const { line, column, caret } = sourceLocationOf(sql, token.start)
     return new Problem(problem.code, problem.title, `${problem.detail} (line ${line}, column ${column})\n${caret}`, {
       ...problem.extras,
       line,

@@ -1,6 +1,6 @@
-import type { JobLast, JobStatementResult, LastValue } from '../../events/job.js'
-import { runStatements, type SqlExecutor, type RunEnd } from '../../src/jobs/run.js'
-import { origin } from './log/log.js'
+import type { JobLast, JobStatementResult, LastValue } from '../../../events/job.js'
+import { runStatements, type SqlExecutor, type RunEnd } from '../../../src/jobs/run.js'
+import { origin } from '../log/log.js'
 
 /** A job that runs when it is told to; `seen` has the values of LAST in its first statement. */
 export const jobOver = (executor: SqlExecutor, query: string, ifQuery: string | null = null) => {
