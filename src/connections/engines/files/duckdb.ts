@@ -2,6 +2,7 @@ import { basename, join } from 'node:path'
 import { DuckDBInstance, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
+import { withoutPaths } from '../../../basics/shown.js'
 import * as numbers from '../../batch/numbers.js'
 import { readColumn, vectorOf, type ColumnReading } from '../../batch/column-reading.js'
 import * as times from '../../batch/times.js'
@@ -80,8 +81,7 @@ const explain = (error: unknown): Problem => {
   const message = error instanceof Error ? error.message : ''
   if (/not a valid DuckDB database|serialization|No magic bytes/i.test(message))
     return new Problem('connection_failed', 'Not a database', 'This version of DuckDB cannot read the file')
-  // A client must not see paths of this machine.
-  return refusedThere(message.replace(/(?:\/[\w.-]+){2,}/g, 'a file'), [])
+  return refusedThere(withoutPaths(message), [])
 }
 
 /** The refusal of a connection, because a Parquet file of it cannot be read. */

@@ -6,6 +6,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { residentBytes } from '../../../basics/resident-memory.js'
 import { Problem, problemOf } from '../../../basics/errors.js'
+import { withoutPaths } from '../../../basics/shown.js'
 import { limits } from '../../../basics/limits.js'
 import { startProgram } from '../../../setup/start-program.js'
 import type { FromProcess, ModelFile, Output, Run, Signature, ToProcess } from './messages.js'
@@ -43,10 +44,7 @@ const crashed = (how: string): Problem =>
 
 /** The runtime's message, without its source locations and paths. */
 const failed = (message: string): Problem => {
-  const words = message
-    .replace(/\s+/g, ' ')
-    .replace(/\S+\.(cc|h|cpp):\d+ /g, '')
-    .replace(/(?:\/[\w.-]+){2,}/g, 'a file')
+  const words = withoutPaths(message.replace(/\s+/g, ' ').replace(/\S+\.(cc|h|cpp):\d+ /g, ''))
   return new Problem('query_failed', 'The model failed', `The imported model cannot be run: ${words.slice(0, longestReason)}`)
 }
 

@@ -1,3 +1,4 @@
+import { withoutPaths } from '../../../basics/shown.js'
 import type { DuckDBError } from '../ast/duckdb-error.js'
 
 const longestDetail = 1_000
@@ -16,10 +17,7 @@ const withoutPart = (message: string, words: string): string => {
 const cleaned = (message: string): string => {
   const body = withoutPart(withoutPart(message, 'candidate functions:'), 'possible solutions:').replace(lists, '')
   const lines = body.split('\n').filter((line, i) => i === 0 || !/ledger_|ledger\.|read_parquet|SET /.test(line))
-  const safe = lines
-    .join('\n')
-    .replace(/"?(?<![^\s"'])[^\s"']*\/[0-9a-f]{64}"?/g, 'its content')
-    .replace(/(?:\/[\w.-]+){2,}/g, 'a file')
+  const safe = withoutPaths(lines.join('\n').replace(/"?(?<![^\s"'])[^\s"']*\/[0-9a-f]{64}"?/g, 'its content'))
     .replace(/\bledger\.\w+/g, 'a table')
     .replace(/ledger_\w+/g, 'the model')
   return safe.trim().slice(0, longestDetail)
