@@ -161,7 +161,8 @@ export const shortDetail = (detail: string): string => {
   return shortened(cut(detail.slice(0, place), limits.errorLineMaxChars) + detail.slice(place))
 }
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+/** The name of a kind at the start of a sentence: `capital('knowledge_base')` → 'Knowledge base'. */
+const capital = (kind: string) => (kind.charAt(0).toUpperCase() + kind.slice(1)).replaceAll('_', ' ')
 
 /** `notFound('skill', 'sales')` → 404 "Skill not found"; with a position of the log, it says that the resource did not exist there. */
 export const notFound = (kind: string, name: string | number, position?: number): Problem => {
