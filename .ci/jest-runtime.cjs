@@ -24,7 +24,7 @@ module.exports = class extends Runtime {
   setGlobalsForRuntime(globals) {
     super.setGlobalsForRuntime(globals)
     const jest = {
-      ...named(this.mocks, ['fn', 'spyOn', 'restoreAllMocks']),
+      ...named(this.mocks, ['fn', 'spyOn', 'replaceProperty', 'restoreAllMocks']),
       ...named(this.timers, ['useFakeTimers', 'useRealTimers', 'setSystemTime', 'advanceTimersByTime']),
     }
     this.globals = { ...globals, jest }

@@ -228,6 +228,7 @@ test('agents: each text is shown as a question, an answer, a comment and a name 
   }
   await nothingRan(page, misdeeds)
   await page.getByRole('link', { name: 'Its record' }).click()
+  await page.locator('.answer-text').waitFor()
   const [recorded = ''] = await textsOf(page.locator('.answer-text'))
   expect(payloads.filter((one) => !recorded.includes(asShown(one)))).toEqual([])
   await page.locator('.busy').first().waitFor({ state: 'detached' })
@@ -238,10 +239,10 @@ test('agents: each text is shown as a question, an answer, a comment and a name 
   const ids: string[] = []
   for (const text of payloads) {
     const { body } = await shop.ask('talker', text, { 'X-Request-Id': headerOf(text) })
-    ids.push((body as { trace_id: string }).trace_id)
+    ids.push((body as { message: { trace_id: string } }).message.trace_id)
   }
   await page.goto(`${shop.url}/#/playground?agent=shop/talker&answers=${ids.join('.')}`)
-  await page.locator('.rounds > li').nth(99).waitFor()
+  await page.locator('.rounds .said .text').nth(99).waitFor()
   for (const shown of ['.question', '.said .text']) expect(missingIn(await textsOf(page.locator(shown)))).toEqual([])
   await nothingRan(page, misdeeds)
   await page.goto(`${shop.url}/#/answers`)

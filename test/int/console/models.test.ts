@@ -174,7 +174,7 @@ test('a forecast is drawn after the last values that are known', async () => {
   const { page, misdeeds } = await openPage(at.browser, at.url, '#/models/mindsdb/sales?tab=forecast')
   const drawn = page.getByRole('img', { name: 'sold, known and to come of south' })
   for (const color of ['quiet', 'accent']) await drawn.locator(`g[stroke="var(--${color})"] path`).first().waitFor({ state: 'attached' })
-  await drawn.locator('g[aria-label="area"][fill="var(--accent)"] path').first().waitFor({ state: 'attached' })
+  await drawn.locator('g[fill-opacity="0.18"] path').first().waitFor({ state: 'attached' })
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })

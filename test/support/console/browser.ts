@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { createRequire } from 'node:module'
 import { repository } from '../cli.js'
 import { madeOnce } from '../made-once.js'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContextOptions, type ConsoleMessage, type Page } from 'playwright-core'
 
 const require = createRequire(import.meta.url)
 
@@ -46,6 +46,13 @@ export const takeMisdeeds = (): Misdeeds => {
   }
 }
 
+/**
+ * Where a text is typed over a coloured one, the browser itself sets a style, and the policy of the page refuses it. Such a refusal names the
+ * page and no line, but one of a script names the script.
+ */
+const isOfTyping = (message: ConsoleMessage, url: string): boolean =>
+  message.text().startsWith('Applying inline style') && message.location().url.startsWith(`${url}/#/`) && message.location().lineNumber === 0
+
 /** What answers 503 while the tables are built or follow the log. */
 const mayBeBehind = ['api/sql/', 'api/ready']
 
@@ -68,6 +75,7 @@ export const openPage = async (
   context.on('console', (message) => {
     // On a busy machine SQL may be behind for a moment. Then the page asks again by itself, and a test that waits sees what it wants.
     if (mayBeBehind.some((path) => message.location().url.startsWith(`${url}/${path}`)) && message.text().includes('status of 503')) return
+    if (isOfTyping(message, url)) return
     if (message.type() === 'error' || message.type() === 'warning') misdeeds.errors.push(message.text())
   })
   context.on('weberror', (thrown) => misdeeds.errors.push(thrown.error().message))

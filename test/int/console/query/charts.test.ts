@@ -106,13 +106,13 @@ test('the plan of a statement is shown without running it', async () => {
 })
 
 test('a line has a band where there are columns for its bounds, and none without them', async () => {
-  const band = (page: Page) => page.getByRole('img', { name: 'sold by day' }).locator('g[aria-label="area"] path')
+  const band = (page: Page) => page.getByRole('img', { name: 'sold by day' }).locator('g[fill-opacity="0.18"] path')
   const { page, misdeeds } = await openPage(at.browser, at.url, queryPage(series, { view: 'chart' }))
   await page.getByRole('button', { name: 'Run' }).click()
   await band(page).first().waitFor({ state: 'attached' })
   const without = await openPage(at.browser, at.url, queryPage(`SELECT day, sold FROM (${series}) AS s`, { view: 'chart' }))
   await without.page.getByRole('button', { name: 'Run' }).click()
-  await without.page.getByRole('img', { name: 'sold by day' }).locator('g[aria-label="line"] path').first().waitFor({ state: 'attached' })
+  await without.page.getByRole('img', { name: 'sold by day' }).locator('g[stroke-width="1.8"] path').first().waitFor({ state: 'attached' })
   expect(await band(without.page).count()).toBe(0)
   expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   for (const one of [page, without.page]) await one.context().close()
