@@ -11,5 +11,4 @@ export const shown = (value: unknown): string => {
  *
  * @example withoutPaths('cannot open "/var/data/x"') // 'cannot open "a file"'
  */
-export const withoutPaths = (message: string): string =>
-  message.replace(/(?:(?<=\bfile:\/\/)|(?<![\w./-]))(?:\/[\w.-]+){2,}/g, 'a file')
+export const withoutPaths = (message: string): string => message.replace(/(?:(?<=\bfile:\/\/)|(?<![\w./-]))(?:\/[\w.-]+){2,}/g, 'a file')

@@ -51,7 +51,9 @@ export const takeMisdeeds = (): Misdeeds => {
  * page and no line, but one of a script names the script.
  */
 const isOfTyping = (message: ConsoleMessage, url: string): boolean =>
-  message.text().startsWith('Applying inline style') && message.location().url.startsWith(`${url}/#/`) && message.location().lineNumber === 0
+  message.text().startsWith('Applying inline style') &&
+  message.location().url.startsWith(`${url}/#/`) &&
+  message.location().lineNumber === 0
 
 /** What answers 503 while the tables are built or follow the log. */
 const mayBeBehind = ['api/sql/', 'api/ready']
