@@ -48,7 +48,9 @@ const changed = (history: History, key: string): string => {
   const { name, begins, changes, ends, columns } = history
   const types = inList([begins, ...changes, ...ends])
   const entries = Object.entries(columns)
-  const assigned = entries.map(([name, column]) => `${assignedTo(name, column)} AS ${name}`)
+  // The first event of a lifetime also assigns what it does not name: a field may be missing, and an earlier lifetime have had it.
+  const unset = `CASE type WHEN '${begins}' THEN 'null'::JSON END`
+  const assigned = entries.map(([name, column]) => `coalesce(${assignedTo(name, column)}, ${unset}) AS ${name}`)
   const kept = entries.map(([column]) => `coalesce(to_json(${column}), 'null')`)
   const last = entries.map(([column]) => `last_value(${column} IGNORE NULLS) OVER life AS ${column}`)
   return `CREATE OR REPLACE TEMP TABLE ${name}_changed AS
