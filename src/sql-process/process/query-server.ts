@@ -72,7 +72,7 @@ const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortS
 
 type PendingQuestion = { resolve: (told: ServerAnswer) => void; reject: (reason: Error) => void }
 
-/** The questions of a line's query. */
+/** The questions of a line's query. One query at a time runs on a line. */
 class Questions {
   readonly #waiting = new Map<number, PendingQuestion>()
   #last = 0
@@ -81,12 +81,16 @@ class Questions {
 
   /** Asks the parent. @throws the parent's Problem, or the reason of the signal */
   readonly ask = (signal: AbortSignal): AskServer => {
+    // One listener for all questions: a statement may ask many.
+    const stop = () => {
+      for (const asks of this.#waiting.keys()) this.#take(asks)?.reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', stop, { once: true })
     return (question) =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted()
         const asks = ++this.#last
         this.#waiting.set(asks, { resolve, reject })
-        signal.addEventListener('abort', () => this.#take(asks)?.reject(signal.reason as Error), { once: true })
         this.line.write(encodeQuestion({ asks, question }))
       })
   }
