@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
 import { originOf } from '../../../src/audit/tlog-checkpoint.js'
 import { appendNote, HeadFile } from '../../../src/audit/head-file.js'
@@ -66,13 +65,10 @@ const withPair = async (run: (pair: Pair) => Promise<void>): Promise<void> => {
   }
 }
 
-/** How many events the log of a server has. */
-const eventsAt = async (url: string): Promise<number> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const { rows } = await client.query<{ position: string }>('SELECT max(position) AS position FROM mindledger.events')
-  await client.end()
-  return Number(rows[0]?.position)
+/** Resolves when a standby has all that its primary wrote until now, databases included. */
+const caughtUp = async ({ primary, standby }: Pair): Promise<void> => {
+  const [[written] = []] = await primary.rows('SELECT pg_current_wal_lsn()')
+  await until(async () => (await standby.rows(`SELECT pg_last_wal_replay_lsn() >= '${written}'`))[0]?.[0] === 't')
 }
 
 const reappendFrom = ({ directory }: Node, url: string) =>
@@ -82,12 +78,13 @@ const createProject = (project: string) => ({ type: 'CreateProject' as const, da
 const withKey = (key: string) => ({ idempotency: { key, request: 'r' } })
 
 test('what a standby that was behind lacks is named by every node, and appended again from one of them', () =>
-  withPair(async ({ a, b, primary, standby, urlAt, failOver }) => {
+  withPair(async (pair) => {
+    const { a, b, primary, standby, urlAt, failOver } = pair
     const sealed = a.vault.seal(Buffer.from('a secret'))
     const data = { project: stream(1), name: 's', type: 'sql', params: { key: { $secret: sealed.hash } } }
     await a.log.submit({ ...writes({ stream: stream(2), event: { type: 'SkillCreated', data } }), payloads: [sealed] })
     await a.log.submit(writes(projectCreated(3)))
-    await until(async () => (await eventsAt(urlAt(standby))) === 2)
+    await caughtUp(pair)
 
     const [[sender] = []] = await primary.rows('SELECT pid FROM pg_stat_replication')
     signalTo(Number(sender), 'SIGSTOP')
