@@ -8,7 +8,9 @@ import { ConfigError } from '../setup/config.js'
 import { cutHistories } from '../erasure/histories.js'
 import { withoutRows, type RowPlace } from '../erasure/recorded-rows.js'
 import type { Blobs } from '../files/blobs.js'
-import type { Log, Origin } from '../log/contract/log.js'
+import type { Origin } from '../log/contract/log.js'
+import { firstRecordedFrom } from '../log/read/bisect.js'
+import { eventAt } from '../log/read/slices.js'
 import type { SealedPayload } from '../vault/vault.js'
 
 export type LaterErasure = { position: number; text: string; data: DataErased }
@@ -130,21 +132,10 @@ class ErasureReplay {
     const { what, subject } = this.later
     if (what === 'prediction') return ({ position }) => position === Number(subject)
     if (what !== 'before') return ({ request }) => request === subject
-    const last = await lastBefore(this.target.ledger.log, subject)
-    return ({ position }) => position !== undefined && position <= last
+    const { log } = this.target.ledger
+    const from = await firstRecordedFrom(log, subject, (await log.head()).position)
+    return ({ position }) => position !== undefined && position < from
   }
-}
-
-/** The last position recorded before a time; times never go back in a log. */
-const lastBefore = async (log: Log, time: string): Promise<number> => {
-  let [before, head] = [0, (await log.head()).position]
-  while (before < head) {
-    const middle = Math.ceil((before + head) / 2)
-    const [stored] = await log.readAll(middle - 1, 1)
-    if (stored && parseEnvelope(stored.text).recorded_at < time) before = middle
-    else head = middle - 1
-  }
-  return before
 }
 
 /**
@@ -162,7 +153,7 @@ export const applyErasures = async (
   const { position: head } = await log.head()
   let applied = 0
   for (const { position, text, data } of erasures) {
-    const [own] = position <= head ? await log.readAll(position - 1, 1) : []
+    const own = position <= head ? await eventAt(log, position) : undefined
     if (own?.text === text) continue
     const applying = new ErasureReplay(target, data)
     const payloads = await applying.payloads()

@@ -4,6 +4,7 @@ import { streamId, type JsonObject, type StreamId } from '../../events/common.js
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { eventAt } from '../log/read/slices.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Resource, Origin, Outcome } from '../log/contract/log.js'
 import { bytesOf } from './payloads.js'
@@ -75,7 +76,7 @@ type EarlierReceipt = Omit<Receipt, 'isNew'>
 /** The message that an earlier request recorded. */
 const atPosition = async ({ log }: Ledger, { positions }: Outcome): Promise<EarlierReceipt | undefined> => {
   const last = positions.at(-1)
-  const [stored] = last === undefined ? [] : await log.readAll(last - 1, 1)
+  const stored = last === undefined ? undefined : await eventAt(log, last)
   const event = stored && parseEnvelope(stored.text)
   const message = event?.data['message']
   return event && typeof message === 'string' ? { conversation: streamId.parse(event.stream), message } : undefined

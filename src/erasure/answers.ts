@@ -4,7 +4,7 @@ import { payloadsOf } from '../../events/catalogue/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
 import { causingPosition } from '../log/contract/origins.js'
-import { eventsWith, streamEventsWith } from '../log/read/slices.js'
+import { eventAt, eventsWith, streamEventsWith } from '../log/read/slices.js'
 import { cutHistories, recordsAnswer } from './histories.js'
 import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type MessageIds } from './messages.js'
 import { emptyPlan, type Plan, type PlanPart } from './plan.js'
@@ -102,7 +102,7 @@ const takeOnce = async (sweep: Sweep, event: Envelope): Promise<void> => {
 
 /** The event of an answer at a position; undefined when there is another event. */
 const answerAt = async (log: ReadableLog, position: number): Promise<Envelope | undefined> => {
-  const [stored] = await log.readAll(position - 1, 1)
+  const stored = await eventAt(log, position)
   const event = stored && parseEnvelope(stored.text)
   return event?.type === 'AgentAnswered' ? event : undefined
 }
@@ -185,7 +185,7 @@ export const planAnswer = async (log: ReadableLog, answer: string | number): Pro
   const plan = emptyPlan('answer', String(answer))
   const events: Envelope[] = []
   if (typeof answer === 'number') {
-    const [stored] = await log.readAll(answer - 1, 1)
+    const stored = await eventAt(log, answer)
     const event = stored && parseEnvelope(stored.text)
     if (event && isOfAnswers(event)) events.push(event)
   } else {

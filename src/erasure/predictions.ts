@@ -3,7 +3,7 @@ import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { keepsRows, payloadsOf } from '../../events/catalogue/references.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
-import { eventsWith, streamEventsWith } from '../log/read/slices.js'
+import { eventAt, eventsWith, streamEventsWith } from '../log/read/slices.js'
 import { isOfAnswers, recordsAnswers, takeAnswers } from './answers.js'
 import { emptyPlan, type Plan, type PlannedPayload, type PlanPart } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
@@ -62,7 +62,7 @@ const take = async (log: ReadableLog, event: Envelope, leaves: Leaves, into: Pla
 /** The rows that the event at a position recorded, for all its requests, and the truths reported of them. */
 export const planPrediction = async (log: ReadableLog, position: number): Promise<Plan> => {
   const plan = emptyPlan('prediction', String(position))
-  const [stored] = await log.readAll(position - 1, 1)
+  const stored = await eventAt(log, position)
   const event = stored && parseEnvelope(stored.text)
   if (!event || !(await take(log, event, everything, plan)))
     throw new Problem('not_found', 'Prediction not found', `the event at position ${position} kept no rows of predictions`, {

@@ -8,6 +8,7 @@ import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'
 import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
 import { erased, Problem } from '../../basics/errors.js'
+import { eventAt } from '../../log/read/slices.js'
 import type { Log } from '../../log/contract/log.js'
 import { erasureOfPayload } from '../../log/read/find-erasure.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
@@ -64,7 +65,7 @@ export class AnswerRecords {
   /** An answer by its id, or by the position of its event; undefined if there is none. Ids are looked up in the tables of SQL. */
   async find(ref: string, { log = this.options.log, client }: LookupOptions = {}): Promise<RecordedAnswer | undefined> {
     const position = /^\d{1,15}$/.test(ref) ? Number(ref) : await this.#positionOf(ref, client)
-    const [stored] = position === undefined || position < 1 ? [] : await log.readAll(position - 1, 1)
+    const stored = position === undefined ? undefined : await eventAt(log, position)
     return stored && asAnswer(stored.text)
   }
 

@@ -1,13 +1,14 @@
 import { Problem } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
+import { eventAt } from '../../log/read/slices.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import { noteOf } from '../contract/note.js'
 import { queriesOf, type AgentAnswer } from '../contract/answering.js'
 import { outputsOf } from '../tools/replayed-tool.js'
 import { asAnswer, unreadableAnswer, type RecordedAnswer } from '../record/answer-records.js'
 
-const eventAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<RecordedAnswer> => {
-  const [stored] = await log.readAll(position - 1, 1)
+const answerAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<RecordedAnswer> => {
+  const stored = await eventAt(log, position)
   const event = stored && asAnswer(stored.text)
   if (!event) throw new TypeError(`position ${position} is no answer of an agent`)
   return event
@@ -43,7 +44,7 @@ const read = async (log: Pick<Log, 'payload'>, event: RecordedAnswer): Promise<A
 
 /** An answer as it was recorded at a position of the log; undefined when its texts were erased or cannot be read. */
 export const readableAnswer = async (log: Pick<Log, 'readAll' | 'payload'>, position: number): Promise<AgentAnswer | undefined> =>
-  read(log, await eventAt(log, position))
+  read(log, await answerAt(log, position))
 
 /**
  * The same for a client that asked for it.
@@ -55,7 +56,7 @@ export const recordedAnswer = async (
   log: Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>,
   position: number,
 ): Promise<AgentAnswer> => {
-  const event = await eventAt(log, position)
+  const event = await answerAt(log, position)
   const answer = await read(log, event)
   if (!answer) throw await unreadableAnswer(log, event, 'Ask again with another Idempotency-Key.')
   return answer

@@ -9,7 +9,7 @@ import { limits } from '../../basics/limits.js'
 import { lastRecordedBy } from '../../log/read/bisect.js'
 import type { Log, Resources } from '../../log/contract/log.js'
 import { logAt, logNow, type LogAt } from '../../log/read/time-travel.js'
-import { readEvent } from '../../log/read/slices.js'
+import { eventAt, readEvent } from '../../log/read/slices.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { readInstant } from '../../basics/times.js'
 import type { ReadTables } from './find-database.js'
@@ -72,7 +72,7 @@ const positionAtTime = async (when: string, log: Positions, head: number): Promi
   if (time > instant(log.now() + 1)) throw none(`as_of ${when} is in the future`, 'A time without a zone is UTC.')
   const position = await lastRecordedBy(log, time, head)
   if (position > 0) return position
-  const [first] = await log.readAll(0, 1)
+  const first = await eventAt(log, 1)
   const began = first ? `The log begins at ${readEvent(first).recorded_at}. ` : ''
   throw none(`as_of ${when} is before the start of the log`, `${began}A time without a zone is UTC.`)
 }

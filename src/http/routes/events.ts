@@ -6,7 +6,7 @@ import { limits } from '../../basics/limits.js'
 import { cloudEvent } from '../../log/feed/cloud-events.js'
 import type { EventFeed } from '../../log/feed/event-feed.js'
 import type { Log, StoredEvent } from '../../log/contract/log.js'
-import { readEvent } from '../../log/read/slices.js'
+import { eventAt, readEvent } from '../../log/read/slices.js'
 import { batchType, Downloads, lineTypes, pageOf, writer } from '../reads/event-answers.js'
 import { boundsOf, filterParameters, followedFilterOf, pageParameters, pageQueryOf } from '../reads/event-query.js'
 import type { EventStreams } from '../reads/event-stream.js'
@@ -38,13 +38,11 @@ const resumedAt = (call: Call): number | undefined => {
 }
 
 /** The event at a position. Another node may have written it just now. */
-const eventAt = async (log: Log, position: number): Promise<StoredEvent | undefined> => {
-  if (position === 0) return undefined
-  const read = async () => (await log.readAll(position - 1, 1)).find((event) => event.position === position)
-  const stored = await read()
+const newestAt = async (log: Log, position: number): Promise<StoredEvent | undefined> => {
+  const stored = await eventAt(log, position)
   if (stored) return stored
   await log.newest()
-  return read()
+  return eventAt(log, position)
 }
 
 /** Refuses a page that is too large. */
@@ -125,7 +123,7 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
       answers: { 200: event },
       async handle({ segments: { position: said }, query, call }) {
         if (!/^\d{1,15}$/.test(said)) throw wrong(`a position is a whole number, not ${said}`)
-        const stored = await eventAt(log, Number(said))
+        const stored = await newestAt(log, Number(said))
         if (!stored)
           throw new Problem('not_found', 'Event not found', `there is no event at position ${said}: the log ends at ${feed.head}`)
         const leaf = leafHash(stored.text).toString('hex')

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { setImmediate } from 'node:timers/promises'
 import { streamId, type StreamId } from '../../../events/common.js'
-import { parseEnvelope, readHeader, readKind, type Envelope } from '../../../events/stored/envelope.js'
+import { instant, parseEnvelope, readKind, type Envelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'
 import type { Log } from '../../log/contract/log.js'
+import { firstRecordedFrom } from '../../log/read/bisect.js'
 import { lastKnown } from '../../log/read/last-known.js'
 import { tokensIn, tokenTypes } from './recorded-tokens.js'
 import { DailyTokenQuotas, unlimited, type SpendingOfProject, type DaySpending } from './daily-token-quotas.js'
@@ -11,24 +12,6 @@ import { DailyTokenQuotas, unlimited, type SpendingOfProject, type DaySpending }
 type ReadableLog = Pick<Log, 'head' | 'readAll' | 'readStream' | 'resources'>
 
 const ownersRemembered = 10_000
-
-/** When the event at a position was recorded. */
-const timeAt = async (log: ReadableLog, position: number): Promise<number> => {
-  const [event] = await log.readAll(position - 1, 1)
-  const header = event && readHeader(event.text)
-  return header ? Date.parse(header.recorded_at) : Infinity
-}
-
-/** The position of the last event before a time; times never fall. */
-const positionBefore = async (log: ReadableLog, time: number, head: number): Promise<number> => {
-  let [low, high] = [0, head]
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if ((await timeAt(log, middle)) < time) low = middle
-    else high = middle - 1
-  }
-  return low
-}
 
 /** The owner of an event's tokens: an agent or a knowledge base. */
 const ownerIn = ({ data }: Envelope): { kind: 'agent' | 'knowledge_base'; stream: StreamId } => {
@@ -56,7 +39,7 @@ class Today {
 
   async #walk(start: number): Promise<void> {
     const { position: head } = await this.log.head()
-    if (this.#position < 0) this.#position = await positionBefore(this.log, start, head)
+    if (this.#position < 0) this.#position = (await firstRecordedFrom(this.log, instant(start), head)) - 1
     if (start > this.#start) this.#spent.clear()
     this.#start = start
     while (this.#position < head) {

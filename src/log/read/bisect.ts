@@ -1,5 +1,5 @@
 import type { Log } from '../contract/log.js'
-import { readEvent } from './slices.js'
+import { eventAt, readEvent } from './slices.js'
 
 /**
  * The first number from `low` to `high` for which a condition holds, provided that it then holds for all later numbers; `high + 1`
@@ -21,7 +21,7 @@ type ReadableLog = Pick<Log, 'readAll'>
 
 /** The time at which the event at a position was recorded; undefined if there is none. */
 export const recordedAt = async (log: ReadableLog, position: number): Promise<string | undefined> => {
-  const [event] = await log.readAll(position - 1, 1)
+  const event = await eventAt(log, position)
   return event && readEvent(event).recorded_at
 }
 

@@ -64,6 +64,16 @@ export async function* eventsOf(
   }
 }
 
+/**
+ * The event at a position, as it is stored; undefined if there is none.
+ *
+ * @example (await eventAt(log, 812))?.text // '{"position":812,…'
+ */
+export const eventAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<StoredEvent | undefined> => {
+  const [event] = position < 1 ? [] : await log.readAll(position - 1, 1)
+  return event
+}
+
 /** Every event of one stream. */
 export const streamEvents = async (log: Pick<Log, 'readStream'>, stream: string): Promise<Envelope[]> => {
   const events: Envelope[] = []

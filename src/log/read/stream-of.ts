@@ -2,7 +2,7 @@ import { catalogue } from '../../../events/catalogue/catalogue.js'
 import { isObject, streamId, type StreamId } from '../../../events/common.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import type { Kind, Log } from '../contract/log.js'
-import { readEvent } from './slices.js'
+import { eventAt, readEvent } from './slices.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'resources'>
 
@@ -27,7 +27,7 @@ export const streamOf = async (log: ReadableLog, kind: Kind, ref: string, projec
   const scope = project === undefined ? undefined : await log.resources.byStream('project', project)
   const standing = project === undefined || scope ? await log.resources.one(kind, ref, scope) : undefined
   if (standing) return standing.stream
-  const byId = /^\d{1,15}$/.test(ref) && ref !== '0' ? (await log.readAll(Number(ref) - 1, 1))[0] : undefined
+  const byId = /^\d{1,15}$/.test(ref) ? await eventAt(log, Number(ref)) : undefined
   const byStream = streamId.safeParse(ref).success ? (await log.readStream(ref.toLowerCase(), 0, 1))[0] : undefined
   const stream = begunBy(byId, kind, project) ?? begunBy(byStream, kind, project)
   if (stream) return stream

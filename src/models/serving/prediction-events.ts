@@ -5,6 +5,7 @@ import { predictionsStream, type PredictionsServed } from '../../../events/recor
 import { limits } from '../../basics/limits.js'
 import { currentEvent } from '../../../events/catalogue/catalogue.js'
 import type { Log, StoredEvent } from '../../log/contract/log.js'
+import { eventAt } from '../../log/read/slices.js'
 
 /** An event that served predictions. */
 export type PredictionEvent = PredictionsServed & { position: number }
@@ -16,7 +17,7 @@ const asServed = ({ position, text }: StoredEvent): PredictionEvent | undefined 
 
 /** The predictions at a position; undefined if there is no such event. */
 export const predictionsAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<PredictionEvent | undefined> => {
-  const [stored] = await log.readAll(position - 1, 1)
+  const stored = await eventAt(log, position)
   return stored && asServed(stored)
 }
 
