@@ -1,5 +1,6 @@
 /**
- * Room: names and options of engines, connections and language models, light enough for every process. It imports events and basics alone.
+ * Room: names and options of engines, connections and language models, and the names that agents may use, light enough for every process.
+ * It imports events and basics alone.
  */
 
 import type { JsonObject } from '../../events/common.js'

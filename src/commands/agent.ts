@@ -8,6 +8,7 @@ import { renamedModel, statedModel } from '../catalogue/stated-model.js'
 import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { refuseUnfitSettings } from './rules/agent-settings.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
+import { refuseUnfitNames } from './rules/granted-names.js'
 import { listed } from './rules/listed.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
@@ -81,6 +82,7 @@ const decide = (command: AgentCommand, facts: Facts): AgentEvent[] => {
       const { model_name, provider, params } = command.data
       refuseMissingModel(command.data, facts)
       refuseUnfitSettings(params)
+      refuseUnfitNames({ agentParams: params })
       const skills = resolve(command.data.skills, facts.added)
       return [
         {
@@ -129,7 +131,10 @@ const withModel = (agent: Agent, { model_name, provider, params }: Changes): Cha
 
 const update = (agent: Agent, changes: Changes, facts: Facts) => {
   const { model_name, provider, params } = { ...changes, ...withModel(agent, changes) }
-  if (params) refuseUnfitSettings(params)
+  if (params) {
+    refuseUnfitSettings(params)
+    refuseUnfitNames({ agentParams: params })
+  }
   const skills = changedSkills(agent, changes, facts)
   const changed = {
     ...(model_name !== undefined && { model_name }),
@@ -170,6 +175,7 @@ const resolve = (refs: readonly SkillRef[], found: readonly (Resource<'skill'> |
   refs.forEach(({ name, params }, i) => {
     const skill = found[i]
     if (!skill) throw missingResource(`skill ${name} does not exist`)
+    refuseUnfitNames({ type: skill.state.type, params })
     const used = before.find((one) => one.skill === skill.stream)
     skills.set(skill.stream, { skill: skill.stream, params: replacedParams(used?.params ?? {}, params) })
   })

@@ -3,6 +3,7 @@ import { unreachable, type JsonObject } from '../../events/common.js'
 import type { SkillEvent } from '../../events/skill.js'
 import { conflict, missingField, notFound } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf, type Resource } from '../log/contract/lookups.js'
+import { refuseUnfitNames } from './rules/granted-names.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
 import { updatedTo } from './rules/way-back.js'
@@ -31,14 +32,14 @@ const decide = (command: SkillCommand, { project, skill, clash }: FactsOf<Return
       if (skill && command.data.unlessExists) return []
       if (skill) throw conflict('skill', data.skill)
       const { type, params } = command.data
-      return [{ type: 'SkillCreated', data: { project: project.stream, name: data.skill, type, params: newParams(params) } }]
+      return [created(project, data.skill, type, params)]
     }
     case 'PutSkill': {
       const { type, params } = command.data
       if (skill) return update(skill, command.data, clash)
       if (type === undefined) throw missingField('type', 'skill')
       if (params === undefined) throw missingField('params', 'skill')
-      return [{ type: 'SkillCreated', data: { project: project.stream, name: data.skill, type, params: newParams(params) } }]
+      return [created(project, data.skill, type, params)]
     }
     case 'UpdateSkill':
       if (!skill) throw notFound('skill', data.skill)
@@ -52,6 +53,12 @@ const decide = (command: SkillCommand, { project, skill, clash }: FactsOf<Return
   }
 }
 
+const created = (project: Resource<'project'>, name: string, type: string, given: JsonObject): SkillEvent => {
+  const params = newParams(given)
+  refuseUnfitNames({ type, params })
+  return { type: 'SkillCreated', data: { project: project.stream, name, type, params } }
+}
+
 const update = (
   skill: Resource<'skill'>,
   { name = skill.state.name, type, params }: Changes,
@@ -59,11 +66,11 @@ const update = (
 ): SkillEvent[] => {
   if (clash && clash.stream !== skill.stream) throw conflict('skill', name)
   const events: SkillEvent[] = []
-  if (type !== undefined || params)
-    events.push({
-      type: 'SkillUpdated',
-      data: { ...(type !== undefined && { type }), ...(params && { params: mergeParams(skill.state.params, params) }) },
-    })
+  if (type !== undefined || params) {
+    const changes = { ...(type !== undefined && { type }), ...(params && { params: mergeParams(skill.state.params, params) }) }
+    refuseUnfitNames({ ...skill.state, ...changes })
+    events.push({ type: 'SkillUpdated', data: changes })
+  }
   if (name !== skill.state.name) events.push({ type: 'SkillRenamed', data: { name } })
   return events
 }

@@ -3,7 +3,7 @@ import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { quoteName } from '../../dialect/strings.js'
 import { allRows, type SqlAnswer } from '../../sql/contract/answer.js'
-import { partsOfName } from '../scope/names.js'
+import { partsOfName } from '../../catalogue/names.js'
 
 const metricNames = ['exact', 'result_set', 'judge'] as const
 export type MetricName = (typeof metricNames)[number]

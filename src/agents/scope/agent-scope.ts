@@ -9,9 +9,9 @@ import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
-import { grantsOf, type NameGrant } from './grants.js'
+import { grantsOf, type NameGrant } from '../../catalogue/grants.js'
 import type { Knowledge, NamedBase } from './knowledge.js'
-import { fits, isPattern, partsOfName } from './names.js'
+import { fits, isPattern, partsOfName } from '../../catalogue/names.js'
 import { resourcesNamed } from './resources-named.js'
 import { quoteName } from '../../dialect/strings.js'
 import { leftOutBy, tablesNamed, type Catalogue, type ScopeTable } from './tables-in.js'
@@ -169,6 +169,6 @@ export const scopeOf = async (place: ScopePlace, agent: Resource<'agent'>): Prom
     skills: skills.map(({ skill }) => skill),
     ...{ tables, models, bases },
     about: grants.about,
-    missing: [...grants.missing, ...noTables, ...noModels, ...noBases],
+    missing: [...grants.faults, ...grants.missing, ...noTables, ...noModels, ...noBases],
   }
 }

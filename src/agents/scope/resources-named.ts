@@ -1,5 +1,5 @@
 import type { Resource, Resources } from '../../log/contract/log.js'
-import { fits, isPattern } from './names.js'
+import { fits, isPattern } from '../../catalogue/names.js'
 
 /** Kinds that agents name. */
 type NamedKind = 'view' | 'file' | 'model' | 'knowledge_base'

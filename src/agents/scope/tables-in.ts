@@ -4,7 +4,7 @@ import type { Tables } from '../../connections/contract/requests.js'
 import { limits } from '../../basics/limits.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
 import type { TablePath } from '../../sql/contract/select.js'
-import { fits, isPattern, partsOfName } from './names.js'
+import { fits, isPattern, partsOfName } from '../../catalogue/names.js'
 import { resourcesNamed } from './resources-named.js'
 import { nameKey } from '../../dialect/names.js'
 

@@ -3,7 +3,7 @@ import { limits } from '../../../src/basics/limits.js'
 import { TableLinks } from '../../../src/agents/prompt/link.js'
 import { fitting } from '../../../src/agents/prompt/prompt.js'
 import { tableText } from '../../../src/agents/prompt/table-text.js'
-import { grantsOf } from '../../../src/agents/scope/grants.js'
+import { grantsOf } from '../../../src/catalogue/grants.js'
 import { resourcesNamed } from '../../../src/agents/scope/resources-named.js'
 import { scopeOf } from '../../../src/agents/scope/agent-scope.js'
 import { sqlTool } from '../../../src/agents/tools/sql-tool.js'
@@ -23,6 +23,56 @@ describe('what skills and data name', () => {
     const { tables, missing } = grantsOf([], { data: { tables: ['files.*'], ignore_tables: names(most + 1) } })
     expect([tables, missing]).toEqual([[], [`all tables of a list that leaves out more than ${most} names (agentNamesMax)`]])
     expect(grantsOf([], { data: { tables: ['files.*'], ignore_tables: names(most) } }).tables[0]?.except).toHaveLength(most)
+  })
+})
+
+describe('a list that narrows, and has no usable name', () => {
+  const faulty = [[], [''], [' '], [null], [{}], [['cars']], ['.'], '', ' , ', {}, 7, true, null]
+  const grants = (params: object, type = 'sql') => grantsOf([{ type, params: params as never }], {})
+
+  test.each(faulty.flatMap((list) => ['tables', 'include_tables', 'include'].map((key) => [key, list] as const)))(
+    'grants no table as %s: %j',
+    (key, list) => {
+      const { tables, faults } = grants({ database: 'files', [key]: list })
+      expect([tables, faults]).toEqual([[], [`${key}: must be a list of names`]])
+    },
+  )
+  test('grants nothing in place of the list that it comes before', () =>
+    expect(grants({ database: 'files', tables: [], include_tables: ['cars'] }).tables).toEqual([]))
+  test('leaves the usable names of a list, and reports the others', () => {
+    const { tables, faults } = grants({ database: 'files', tables: ['cars', null] })
+    expect([tables[0]?.names, faults]).toEqual([['cars'], ['tables: must be a list of names']])
+  })
+  test.each([[[null]], [['secrets', {}]], [['']], [{}], [7]])('grants nothing as an exclusion: %j', (list) => {
+    for (const key of ['ignore_tables', 'exclude_tables', 'exclude'])
+      expect(grants({ database: 'files', [key]: list })).toMatchObject({ tables: [], faults: [`${key}: must be a list of names`] })
+    const bases = { knowledge_bases: ['*'], ignore_knowledge_bases: list }
+    expect(grants({ source: '*', ignore_knowledge_bases: list }, 'retrieval').knowledgeBases).toEqual([])
+    const { tables, knowledgeBases, faults } = grantsOf([], { data: { tables: ['files.*'], ignore_tables: list, ...bases } })
+    expect([tables, knowledgeBases]).toEqual([[], []])
+    expect(faults).toEqual(['ignore_tables: must be a list of names', 'ignore_knowledge_bases: must be a list of names'])
+  })
+  test.each([[''], [null], [{}], [7]])('grants nothing as a place: %j', (place) => {
+    expect(grants({ database: place, tables: ['*'] })).toMatchObject({ tables: [], faults: ['database: must be a name'] })
+    for (const key of ['knowledge_base_database', 'knowledge_base_project'])
+      expect(grants({ [key]: place, source: '*' }, 'knowledge_base')).toMatchObject({
+        knowledgeBases: [],
+        faults: [`${key}: must be a name`],
+      })
+  })
+  test('grants no model and no knowledge base', () => {
+    for (const list of faulty) {
+      const { models, knowledgeBases } = grants({ database: 'files', models: list, knowledge_bases: list })
+      expect([models, knowledgeBases]).toEqual([[], []])
+      expect(grants({ model: list }, 'model').models).toEqual([])
+      expect(grantsOf([], { models: list, data: { tables: list, models: list, knowledge_bases: list } })).toMatchObject({
+        ...{ tables: [], models: [], knowledgeBases: [] },
+      })
+    }
+  })
+  test('excludes nothing where it is empty', () => {
+    for (const list of [[], '', null])
+      expect(grants({ database: 'files', ignore_tables: list })).toMatchObject({ tables: [{ names: ['*'], except: [] }], faults: [] })
   })
 })
 

@@ -62,6 +62,20 @@ describe('CreateAgent', () => {
       .when(update({ params }))
       .refuses('wrong_arguments', said)
   })
+  test.each([
+    [{ params: { data: { tables: ['files.*'], ignore_tables: [null] } } }, 'ignore_tables: must be a list of names'],
+    [{ params: { data: { tables: [{}] } } }, 'tables'],
+    [{ params: { models: [7] } }, 'models'],
+    [{ skills: [{ name: 'sales', params: { tables: [] } }] }, 'tables'],
+    [{ skills: [{ name: 'sales', params: { tables: null } }] }, 'tables'],
+  ])('refuses the list of names in %j, also in a change', (changes, said) => {
+    given(...past)
+      .when(creation(changes))
+      .refuses('wrong_arguments', said)
+    given(...past, helperCreated())
+      .when(update(changes))
+      .refuses('wrong_arguments', said)
+  })
   test('takes settings as texts, and above a limit of the service', () =>
     given(...past)
       .when(creation({ params: { timeout: '20', max_tokens: 10 ** 9, temperature: 0, mode: 'sql', tongue: 'soon' } }))

@@ -48,6 +48,28 @@ describe('CreateSkill', () => {
   })
 })
 
+describe('lists of names', () => {
+  const said = 'tables: must be a list of names'
+  test.each([[[]], [['']], [[null]], [[{}]], [['cars', null]], [''], [{}]])('that cannot be read are refused: %j', (tables) => {
+    const params = { database: 'files', tables }
+    given(shopCreated).when(creation('x', { params })).refuses('wrong_arguments', said)
+    given(shopCreated)
+      .when(put('x', { type: 'sql', params }))
+      .refuses('wrong_arguments', said)
+    given(shopCreated, salesCreated({ database: 'files', tables: ['cars'] }))
+      .when(update('sales', { params: { tables } }))
+      .refuses('wrong_arguments', said)
+    // A skill of an unknown type grants nothing, and its params may mean something else.
+    given(shopCreated)
+      .when(creation('x', { type: 'weather', params }))
+      .then({ type: 'SkillCreated', data: { project: shop, name: 'x', type: 'weather', params } })
+  })
+  test('of a skill from before can be mended', () =>
+    given(shopCreated, salesCreated({ database: 'files', tables: [''] }))
+      .when(update('sales', { params: { tables: ['cars'] } }))
+      .then({ type: 'SkillUpdated', data: { params: { database: 'files', tables: ['cars'] } } }))
+})
+
 describe('UpdateSkill', () => {
   test('the event carries what results: keys replace, null removes, the rest stays', () =>
     given(shopCreated, salesCreated({ a: 1, b: { c: 1 }, d: 4 }))

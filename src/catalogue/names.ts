@@ -1,4 +1,4 @@
-import { foldName, type Json } from '../../../events/common.js'
+import { foldName, type Json } from '../../events/common.js'
 
 const partOfName = /`((?:[^`]|``)*)`|"((?:[^"]|"")*)"|([^.]+)/g
 
@@ -8,11 +8,17 @@ export const partsOfName = (name: string): string[] =>
     (ticked?.replaceAll('``', '`') ?? quoted?.replaceAll('""', '"') ?? bare ?? '').trim(),
   )
 
-/** A list of names: an array, or one text with commas. Other values are no list. */
+const isName = (value: Json): value is string => typeof value === 'string' && partsOfName(value).some((part) => part !== '')
+
+/** A list of names: an array, or one text with commas. Entries that are no names are left out. */
 export const namesIn = (value: Json | undefined): string[] => {
   const listed = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : []
-  return listed.flatMap((name) => (typeof name === 'string' && name.trim() !== '' ? [name.trim()] : []))
+  return listed.filter(isName).map((name) => name.trim())
 }
+
+/** Whether a value is a list of names and of nothing else; no value is an empty list. @example isNameList([null]) // false */
+export const isNameList = (value: Json | undefined): boolean =>
+  value === undefined || value === null || typeof value === 'string' || (Array.isArray(value) && value.every(isName))
 
 /** Whether a name has a `*`, which stands for any characters. */
 export const isPattern = (name: string): boolean => name.includes('*')
