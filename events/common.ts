@@ -13,6 +13,9 @@ export const illFormed = (text: string): string | undefined => {
   return text.includes('\0') ? 'contains a NUL character' : undefined
 }
 
+/** Whether a text has nothing that a reader sees: no characters, or only white space and invisible ones. @example isBlank(' \u200b') // true */
+export const isBlank = (text: string): boolean => !/[^\s\p{Cc}\p{Cf}]/u.test(text)
+
 /** Whether the log can keep a value as JSON. `unfitJson` also says where and why not, and takes several times as long. */
 const isFitJson = (value: unknown, depth = 0): boolean => {
   switch (typeof value) {

@@ -4,7 +4,7 @@
  */
 
 import { v7 as uuidv7 } from 'uuid'
-import { illFormed } from '../../events/common.js'
+import { illFormed, isBlank } from '../../events/common.js'
 import { Problem, stopping, wrong } from '../basics/errors.js'
 import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
@@ -56,8 +56,9 @@ const joinTexts = (last: AnswerFrame, frame: AnswerFrame): AnswerFrame | undefin
 /** @throws Problem wrong_arguments when there is no question, or a message of the user is too long */
 const checkTurns = ({ turns }: AgentRequest): void => {
   const question = turns.at(-1)
-  if (question?.role !== 'user' || question.content.trim() === '')
+  if (question?.role !== 'user')
     throw wrong('messages: the last one must be a question', 'Send {"role": "user", "content": "…"} at the end.')
+  if (isBlank(question.content)) throw wrong('the question has no text', 'Send the question in words.')
   // An earlier answer may be longer: the prompt leaves out turns that do not fit.
   const long = turns.findIndex(({ role, content }) => role === 'user' && content.length > limits.agentQuestionMaxChars)
   if (long >= 0) throw wrong(`messages[${long}]: has more than ${limits.agentQuestionMaxChars} characters (agentQuestionMaxChars)`)

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { ConversationChannel } from '../../events/conversation.js'
-import { streamId, type JsonObject, type StreamId } from '../../events/common.js'
+import { isBlank, streamId, type JsonObject, type StreamId } from '../../events/common.js'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
@@ -39,7 +39,7 @@ const nameOf = ({ vault }: Ledger, { chatbot, channel, place }: ChatbotMessage):
 
 /** @throws Problem when a text is empty or too long */
 export const checkText = (text: string): string => {
-  if (text.trim() === '') throw wrong('the text of the message is empty')
+  if (isBlank(text)) throw wrong('text: the message has no text', 'Send {"text": "…"} with the message in words.')
   if (text.length > limits.messageMaxChars)
     throw new Problem(
       'too_large',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { illFormed, isObject } from '../../../events/common.js'
+import { illFormed, isBlank, isObject } from '../../../events/common.js'
 import type { Turn } from '../../agents/contract/answering.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import type { Body } from '../protocol/body.js'
@@ -25,19 +25,28 @@ const textOf = (content: unknown, at: string): string => {
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
+const sendText = 'Send {"role": "user", "content": "…"} with the question in words.'
+
+const questionOf = (content: unknown, at: string): Turn => {
+  const text = textOf(content, at)
+  if (isBlank(text)) throw wrong(`${at} has no text`, sendText)
+  return { role: 'user', content: text }
+}
+
 /** The turns of one message, in either form: `role` and `content`, or a `question` with its `answer`. */
 const turnsOf = (sent: unknown, i: number): Turn[] => {
   const at = `messages[${i}]`
   if (!isObject(sent))
     throw wrong(`${at} must be an object`, 'Send {"role": "user", "content": "…"}, or {"question": "…", "answer": null}.')
   if ('role' in sent || 'content' in sent) {
-    const content = textOf(sent['content'] ?? '', `${at}.content`)
-    return [{ role: sent['role'] === 'assistant' || sent['role'] === 'ai' ? 'assistant' : 'user', content }]
+    const content = sent['content'] ?? ''
+    const isAnswer = sent['role'] === 'assistant' || sent['role'] === 'ai'
+    return [isAnswer ? { role: 'assistant', content: textOf(content, `${at}.content`) } : questionOf(content, `${at}.content`)]
   }
-  if (!isGiven(sent['question'])) throw wrong(`${at} has neither content nor a question`, 'Send {"role": "user", "content": "…"}.')
+  if (!isGiven(sent['question'])) throw wrong(`${at} has neither content nor a question`, sendText)
   const { question, answer } = sent
   return [
-    { role: 'user', content: textOf(question, `${at}.question`) },
+    questionOf(question, `${at}.question`),
     ...(isGiven(answer) ? [{ role: 'assistant' as const, content: textOf(answer, `${at}.answer`) }] : []),
   ]
 }
@@ -51,7 +60,7 @@ export const chatBody: Body<Turn[]> = {
       throw new Problem('missing_parameter', 'Missing parameter', 'Must provide "messages" parameter in POST body', {
         hint: 'Send {"messages": [{"role": "user", "content": "…"}]}.',
       })
-    if (!Array.isArray(messages) || messages.length === 0) throw wrong('messages: must be a list with at least one message')
+    if (!Array.isArray(messages) || messages.length === 0) throw wrong('messages: must be a list with at least one message', sendText)
     if (messages.length > messagesMax)
       throw wrong(`messages: has ${messages.length} messages; at most ${messagesMax} are read`, 'Send the last ones.')
     return messages.flatMap(turnsOf).filter(({ role, content }) => role === 'user' || content !== '')

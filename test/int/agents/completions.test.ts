@@ -164,6 +164,22 @@ test('bad requests are refused as the public service does', async () => {
   expect(model.asked).toHaveLength(0)
 })
 
+test.each([
+  [[{ role: 'user', content: '' }], 'messages[0].content'],
+  [[{ role: 'user', content: ' \n\t\u00a0' }], 'messages[0].content'],
+  [[{ role: 'user', content: '\u200b\u2060' }], 'messages[0].content'],
+  [[{ role: 'user' }], 'messages[0].content'],
+  [[{ role: 'user', content: [{ type: 'image_url' }] }], 'messages[0].content'],
+  [[{ question: ' ', answer: null }], 'messages[0].question'],
+  [[...user('Hi'), { role: 'user', content: ' ' }, ...user('Still there?')], 'messages[1].content'],
+])('a message without a text is refused, and the refusal says what to send: %j', async (messages, where) => {
+  for (const path of ['completions', 'completions/stream', 'completions?dry_run=true']) {
+    const { status, body } = await send(at.url, 'POST', `${agents}/seller/${path}`, { messages })
+    expect([status, body]).toMatchObject([400, { detail: `${where} has no text`, hint: expect.stringContaining('"content": "…"') }])
+  }
+  expect(model.asked).toHaveLength(0)
+})
+
 test('a dry run tells prompt, tools and schema, and calls nobody', async () => {
   const { body } = await ask('seller', user('How many?'), { query: '?dry_run=true' })
   expect(body).toMatchObject({

@@ -43,6 +43,14 @@ test('a message is answered with what was said before it, and everything of it i
   expect(types.data.flat()).toEqual(['ConversationStarted', 'MessageReceived', 'MessageSent', 'MessageReceived', 'MessageSent'])
 })
 
+test.each(['', ' ', '\n\t', '\u200b'])('a message without a text is refused, and the refusal says what to send: %j', async (text) => {
+  for (const address of ['messages', 'messages/stream'])
+    expect(await send(at.url, 'POST', `${path}/${address}`, { text })).toMatchObject({
+      status: 400,
+      body: { detail: 'text: the message has no text', hint: 'Send {"text": "…"} with the message in words.' },
+    })
+})
+
 test('a request that is sent again with its key is one message with one answer', async () => {
   const key = { 'idempotency-key': 'k-1' }
   const [one, two] = await Promise.all([say({ text: 'Once' }, key), say({ text: 'Once' }, key)])

@@ -1,3 +1,4 @@
+import { isBlank } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { channelOf } from '../../../chatbots/channels/channel-of.js'
@@ -61,7 +62,7 @@ export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
   }
 
   const answer = async (chatbot: Resource<'chatbot'>, channel: Channel, incoming: InboundMessage, call: Call): Promise<Reply> => {
-    if (incoming.text === '' && channel.name !== 'webhook') return nothingToDo(channel)
+    if (isBlank(incoming.text) && channel.name !== 'webhook') return nothingToDo(channel)
     if (!chatbot.state.is_running) {
       // A failure would make chat services send it again for hours, and finally disable the webhook.
       if (channel.name !== 'webhook') return nothingToDo(channel)
