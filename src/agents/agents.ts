@@ -187,6 +187,7 @@ export class Agents {
       knowledge_bases: scope.bases.map(({ name }) => name),
       missing: scope.missing,
       max_output_tokens: settings.maxOutputTokens,
+      max_prompt_tokens: settings.bounds.promptTokens,
     }
   }
 
@@ -261,7 +262,10 @@ export class Agents {
     const executor = new ToolExecutor(tools, fence)
     const { reserve, recorded: onRecord } = this.spending(scope.agent, settings)
     const request = requestOf(settings)
-    const finished = await new AnswerRun({ ...{ model, messages, request, executor, reserve, signal, began }, emit }).finish()
+    const finished = await new AnswerRun({
+      ...{ model, messages, request, bounds: settings.bounds, executor, reserve, signal, began },
+      emit,
+    }).finish()
     const recorded = { answer, asked, scope, settings, model, readAt, searched, finished }
     return { recorded: { ...recorded, request: { ...request, tools: executor.descriptions } }, onRecord }
   }

@@ -9,8 +9,9 @@ import type { SelectService, TablePath } from '../sql/contract/select.js'
 import type { Tables } from '../connections/contract/requests.js'
 import type { AnswerRows, AgentRequest } from './contract/answering.js'
 import { nameInSql, tooSlow, type TableDescriptions } from './prompt/describe.js'
+import { charsOfTools } from '../llm/tokens/estimates.js'
 import { Fence } from './prompt/fence.js'
-import { fitting, promptOf } from './prompt/prompt.js'
+import { promptOf } from './prompt/prompt.js'
 import { settingsOf } from './prompt/settings.js'
 import type { Knowledge } from './scope/knowledge.js'
 import { scopeOf, type AgentScope } from './scope/agent-scope.js'
@@ -119,32 +120,26 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   // Many tables are read at the same time, and each adds a listener for the end of the question: Node would warn of a leak.
   setMaxListeners(0, signal)
   const [model, described] = await Promise.all([parts.modelOf(scope.agent.state), Promise.all(first.map(describeSoon))])
-  const shown = fitting(
-    described,
-    order.slice(first.length).map(({ path }) => nameInSql(path)),
-  )
   const searched: PerformedSearch[] = []
   const { knowledge } = parts
+  const describing = describeTool(tables, db, describe)
   const tools: Tool[] = [
-    ...(tables.length > 0 ? [sqlTool(queries, only, db)] : []),
-    ...(shown.named.length > 0 ? [describeTool(tables, db, describe)] : []),
+    ...(tables.length > 0 ? [sqlTool(queries, only, db), describing] : []),
     ...(knowledge && bases.length > 0
       ? [searchTool({ bases, search: knowledge.search, asOf: position, onSearched: (one) => searched.push(one) })]
       : []),
     ...(models.length > 0 ? [predictTool({ ...parts, models, origin: asked.origin, readAt: position })] : []),
   ]
+  const { messages, shown } = promptOf({
+    ...{ scope, settings, fence, db, turns: asked.turns },
+    tables: { described, others: order.slice(first.length).map(({ path }) => nameInSql(path)) },
+    models: await modelsText(models, parts.store),
+    toolChars: charsOfTools(tools.map(({ description }) => description)),
+  })
+  const needed = shown.described.length < tables.length ? tools : tools.filter((tool) => tool !== describing)
   const { replay } = asked
   // A tool that was cut off gave no data.
   const uses = replay && new RecordedUses(replay.tools.filter(({ aborted }) => aborted !== true))
-  const given = uses ? tools.map((tool) => replayedTool(tool, uses, replay.runsOthers)) : tools
-  const messages = promptOf({
-    scope,
-    settings,
-    tables: shown,
-    models: await modelsText(models, parts.store),
-    fence,
-    db,
-    turns: asked.turns,
-  })
+  const given = uses ? needed.map((tool) => replayedTool(tool, uses, replay.runsOthers)) : needed
   return { scope, settings, model, readAt: position, fence, tools: given, messages, searched, shown }
 }

@@ -23,6 +23,9 @@ export type ToolUse = {
   usage?: TokenUsage
 }
 
+/** The bounds of one answer. `promptTokens`: estimated tokens of a whole request to the language model. */
+export type AnswerBounds = { promptTokens: number }
+
 /**
  * Every erasable part of an answer: the payload of `AgentAnswered`, sealed by `sealAnswer`. The nth exchange belongs to the nth step of
  * kind `model` in the event, and the nth use of a tool to the nth other step. SQL shows them side by side.
@@ -31,7 +34,8 @@ export type AnswerRecord = {
   question: string
   /** The conversation before the question. */
   history: readonly { role: 'user' | 'assistant'; content: string }[]
-  settings: Omit<ChatRequest, 'messages'> & { params: JsonObject }
+  /** `bounds` is missing in answers of earlier releases. */
+  settings: Omit<ChatRequest, 'messages'> & { params: JsonObject; bounds?: AnswerBounds }
   exchanges: readonly Exchange[]
   tools: readonly ToolUse[]
   answer: string

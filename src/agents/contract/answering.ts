@@ -94,6 +94,7 @@ export type AnswerPlan = {
   /** Names in the agent's settings that do not exist. */
   missing: readonly string[]
   max_output_tokens: number
+  max_prompt_tokens: number
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 
 import type { ChatMessage } from '../../llm/contract/language-model.js'
+import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Turn } from '../contract/answering.js'
 import type { AgentScope } from '../scope/agent-scope.js'
@@ -11,28 +12,29 @@ import { nameInSql, type DescribedTable } from './describe.js'
 import type { Fence } from './fence.js'
 import type { AgentSettings } from './settings.js'
 import { tableText } from './table-text.js'
-import { cutText, estimateTokens } from '../../llm/tokens/estimates.js'
+import { charsIn, charsOf, cutText, estimateTokens, tokensOf } from '../../llm/tokens/estimates.js'
 
-/** The tables of a prompt: the descriptions of some, and the names of the others. */
-export type PromptTables = { described: readonly DescribedTable[]; named: readonly string[] }
+/** The tables of a prompt: the descriptions of some, the names of others, and how many are left out. */
+export type PromptTables = { described: readonly DescribedTable[]; named: readonly string[]; omitted: number }
 
-/** As many descriptions as fit into a prompt, in their order; the prompt only names the other tables. */
-export const fitting = (described: readonly DescribedTable[], others: readonly string[]): PromptTables => {
+/** As many descriptions as fit into some tokens, in their order; then as many names of the other tables as fit. */
+export const fitting = (described: readonly DescribedTable[], others: readonly string[], tokens: number): PromptTables => {
   const kept: DescribedTable[] = []
-  const named: string[] = []
-  let left: number = limits.agentPromptMaxTokens
+  const rest: string[] = []
+  let left = tokens
   for (const table of described) {
-    const tokens = estimateTokens(tableText(table))
-    if (tokens <= left) {
+    const needed = estimateTokens(tableText(table))
+    if (needed <= left) {
       kept.push(table)
-      left -= tokens
-    } else named.push(table.name)
+      left -= needed
+    } else rest.push(table.name)
   }
-  for (const name of others) {
+  const named: string[] = []
+  for (const name of [...rest, ...others]) {
     left -= estimateTokens(`${name}, `)
     if (left > 0) named.push(name)
   }
-  return { described: kept, named }
+  return { described: kept, named, omitted: rest.length + others.length - named.length }
 }
 
 const noAnswer = 'No answer:'
@@ -70,23 +72,24 @@ const sqlRules = (db: string): string[] => [
   'If a query fails, read the error and correct the query.',
 ]
 
-const tablesPart = ({ described, named }: PromptTables, fence: Fence): string[] => [
+const tablesPart = ({ described, named, omitted }: PromptTables, fence: Fence): string[] => [
   ...(described.length > 0 ? ['Tables that you may query:', fence.around('tables', described.map(tableText).join('\n\n'))] : []),
   ...(named.length > 0
     ? ['More tables that you may query, here by name only (describe_tables tells their columns):', fence.around('names', named.join(', '))]
     : []),
+  ...(omitted > 0 ? [`${omitted} other tables that you may query are left out here, because the prompt is full.`] : []),
 ]
 
-const modelsPart = (models: string, fence: Fence): string[] =>
-  models === '' ? [] : ['Models that predict (tool predict), and their inputs:', fence.around('models', models)]
-
-const basesPart = ({ bases }: AgentScope, fence: Fence): string[] =>
-  bases.length === 0
+/** A list between marks, cut to an eighth of the prompt. */
+const listPart = (title: string, what: string, lines: string, { settings, fence }: Pick<PromptParts, 'settings' | 'fence'>): string[] => {
+  const most = Math.floor(charsIn(settings.bounds.promptTokens) / 8)
+  return lines === ''
     ? []
-    : [
-        'Knowledge bases that you may search (tool search_knowledge):',
-        fence.around('knowledge bases', bases.map(({ name, about }) => (about === undefined ? name : `${name}: ${about}`)).join('\n')),
-      ]
+    : [title, fence.around(what, cutText(lines, most)), ...(lines.length > most ? ['The end of this list is left out.'] : [])]
+}
+
+const basesIn = ({ bases }: AgentScope): string =>
+  bases.map(({ name, about }) => (about === undefined ? name : `${name}: ${about}`)).join('\n')
 
 /** Whether a template has a place for the question, and is not only instructions. */
 const holdsQuestion = (template: string): boolean => /\{\{\s*question\s*\}\}/.test(template)
@@ -94,9 +97,9 @@ const holdsQuestion = (template: string): boolean => /\{\{\s*question\s*\}\}/.te
 const questionIn = (template: string, question: string): string => template.replaceAll(/\{\{\s*question\s*\}\}/g, () => question)
 
 /** The earlier turns that fit, the last ones. Some models refuse a conversation that begins with an answer, so it is not cut before one. */
-const historyOf = (turns: readonly Turn[]): Turn[] => {
+const historyOf = (turns: readonly Turn[], tokens: number): Turn[] => {
   const kept: Turn[] = []
-  let left: number = limits.agentHistoryMaxTokens
+  let left = Math.min(tokens, limits.agentHistoryMaxTokens)
   for (const turn of turns.slice(-limits.agentHistoryMaxTurns).reverse()) {
     left -= estimateTokens(turn.content)
     if (left < 0) break
@@ -109,19 +112,21 @@ const historyOf = (turns: readonly Turn[]): Turn[] => {
 type PromptParts = {
   scope: AgentScope
   settings: AgentSettings
-  tables: PromptTables
+  /** The tables whose descriptions should be in the prompt, and the names of the others. */
+  tables: { described: readonly DescribedTable[]; others: readonly string[] }
   /** The models that the agent may ask, one in a line; empty without any. */
   models: string
   fence: Fence
   db: string
   turns: readonly Turn[]
+  /** The characters of the tools’ descriptions, which are part of each request. */
+  toolChars: number
 }
 
-/**
- * The first messages to a language model: the rules, the tables and tools that it may use, the conversation before, and the question. The
- * texts of the agent's owner are instructions. Texts from tables, models and documents stand between marks, as data.
- */
-export const promptOf = ({ scope, settings, tables, models, fence, db, turns }: PromptParts): ChatMessage[] => {
+type FittingParts = { tables: PromptTables; history: readonly Turn[]; forgotten: number }
+
+const messagesOf = (parts: PromptParts, { tables, history, forgotten }: FittingParts): ChatMessage[] => {
+  const { scope, settings, models, fence, db, turns } = parts
   const { promptTemplate: template } = settings
   const question = turns.at(-1)?.content ?? ''
   const isTemplate = template !== undefined && holdsQuestion(template)
@@ -130,15 +135,53 @@ export const promptOf = ({ scope, settings, tables, models, fence, db, turns }: 
     ...rules(scope, fence, settings),
     ...(own.length > 0 ? ['Instructions of the owner of this agent:', ...own] : []),
     ...(scope.tables.length > 0 ? [...sqlRules(db), ...tablesPart(tables, fence)] : []),
-    ...modelsPart(models, fence),
-    ...basesPart(scope, fence),
+    ...listPart('Models that predict (tool predict), and their inputs:', 'models', models, parts),
+    ...listPart('Knowledge bases that you may search (tool search_knowledge):', 'knowledge bases', basesIn(scope), parts),
     ...(scope.missing.length > 0
       ? ['Named for you, and not there now:', fence.around('missing', cutText(scope.missing.join(', '), 1_000))]
       : []),
+    ...(forgotten > 0 ? [`The first ${forgotten} messages of this conversation are left out here, because it is long.`] : []),
   ]
   return [
     { role: 'system', content: system.join('\n') },
-    ...historyOf(turns.slice(0, -1)),
+    ...history,
     { role: 'user', content: isTemplate ? questionIn(template, question) : question },
   ]
 }
+
+const nothing: FittingParts = { tables: { described: [], named: [], omitted: 0 }, history: [], forgotten: 0 }
+/** The titles and marks around tables, and the sentences about what is left out. */
+const titlesMaxTokens = 150
+
+/**
+ * The first messages to a language model: the rules, the tables and tools that it may use, the conversation before, and the question. The
+ * texts of the agent's owner are instructions. Texts from tables, models and documents stand between marks, as data. The conversation gets
+ * at most half of the free tokens, and a quarter is kept for the results of tools; the tables get the rest. The messages say what is left
+ * out.
+ *
+ * @throws Problem answer_limit if what cannot be left out does not fit
+ */
+export const promptOf = (parts: PromptParts): { messages: ChatMessage[]; shown: PromptTables } => {
+  const { settings, tables, turns, toolChars } = parts
+  const { promptTokens } = settings.bounds
+  const fixed = tokensOf(messagesOf(parts, nothing).reduce((sum, message) => sum + charsOf(message), toolChars))
+  if (fixed > promptTokens) throw promptTooLong(fixed, promptTokens)
+  const free = Math.max(0, promptTokens - fixed - titlesMaxTokens)
+  const before = turns.slice(0, -1)
+  const history = historyOf(before, Math.floor(free / 2))
+  const used = history.reduce((sum, { content }) => sum + estimateTokens(content), 0)
+  const forTools = toolChars > 0 ? Math.floor(free / 4) : 0
+  const shown = fitting(tables.described, tables.others, free - used - forTools)
+  return { messages: messagesOf(parts, { tables: shown, history, forgotten: before.length - history.length }), shown }
+}
+
+/** What a language model has to read does not fit. The numbers are estimated tokens. */
+export const promptTooLong = (needed: number, most: number): Problem =>
+  new Problem(
+    'answer_limit',
+    'The prompt is too long',
+    `the language model would have to read ${needed} tokens; at most ${most} are sent`,
+    {
+      hint: 'Shorten the question or the prompt_template, give the agent fewer models and skills, or a higher max_prompt_tokens (agentPromptMaxTokens).',
+    },
+  )

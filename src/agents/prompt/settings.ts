@@ -2,6 +2,7 @@ import type { Agent } from '../../../events/agent.js'
 import { isObject, type JsonObject } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import { statedNumber } from '../../catalogue/stated-model.js'
+import type { AnswerBounds } from '../contract/answer-record.js'
 import { agentModes } from '../../commands/rules/agent-settings.js'
 import { maskSecrets } from '../../vault/seal-secrets.js'
 
@@ -11,6 +12,7 @@ export type AgentSettings = {
   /** `sql`: the rows are the answer. `retrieval`: the agent searches documents before it answers. */
   mode: (typeof agentModes)[number]
   maxOutputTokens: number
+  bounds: AnswerBounds
   temperature: number | undefined
   timeoutMs: number
   tokensPerDay: number | undefined
@@ -47,6 +49,9 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
     promptTemplate: typeof template === 'string' && template.trim() !== '' ? filled(template, params) : undefined,
     mode: agentModes.find((known) => known === mode) ?? 'text',
     maxOutputTokens: Math.round(firstNumber(objects, 'max_tokens', 1, limits.agentOutputMaxTokens) ?? limits.agentOutputMaxTokens),
+    bounds: {
+      promptTokens: Math.floor(firstNumber(objects, 'max_prompt_tokens', 1, limits.agentPromptMaxTokens) ?? limits.agentPromptTokens),
+    },
     temperature: firstNumber(objects, 'temperature', 0, 2),
     timeoutMs: seconds === undefined ? limits.agentAnswerTimeoutMs : Math.round(seconds * 1_000),
     tokensPerDay: firstNumber([params], 'tokens_per_day', 0, limits.agentDayMaxTokens),

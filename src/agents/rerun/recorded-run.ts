@@ -1,7 +1,7 @@
 import type { AnswerOutcome } from '../../../events/records/answers.js'
 import { Problem } from '../../basics/errors.js'
 import type { ChatEnd, ChatPart, LanguageModel } from '../../llm/contract/language-model.js'
-import type { AnswerRecord } from '../contract/answer-record.js'
+import type { AnswerBounds, AnswerRecord } from '../contract/answer-record.js'
 import { Fence } from '../prompt/fence.js'
 import type { RecordedAnswer } from '../record/answer-records.js'
 import { answerRecord } from '../record/record-schema.js'
@@ -53,6 +53,9 @@ class RecordedModel implements LanguageModel {
   }
 }
 
+/** The bounds of answers whose record does not name them. */
+const boundsOfBefore: AnswerBounds = { promptTokens: Infinity }
+
 /** The tools of a record. `cut` ends the answer at a tool that was cut off. */
 const toolsOf = ({ settings, tools }: AnswerRecord, ending: Error, cut: () => void): Tool[] => {
   const uses = new RecordedUses(tools)
@@ -79,12 +82,12 @@ const toolsOf = ({ settings, tools }: AnswerRecord, ending: Error, cut: () => vo
  * @example (await replay(answer, await records.open(answer))).isSame // true
  */
 export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Promise<AnswerReplay> => {
-  const { tools: _, params: __, ...request } = record.settings
+  const { tools: _, params: __, bounds = boundsOfBefore, ...request } = record.settings
   const stop = new AbortController()
   const ending = endingOf(answer)
   const model = new RecordedModel(answer, record.exchanges, ending)
   const finished = await new AnswerRun({
-    ...{ model, request, signal: stop.signal },
+    ...{ model, request, bounds, signal: stop.signal },
     messages: record.exchanges[0]?.new ?? [],
     executor: new ToolExecutor(
       toolsOf(record, ending, () => stop.abort(ending)),

@@ -3,11 +3,11 @@
 import type { AnswerOutcome, AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { ChatMessage, ChatRequest, LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
-import type { Exchange, ToolUse } from '../contract/answer-record.js'
+import type { ChatMessage, ChatRequest, LanguageModel, TokenUsage, ToolCall } from '../../llm/contract/language-model.js'
+import type { AnswerBounds, Exchange, ToolUse } from '../contract/answer-record.js'
 import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
-import { saysNoAnswer } from '../prompt/prompt.js'
-import { charsOf, tokensOf } from '../../llm/tokens/estimates.js'
+import { promptTooLong, saysNoAnswer } from '../prompt/prompt.js'
+import { charsIn, charsOf, tokensOf } from '../../llm/tokens/estimates.js'
 import { exchange, type ExchangeResult } from './ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import type { ToolExecutor } from './tool-executor.js'
@@ -50,6 +50,7 @@ type RunParts = {
   model: LanguageModel
   messages: readonly ChatMessage[]
   request: Omit<ChatRequest, 'messages' | 'tools' | 'toolChoice'>
+  bounds: AnswerBounds
   executor: ToolExecutor
   reserve: ReserveTokens
   emit: (frame: AnswerFrame) => void
@@ -61,6 +62,8 @@ type RunParts = {
 const nothingSaid = 'No answer: the language model said nothing.'
 const restsOnNothing = 'No query and no search for this answer succeeded: it rests on no data.'
 const answerNow = 'Answer now with what you have. Use no more tools.'
+/** With less room for another result, the language model has to answer. */
+const leastRoomChars = 400
 
 const limit = (title: string, detail: string): Problem =>
   new Problem('answer_limit', title, detail, { hint: 'Ask for less at once, or let the agent use fewer tables and tools.' })
@@ -124,16 +127,26 @@ export class AnswerRun {
     let fresh: ChatMessage[] = [...this.parts.messages]
     for (let step = 1; step <= limits.agentStepsMax; step++) {
       signal.throwIfAborted()
-      const isLast = step === limits.agentStepsMax
+      const isFull = step > 1 && this.#roomBeside(fresh) < leastRoomChars
+      const isLast = isFull || step === limits.agentStepsMax
       if (isLast) fresh.push({ role: 'user', content: answerNow })
       const { text, toolCalls } = await this.#ask(fresh, isLast ? 'none' : 'auto')
       if (toolCalls.length === 0) return
       this.#add({ role: 'assistant', content: text, toolCalls })
+      if (isFull) throw limit('The prompt is full', 'the language model still wanted tools, and no further result fits into its prompt')
       if (isLast) break
       fresh = []
-      for (const call of toolCalls) fresh.push(await this.#use(call))
+      for (const [i, call] of toolCalls.entries())
+        fresh.push(await this.#use(call, Math.floor(this.#roomBeside(fresh) / (toolCalls.length - i))))
     }
     throw limit('Too many steps', `the language model still wanted tools after ${limits.agentStepsMax} steps (agentStepsMax)`)
+  }
+
+  /** The characters that the prompt has left for results, beside messages that are not sent yet. */
+  #roomBeside(fresh: readonly ChatMessage[]): number {
+    const { bounds, executor } = this.parts
+    const used = fresh.reduce((sum, message) => sum + charsOf(message), this.#chars + executor.descriptionChars)
+    return charsIn(bounds.promptTokens) - used - answerNow.length
   }
 
   #add(message: ChatMessage): void {
@@ -143,9 +156,10 @@ export class AnswerRun {
 
   /** Sends the language model one request, with a few more messages than before. */
   async #ask(fresh: readonly ChatMessage[], toolChoice: 'auto' | 'none') {
-    const { model, request, executor, reserve, signal } = this.parts
+    const { model, request, bounds, executor, reserve, signal } = this.parts
     for (const message of fresh) this.#add(message)
     const read = tokensOf(this.#chars + executor.descriptionChars)
+    if (read > bounds.promptTokens) throw promptTooLong(read, bounds.promptTokens)
     if (this.#counted + read > limits.agentAnswerMaxTokens)
       throw limit('Too many tokens', `the answer needs more than ${limits.agentAnswerMaxTokens} tokens (agentAnswerMaxTokens)`)
     const settle = await reserve(read + request.maxOutputTokens)
@@ -201,10 +215,10 @@ export class AnswerRun {
     }
   }
 
-  async #use(call: Parameters<ToolExecutor['use']>[0]): Promise<ChatMessage> {
+  async #use(call: ToolCall, room: number): Promise<ChatMessage> {
     const { executor, emit, signal } = this.parts
     emit({ type: 'step', tool: call.tool, input: call.input })
-    const { use, step, text, query, usage, fault } = await executor.use(call, signal)
+    const { use, step, text, query, usage, fault } = await executor.use(call, signal, room)
     this.#tools.push(use)
     this.#steps.push(step)
     if (query) this.#queries.push(query)

@@ -59,7 +59,7 @@ const eventOf = (payload: string, { answer, asked, scope, model, readAt, searche
 const recordOf = ({ asked, settings, request, finished }: AnswerRecording): AnswerRecord => ({
   question: asked.turns.at(-1)?.content ?? '',
   history: asked.turns.slice(0, -1),
-  settings: { ...request, params: settings.params },
+  settings: { ...request, params: settings.params, bounds: settings.bounds },
   exchanges: finished.exchanges,
   tools: finished.tools,
   answer: finished.content,

@@ -9,6 +9,7 @@ import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
 import { RecordEnd, VerbatimFailure } from '../tools/replayed-tool.js'
 import type { OnUsed, Tool, ToolResult } from '../tools/tool.js'
+import { charsOfTools } from '../../llm/tokens/estimates.js'
 import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 
 /**
@@ -18,6 +19,12 @@ import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 export type ToolOutcome = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage; fault?: Error }
 
 const cutOff = 'It was cut off.'
+const failed = 'It failed.\n'
+const fullPrompt = ' … (the rest is left out: the prompt is full)'
+
+/** The beginning of a text that fits, with a mark where it was cut. A text that fits stays as it is. */
+const fitted = (text: string, room: number): string =>
+  text.length <= room ? text : text.slice(0, Math.max(0, room - fullPrompt.length)).toWellFormed() + fullPrompt
 
 const readInput = (text: string): JsonObject => {
   let input: Json
@@ -51,7 +58,7 @@ const refusal = (detail: string): Problem => new Problem('answer_limit', 'No fur
 export class ToolExecutor {
   readonly #byName: ReadonlyMap<string, Tool>
   readonly descriptions: readonly ToolDescription[]
-  /** The characters of the tools' outputs for the language model. */
+  /** The characters of the tools' descriptions for the language model. */
   readonly descriptionChars: number
   readonly #known = new Map<string, ToolResult>()
   readonly #calls = new Map<string, number>()
@@ -66,16 +73,21 @@ export class ToolExecutor {
   ) {
     this.#byName = new Map(tools.map((tool) => [tool.description.name, tool]))
     this.descriptions = [...this.#byName.values()].map(({ description }) => description)
-    this.descriptionChars = JSON.stringify(this.descriptions).length
+    this.descriptionChars = charsOfTools(this.descriptions)
   }
 
-  /** Uses a tool at the request of a language model. @throws faults, but no refusals */
-  async use(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+  /**
+   * Uses a tool at the request of a language model. `room`: the characters that the prompt has left for its output; a longer output is cut.
+   *
+   * @throws faults, but no refusals
+   */
+  async use(call: ToolCall, signal: AbortSignal, room = Infinity): Promise<ToolOutcome> {
     const tool = this.#byName.get(call.tool)
     const began = performance.now()
     let usage: TokenUsage | undefined
     const onUsed: OnUsed = (more) => (usage = addUsage(usage ?? noUsage, more))
     const used = () => usage && { usage }
+    const inner = this.#roomIn(call, room)
     const step = (outcome: AnswerStep['outcome'], rows: number | null): AnswerStep => ({
       ...{ kind: tool?.kind ?? 'other', name: tool?.description.name ?? 'unknown', outcome, rows },
       duration_ms: Math.round(performance.now() - began),
@@ -83,7 +95,7 @@ export class ToolExecutor {
     })
     if (tool?.givesData === true) this.data.tried += 1
     try {
-      const { output, rows, query } = await this.#result(tool, call, signal, onUsed)
+      const { output, rows, query } = await this.#result(tool, call, { signal, onUsed, room: inner })
       if (tool?.givesData === true) this.data.given += 1
       if (tool) this.#failures.delete(call.tool)
       return {
@@ -97,7 +109,7 @@ export class ToolExecutor {
       if (error instanceof RecordEnd) throw error.ending
       if (signal.aborted)
         return {
-          use: { call, output: `It failed.\n${this.#told('error', cutOff)}`, failed: true, aborted: true, ...used() },
+          use: { call, output: failed + this.#told('error', cutOff), failed: true, aborted: true, ...used() },
           step: step('aborted', null),
           text: cutOff,
           ...used(),
@@ -105,9 +117,9 @@ export class ToolExecutor {
         }
       if (!isProblem(error) || error.code === 'internal') throw error
       if (tool) this.#failures.set(call.tool, (this.#failures.get(call.tool) ?? 0) + 1)
-      const text = textOf(error)
+      const text = fitted(textOf(error), inner)
       return {
-        use: { call, output: `It failed.\n${this.#told('error', text)}`, failed: true, ...used() },
+        use: { call, output: failed + this.#told('error', text), failed: true, ...used() },
         step: step('failed', null),
         text,
         ...used(),
@@ -116,13 +128,23 @@ export class ToolExecutor {
     }
   }
 
+  /** The characters that an output may have, without the marks around it. */
+  #roomIn({ tool }: ToolCall, room: number): number {
+    const marks = Math.max(...[tool, 'error'].map((what) => this.#told(what, '').length))
+    return room - failed.length - marks
+  }
+
   /** The text for a language model: data between marks. */
   #told(what: string, output: string): string {
     const name = this.#byName.has(what) || what === 'error' ? what : 'result'
     return this.fence.around(name, output)
   }
 
-  async #result(tool: Tool | undefined, call: ToolCall, signal: AbortSignal, onUsed: OnUsed): Promise<ToolResult> {
+  async #result(
+    tool: Tool | undefined,
+    call: ToolCall,
+    { signal, onUsed, room }: { signal: AbortSignal; onUsed: OnUsed; room: number },
+  ): Promise<ToolResult> {
     this.#uses += 1
     if (this.#uses > limits.agentToolCallsMax)
       throw refusal(`tools were used ${limits.agentToolCallsMax} times for this answer (agentToolCallsMax): answer now`)
@@ -134,7 +156,7 @@ export class ToolExecutor {
     if (known) {
       // Its rows are already recorded.
       const { query: _, ...again } = known
-      return { ...again, output: `You have asked this before; it gave:\n${known.output}` }
+      return { ...again, output: fitted(`You have asked this before; it gave:\n${known.output}`, room) }
     }
     const failures = this.#failures.get(name) ?? 0
     if (tool.maxFailures !== undefined && failures >= tool.maxFailures)
@@ -144,7 +166,9 @@ export class ToolExecutor {
       throw refusal(`it was used ${calls} times for this answer and is not run again: answer now`)
     this.#calls.set(name, calls + 1)
     // Some tools ignore the signal.
-    const result = await unlessAborted(tool.use(input, signal, onUsed), signal)
+    const given = await unlessAborted(tool.use(input, signal, onUsed), signal)
+    // The output that the language model got: a replay of the record has no other.
+    const result = { ...given, output: fitted(given.output, room) }
     this.#known.set(key, result)
     return result
   }

@@ -7,7 +7,7 @@ import { statedNumber } from '../../catalogue/stated-model.js'
 export const agentModes = ['text', 'sql', 'retrieval'] as const
 
 /** The settings that are numbers, with the least of each. */
-const leastOf: Readonly<Record<string, number>> = { timeout: 0, max_tokens: 1, temperature: 0, tokens_per_day: 0 }
+const leastOf: Readonly<Record<string, number>> = { timeout: 0, max_tokens: 1, max_prompt_tokens: 1, temperature: 0, tokens_per_day: 0 }
 
 const isUnset = (value: Json | undefined): value is null | undefined => value === undefined || value === null
 

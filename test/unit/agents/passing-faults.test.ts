@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { AnswerRun } from '../../../src/agents/run/answer-run.js'
 import { ToolExecutor } from '../../../src/agents/run/tool-executor.js'
+import { settingsOf } from '../../../src/agents/prompt/settings.js'
 import { Fence } from '../../../src/agents/prompt/fence.js'
 import { inputSchema, type Tool } from '../../../src/agents/tools/tool.js'
 import { retryWhileUnavailable } from '../../../src/sql/contract/retry-while-unavailable.js'
@@ -29,6 +30,7 @@ const answer = async (problem: Problem, asked: string[]) => {
   }
   return new AnswerRun({
     ...{ model: model(asked), messages: [{ role: 'user', content: 'How many?' }], request: { maxOutputTokens: 100 } },
+    bounds: settingsOf({ params: {} }).bounds,
     ...{ executor: new ToolExecutor([tool], new Fence()), reserve: async () => () => undefined, emit: () => undefined, signal },
   }).finish()
 }

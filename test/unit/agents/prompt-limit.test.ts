@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Turn } from '../../../src/agents/contract/answering.js'
+import { Fence } from '../../../src/agents/prompt/fence.js'
+import { promptOf } from '../../../src/agents/prompt/prompt.js'
+import { settingsOf } from '../../../src/agents/prompt/settings.js'
+import { AnswerRun } from '../../../src/agents/run/answer-run.js'
+import { ToolExecutor } from '../../../src/agents/run/tool-executor.js'
+import { inputSchema, type Tool } from '../../../src/agents/tools/tool.js'
+import { limits } from '../../../src/basics/limits.js'
+import type { ChatRequest, LanguageModel } from '../../../src/llm/contract/language-model.js'
+import { charsOf, charsOfTools, tokensOf } from '../../../src/llm/tokens/estimates.js'
+
+const numbers = (n: number) => Array.from({ length: n }, (_, i) => i)
+const table = (i: number) => ({
+  name: `shop.t${i}`,
+  columns: numbers(20).map((column) => ({ name: `column_${column}`, type: 'VARCHAR', values: [] })),
+  rows: [],
+})
+const question: Turn = { role: 'user', content: 'How many?' }
+const toolChars = 400
+
+const prompt = ({ params = {}, tables = 0, others = 0, turns = [question], about = [] as string[], models = '' }) => {
+  const described = numbers(tables).map(table)
+  const scope = { skills: [], models: [], bases: [], missing: [], about, tables: described.map(({ name }) => ({ path: name.split('.') })) }
+  return promptOf({
+    ...{ scope: scope as never, settings: settingsOf({ params }), fence: new Fence(), db: 'shop', turns, models, toolChars },
+    tables: { described, others: numbers(others).map((i) => `shop.other_table_${i}`) },
+  })
+}
+
+const tokensIn = ({ messages }: ReturnType<typeof prompt>) => tokensOf(messages.reduce((sum, message) => sum + charsOf(message), toolChars))
+const long: Turn[] = numbers(60).flatMap((i): Turn[] => [
+  { role: 'user', content: `Question ${i} ${'x'.repeat(1_500)}` },
+  { role: 'assistant', content: `Answer ${i} ${'y'.repeat(1_500)}` },
+])
+
+describe('a prompt', () => {
+  test.each([2_000, 4_000, 8_000, 32_000, 100_000])(
+    'fits into %d tokens, and leaves room for the results of tools',
+    (max_prompt_tokens) => {
+      const whole = prompt({
+        params: { max_prompt_tokens },
+        tables: 40,
+        others: 5_000,
+        turns: [...long, question],
+        models: 'm\n'.repeat(50_000),
+      })
+      expect(tokensIn(whole)).toBeLessThanOrEqual(max_prompt_tokens * 0.9)
+      const [system, ...rest] = whole.messages
+      expect(system?.content).toMatch(/The first \d+ messages of this conversation are left out here/)
+      expect(system?.content).toContain('The end of this list is left out.')
+      expect(rest.at(-1)).toEqual(question)
+      // What is in the prompt and what it says to be left out are all tables.
+      const { described, named, omitted } = whole.shown
+      expect(described.length + named.length + omitted).toBe(5_040)
+      if (omitted > 0) expect(system?.content).toContain(`${omitted} other tables that you may query are left out here`)
+    },
+  )
+  test('has the default limit without a setting, and never more than the limit of the service', () => {
+    expect(settingsOf({ params: {} }).bounds.promptTokens).toBe(limits.agentPromptTokens)
+    expect(settingsOf({ params: { max_prompt_tokens: 10 ** 9 } }).bounds.promptTokens).toBe(limits.agentPromptMaxTokens)
+    expect(settingsOf({ params: { model: { max_prompt_tokens: '900' } } }).bounds.promptTokens).toBe(900)
+  })
+  test('says nothing of what is left out where everything fits', () => {
+    const { messages } = prompt({ tables: 3, turns: [...long.slice(0, 2), question] })
+    expect(messages[0]?.content).not.toContain('left out')
+    expect(messages).toHaveLength(4)
+  })
+  test('that does not fit without the parts that can be left out is refused', () => {
+    for (const bound of [{ params: { max_prompt_tokens: 300 } }, { params: { prompt_template: 'z'.repeat(200_000) } }])
+      expect(() => prompt(bound)).toThrow(expect.objectContaining({ code: 'answer_limit', title: 'The prompt is too long' }))
+  })
+})
+
+describe('results of tools', () => {
+  const tool = (output: string): Tool => ({
+    ...{ kind: 'sql', description: { name: 'sql', description: '', inputSchema: inputSchema({}) }, givesData: true },
+    use: async () => ({ output, rows: 1 }),
+  })
+  const answer = async (output: string, promptTokens: number, calls = 3) => {
+    const asked: ChatRequest[] = []
+    const model: LanguageModel = {
+      ...{ provider: 'scripted', model: 'm', host: 'localhost:1' },
+      chat: async function* (request) {
+        asked.push(request)
+        if (asked.length > calls || request.toolChoice === 'none') yield { text: 'Done.' }
+        else yield { toolCall: { id: String(asked.length), tool: 'sql', input: JSON.stringify({ n: asked.length }) } }
+        return { finish: 'stop', usage: { input: 1, output: 1 }, model: 'm' }
+      },
+    }
+    const executor = new ToolExecutor([tool(output)], new Fence())
+    const finished = await new AnswerRun({
+      ...{
+        model,
+        executor,
+        messages: [question],
+        request: { maxOutputTokens: 100 },
+        bounds: { ...settingsOf({ params: {} }).bounds, promptTokens },
+      },
+      ...{ reserve: async () => () => undefined, emit: () => undefined, signal: new AbortController().signal },
+    }).finish()
+    const read = asked.map(({ messages, tools }) => tokensOf(messages.reduce((sum, one) => sum + charsOf(one), charsOfTools(tools))))
+    return { finished, asked, read }
+  }
+
+  test('are cut to what the prompt has left, inside their marks, and the language model then answers', async () => {
+    const { finished, asked, read } = await answer('r'.repeat(3_000), 1_000, 10)
+    expect(finished).toMatchObject({ outcome: 'answered', content: 'Done.' })
+    expect(Math.max(...read)).toBeLessThanOrEqual(1_000)
+    const [, cut] = finished.tools
+    expect(cut?.output).toMatch(/^<(data-[0-9a-f]+) sql>\nr+ … \(the rest is left out: the prompt is full\)\n<\/\1>$/)
+    expect(asked.at(-1)).toMatchObject({ toolChoice: 'none' })
+    expect(asked.length).toBeLessThan(5)
+  })
+  test('are whole where they fit', async () => {
+    const { finished, asked } = await answer('r'.repeat(3_000), 4_000)
+    expect(finished.tools.every(({ output }) => output.includes('r'.repeat(3_000)))).toBe(true)
+    expect(asked.map(({ toolChoice }) => toolChoice)).toEqual(['auto', 'auto', 'auto', 'auto'])
+  })
+  test('are not asked for by a prompt that does not fit: the answer fails', async () => {
+    const { finished, asked } = await answer('r', 10)
+    expect([finished.outcome, finished.problem?.title, asked.length]).toEqual(['failed', 'The prompt is too long', 0])
+  })
+})
