@@ -455,10 +455,11 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentHistoryMaxTurns: 'Earlier messages of a conversation that a language model gets. Beyond: the last ones.',
   agentHistoryMaxTokens: 'The same in tokens, counted as a quarter of their characters.',
   agentStepsMax:
-    'Requests to a language model for one answer. The last request allows no use of a tool; if the model still wants one, the answer fails.',
+    'Requests to a language model for one answer; `max_steps` of an agent may say fewer. The last request allows no use of a tool; if the model still wants one, the answer fails.',
   agentToolCallsMax: 'Uses of tools for one answer. Beyond: the language model gets an error.',
-  agentSqlMaxCalls: 'Queries for one answer. Beyond: the language model gets an error.',
-  agentRepairsMax: 'Failed queries in a row. The language model gets the error of each. Beyond: no further query runs.',
+  agentSqlMaxCalls: 'Queries for one answer; `max_queries` of an agent may say fewer. Beyond: the language model gets an error.',
+  agentRepairsMax:
+    'Failed queries in a row; `max_repairs` of an agent may say fewer. The language model gets the error of each. Beyond: no further query runs.',
   agentQueryTimeoutMs: 'Time of one query of an agent. Beyond: it fails, and the language model gets an error.',
   agentQueryMaxRows:
     'Rows of one query that an answer carries; the service adds a LIMIT to the query. Beyond: the first ones, marked as cut.',

@@ -92,7 +92,8 @@ const readable = async (parts: PrepareParts, asked: AgentRequest, signal: AbortS
 export const rowsFor = async (parts: PrepareParts, asked: AgentRequest, query: string): Promise<AnswerRows> => {
   const { scope, queries, only, db } = await readable(parts, asked, asked.signal)
   if (scope.tables.length === 0) throw wrong('the agent has no tables to query')
-  return (await sqlTool(queries, only, db).use({ query })).query
+  const { bounds } = settingsOf(scope.agent.state)
+  return (await sqlTool(queries, only, db, bounds).use({ query })).query
 }
 
 /**
@@ -124,7 +125,7 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   const { knowledge } = parts
   const describing = describeTool(tables, db, describe)
   const tools: Tool[] = [
-    ...(tables.length > 0 ? [sqlTool(queries, only, db), describing] : []),
+    ...(tables.length > 0 ? [sqlTool(queries, only, db, settings.bounds), describing] : []),
     ...(knowledge && bases.length > 0
       ? [searchTool({ bases, search: knowledge.search, asOf: position, onSearched: (one) => searched.push(one) })]
       : []),

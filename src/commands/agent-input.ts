@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { jsonObject, resourceName, text, type Json, type JsonObject } from '../../events/common.js'
 import { llmProviders, providerOf } from '../catalogue/llm-providers.js'
 import type { SkillRef } from './agent.js'
+import { settingSchemas } from './rules/agent-settings.js'
 
 const skillRef = z.union([text, z.looseObject({ name: text })])
 const skillList = z.array(skillRef).nullish()
@@ -17,7 +18,7 @@ export const agentFields = z.object({
   skills_to_remove: skillList,
   data: jsonObject.nullish(),
   prompt_template: text.nullish(),
-  params: jsonObject.nullish(),
+  params: jsonObject.meta({ properties: settingSchemas }).nullish(),
 })
 export type AgentFields = z.infer<typeof agentFields>
 

@@ -23,8 +23,11 @@ export type ToolUse = {
   usage?: TokenUsage
 }
 
-/** The bounds of one answer. `promptTokens`: estimated tokens of a whole request to the language model. */
-export type AnswerBounds = { promptTokens: number }
+/**
+ * The bounds of one answer: the requests to the language model, the estimated tokens of each, the queries, and how many of them may fail in
+ * a row before the last one.
+ */
+export type AnswerBounds = { promptTokens: number; steps: number; queries: number; repairs: number }
 
 /**
  * Every erasable part of an answer: the payload of `AgentAnswered`, sealed by `sealAnswer`. The nth exchange belongs to the nth step of

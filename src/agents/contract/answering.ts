@@ -95,6 +95,9 @@ export type AnswerPlan = {
   missing: readonly string[]
   max_output_tokens: number
   max_prompt_tokens: number
+  max_steps: number
+  max_queries: number
+  max_repairs: number
 }
 
 /**

@@ -44,6 +44,7 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
   const params = maskSecrets(sealed)
   const { model, prompt_template: template, mode } = params
   const objects = isObject(model) ? [params, model] : [params]
+  const bound = (key: string, least: number, most: number) => Math.floor(firstNumber([params], key, least, most) ?? most)
   const seconds = firstNumber(objects, 'timeout', 1, limits.agentAnswerTimeoutMs / 1_000)
   return {
     promptTemplate: typeof template === 'string' && template.trim() !== '' ? filled(template, params) : undefined,
@@ -51,6 +52,9 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
     maxOutputTokens: Math.round(firstNumber(objects, 'max_tokens', 1, limits.agentOutputMaxTokens) ?? limits.agentOutputMaxTokens),
     bounds: {
       promptTokens: Math.floor(firstNumber(objects, 'max_prompt_tokens', 1, limits.agentPromptMaxTokens) ?? limits.agentPromptTokens),
+      steps: bound('max_steps', 1, limits.agentStepsMax),
+      queries: bound('max_queries', 1, limits.agentSqlMaxCalls),
+      repairs: bound('max_repairs', 0, limits.agentRepairsMax),
     },
     temperature: firstNumber(objects, 'temperature', 0, 2),
     timeoutMs: seconds === undefined ? limits.agentAnswerTimeoutMs : Math.round(seconds * 1_000),

@@ -1,5 +1,6 @@
 import type { AnswerOutcome } from '../../../events/records/answers.js'
 import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { ChatEnd, ChatPart, LanguageModel } from '../../llm/contract/language-model.js'
 import type { AnswerBounds, AnswerRecord } from '../contract/answer-record.js'
 import { Fence } from '../prompt/fence.js'
@@ -54,14 +55,19 @@ class RecordedModel implements LanguageModel {
 }
 
 /** The bounds of answers whose record does not name them. */
-const boundsOfBefore: AnswerBounds = { promptTokens: Infinity }
+const boundsOfBefore: AnswerBounds = {
+  promptTokens: Infinity,
+  steps: limits.agentStepsMax,
+  queries: limits.agentSqlMaxCalls,
+  repairs: limits.agentRepairsMax,
+}
 
 /** The tools of a record. `cut` ends the answer at a tool that was cut off. */
-const toolsOf = ({ settings, tools }: AnswerRecord, ending: Error, cut: () => void): Tool[] => {
+const toolsOf = ({ settings, tools }: AnswerRecord, bounds: AnswerBounds, ending: Error, cut: () => void): Tool[] => {
   const uses = new RecordedUses(tools)
   return settings.tools.map((description): Tool => {
     const { name } = description
-    const traits = name === 'sql' ? sqlTraits : ({ kind: 'other', givesData: name !== 'describe_tables' } as const)
+    const traits = name === 'sql' ? sqlTraits(bounds) : ({ kind: 'other', givesData: name !== 'describe_tables' } as const)
     return {
       ...traits,
       description,
@@ -90,7 +96,7 @@ export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Prom
     ...{ model, request, bounds, signal: stop.signal },
     messages: record.exchanges[0]?.new ?? [],
     executor: new ToolExecutor(
-      toolsOf(record, ending, () => stop.abort(ending)),
+      toolsOf(record, bounds, ending, () => stop.abort(ending)),
       new Fence(markIn(record.tools)),
     ),
     reserve: async () => {

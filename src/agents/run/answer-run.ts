@@ -123,12 +123,12 @@ export class AnswerRun {
   }
 
   async #converse(): Promise<void> {
-    const { signal } = this.parts
+    const { signal, bounds } = this.parts
     let fresh: ChatMessage[] = [...this.parts.messages]
-    for (let step = 1; step <= limits.agentStepsMax; step++) {
+    for (let step = 1; step <= bounds.steps; step++) {
       signal.throwIfAborted()
       const isFull = step > 1 && this.#roomBeside(fresh) < leastRoomChars
-      const isLast = isFull || step === limits.agentStepsMax
+      const isLast = isFull || step === bounds.steps
       if (isLast) fresh.push({ role: 'user', content: answerNow })
       const { text, toolCalls } = await this.#ask(fresh, isLast ? 'none' : 'auto')
       if (toolCalls.length === 0) return
@@ -139,7 +139,7 @@ export class AnswerRun {
       for (const [i, call] of toolCalls.entries())
         fresh.push(await this.#use(call, Math.floor(this.#roomBeside(fresh) / (toolCalls.length - i))))
     }
-    throw limit('Too many steps', `the language model still wanted tools after ${limits.agentStepsMax} steps (agentStepsMax)`)
+    throw limit('Too many steps', `the language model still wanted tools after ${bounds.steps} steps (max_steps, agentStepsMax)`)
   }
 
   /** The characters that the prompt has left for results, beside messages that are not sent yet. */

@@ -47,6 +47,8 @@ const textOf = (problem: Problem): string => {
 const isFault = ({ code }: Problem, tool: Tool | undefined): boolean =>
   code === 'analytics_unavailable' || (code === 'busy' && tool?.kind === 'sql')
 
+const times = (n: number): string => (n === 1 ? '1 time' : `${n} times`)
+
 const refusal = (detail: string): Problem => new Problem('answer_limit', 'No further use of this tool', detail)
 
 /**
@@ -160,10 +162,10 @@ export class ToolExecutor {
     }
     const failures = this.#failures.get(name) ?? 0
     if (tool.maxFailures !== undefined && failures >= tool.maxFailures)
-      throw refusal(`it failed ${failures} times in a row and is not run again: say that you have no answer`)
+      throw refusal(`it failed ${times(failures)} in a row and is not run again: say that you have no answer`)
     const calls = this.#calls.get(name) ?? 0
     if (tool.maxCalls !== undefined && calls >= tool.maxCalls)
-      throw refusal(`it was used ${calls} times for this answer and is not run again: answer now`)
+      throw refusal(`it was used ${times(calls)} for this answer and is not run again: answer now`)
     this.#calls.set(name, calls + 1)
     // Some tools ignore the signal.
     const given = await unlessAborted(tool.use(input, signal, onUsed), signal)

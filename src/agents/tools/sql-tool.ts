@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import type { AnswerBounds } from '../contract/answer-record.js'
 import type { TablePath } from '../../sql/contract/select.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { Queries, QueryRows } from '../queries/queries.js'
@@ -27,18 +28,14 @@ const rowsText = ({ columns, rows, cut }: QueryRows): string => {
 }
 
 /** How often an answer may use it, how often it may fail, and that answers can be based on it. */
-export const sqlTraits = {
-  kind: 'sql',
-  maxCalls: limits.agentSqlMaxCalls,
-  maxFailures: limits.agentRepairsMax + 1,
-  givesData: true,
-} as const
+export const sqlTraits = ({ queries, repairs }: AnswerBounds) =>
+  ({ kind: 'sql', maxCalls: queries, maxFailures: repairs + 1, givesData: true }) as const
 
 type SqlTool = Omit<Tool, 'use'> & { use: (input: JsonObject) => Promise<ToolResult & Required<Pick<ToolResult, 'query'>>> }
 
 /** The tool that runs one SELECT over the tables of an agent. */
-export const sqlTool = (queries: Queries, only: readonly TablePath[], db: string): SqlTool => ({
-  ...sqlTraits,
+export const sqlTool = (queries: Queries, only: readonly TablePath[], db: string, bounds: AnswerBounds): SqlTool => ({
+  ...sqlTraits(bounds),
   description: {
     name: 'sql',
     description: `Runs one SELECT in the dialect of DuckDB over the tables that you may query, and gives its rows (at most ${limits.agentQueryMaxRows}). It cannot change anything.`,

@@ -1,18 +1,39 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import { nearest } from '../../basics/nearest.js'
 import { statedNumber } from '../../catalogue/stated-model.js'
 
 /** The mode of an agent's answers: words, the rows of its query, or passages from documents. */
 export const agentModes = ['text', 'sql', 'retrieval'] as const
 
-/** The settings that are numbers, with the least of each. */
-const leastOf: Readonly<Record<string, number>> = { timeout: 0, max_tokens: 1, max_prompt_tokens: 1, temperature: 0, tokens_per_day: 0 }
+/** The settings that are numbers: the least of each, and its description for clients. */
+const numbers: Readonly<Record<string, { least: number; about: string }>> = {
+  timeout: { least: 0, about: `Seconds for an answer, at most ${limits.agentAnswerTimeoutMs / 1_000}` },
+  max_tokens: { least: 1, about: `Tokens that the language model may answer each time, at most ${limits.agentOutputMaxTokens}` },
+  max_prompt_tokens: {
+    least: 1,
+    about: `Tokens of a whole prompt; ${limits.agentPromptTokens} by default, at most ${limits.agentPromptMaxTokens}`,
+  },
+  max_steps: { least: 1, about: `Requests to the language model for an answer, at most ${limits.agentStepsMax}` },
+  max_queries: { least: 1, about: `Queries for an answer, at most ${limits.agentSqlMaxCalls}` },
+  max_repairs: { least: 0, about: `Failed queries in a row that the language model may correct, at most ${limits.agentRepairsMax}` },
+  temperature: { least: 0, about: 'Temperature of the language model, at most 2' },
+  tokens_per_day: { least: 0, about: 'Tokens in a day (UTC), at most AGENT_TOKENS_PER_DAY' },
+}
+
+/** The JSON Schemas of the settings, for the description of the API. The params of an agent may have others, for its prompt template. */
+export const settingSchemas: Readonly<Record<string, JsonObject>> = {
+  ...Object.fromEntries(
+    Object.entries(numbers).map(([name, { least, about }]) => [name, { type: 'number', minimum: least, description: about }]),
+  ),
+  mode: { enum: [...agentModes], description: 'Whether words, the rows of a query or passages of documents are the answer' },
+}
 
 const isUnset = (value: Json | undefined): value is null | undefined => value === undefined || value === null
 
 const refuseUnfitNumber = (name: string, value: Json | undefined): void => {
-  const least = leastOf[name] ?? 0
+  const least = numbers[name]?.least ?? 0
   if (isUnset(value) || (statedNumber(value) ?? -Infinity) >= least) return
   throw wrong(`${name}: must be a number, at least ${least}`, 'Leave it out for the limit of the service.')
 }
@@ -26,7 +47,7 @@ const refuseUnfitNumber = (name: string, value: Json | undefined): void => {
  */
 export const refuseUnfitSettings = (params: JsonObject): void => {
   const { model, mode } = params
-  for (const name of Object.keys(leastOf)) {
+  for (const name of Object.keys(numbers)) {
     refuseUnfitNumber(name, params[name])
     if (isObject(model)) refuseUnfitNumber(name, model[name])
   }

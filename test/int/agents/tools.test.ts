@@ -57,6 +57,31 @@ test('the last request for an answer allows no use of a tool', async () => {
   expect(shop.model.asked).toHaveLength(16)
 })
 
+test('an agent has fewer requests, queries and repairs by its own settings, and none has more than the service', async () => {
+  const data = { tables: ['files.rentals'] }
+  const rounds = () => shop.model.asked.length
+  shop.model.script = ({ tool_choice: choice }) => (choice === 'none' ? 'That is all.' : calls(['sql', { query: 'SELECT 1 AS n' }]))
+  await shop.agent('brief', { data, params: { max_steps: 3 } })
+  expect((await shop.ask('brief', 'And?')).body).toMatchObject({ outcome: 'answered', message: { content: 'That is all.' } })
+  expect(rounds()).toBe(3)
+
+  const results = async (name: string, params: object, query: (round: number) => string) => {
+    await shop.agent(name, { data, params })
+    shop.model.script = (asked) => {
+      const known = resultsOf(asked)
+      return known.length === 6 ? 'Done.' : calls(['sql', { query: query(known.length) }])
+    }
+    await shop.ask(name, 'How many?')
+    return resultsOf(shop.model.asked.at(-1) as never).map((result) => result.includes('is not run again'))
+  }
+  expect(await results('sparing', { max_queries: 2 }, (n) => `SELECT ${n} AS n`)).toEqual([false, false, true, true, true, true])
+  expect(await results('strict', { max_repairs: 0 }, (n) => `SELECT nothing_${n}`)).toEqual([false, true, true, true, true, true])
+
+  await shop.agent('greedy', { data, params: { max_steps: 99, max_queries: 99, max_repairs: 99, max_prompt_tokens: 10 ** 9 } })
+  const { body } = await send(shop.url, 'POST', `${shop.path('greedy')}?dry_run=true`, { messages: [{ role: 'user', content: 'Hi' }] })
+  expect(body).toMatchObject({ max_steps: 16, max_queries: 12, max_repairs: 3, max_prompt_tokens: 200_000 })
+})
+
 test('rows that a model cannot read are refused in words, and the language model may correct them', async () => {
   shop.model.script = (asked) =>
     [

@@ -6,6 +6,7 @@ import { tableText } from '../../../src/agents/prompt/table-text.js'
 import { grantsOf } from '../../../src/catalogue/grants.js'
 import { resourcesNamed } from '../../../src/agents/scope/resources-named.js'
 import { scopeOf } from '../../../src/agents/scope/agent-scope.js'
+import { settingsOf } from '../../../src/agents/prompt/settings.js'
 import { sqlTool } from '../../../src/agents/tools/sql-tool.js'
 
 const names = (n: number, prefix = 't') => Array.from({ length: n }, (_, i) => `${prefix}${i}`)
@@ -147,7 +148,7 @@ test('a query of an agent has so much time, and so many rows', async () => {
     asked.push(query)
     return { columns: [], rows: [], cut: false }
   }
-  await sqlTool({ run } as never, [], 'shop').use({ query: 'SELECT 1' })
+  await sqlTool({ run } as never, [], 'shop', settingsOf({ params: {} }).bounds).use({ query: 'SELECT 1' })
   const bounds = { maxRows: limits.agentQueryMaxRows, timeoutMs: limits.agentQueryTimeoutMs }
   expect(asked).toEqual([{ sql: 'SELECT 1', db: 'shop', only: [], ...bounds }])
 })

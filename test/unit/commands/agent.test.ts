@@ -52,6 +52,10 @@ describe('CreateAgent', () => {
     [{ temperature: true }, 'temperature'],
     [{ tokens_per_day: [] }, 'tokens_per_day'],
     [{ model: { model_name: 'gpt-4o', max_tokens: 'all' } }, 'max_tokens'],
+    [{ max_steps: 0 }, 'max_steps: must be a number, at least 1'],
+    [{ max_queries: 'many' }, 'max_queries: must be a number, at least 1'],
+    [{ max_repairs: -1 }, 'max_repairs: must be a number, at least 0'],
+    [{ max_prompt_tokens: {} }, 'max_prompt_tokens'],
     [{ mode: 'retreival' }, 'mode: is one of text, sql, retrieval'],
     [{ mode: 7 }, 'mode'],
   ])('refuses %j, also in a change', (params, said) => {
