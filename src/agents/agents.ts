@@ -79,13 +79,12 @@ const withoutKey = ({ idempotency: _, ...asked }: AgentRequest): AgentRequest =>
 export class Agents {
   readonly #descriptions: TableDescriptions
   readonly #quotas: DailyTokenQuotas
-  readonly #placesOfAgents = new SharesPerClient({
-    ...{ what: 'answers', whose: ' of this agent' },
-    ...{ max: 'agentAnswersMax', perClientMax: 'agentAnswersPerAgentMax' },
-  })
-  readonly #placesOfProjects = new SharesPerClient({
-    ...{ what: 'answers', whose: ' of this project' },
-    ...{ max: 'agentAnswersMax', perClientMax: 'agentAnswersPerProjectMax' },
+  readonly #places = new SharesPerClient({
+    ...{ what: 'answers', max: 'agentAnswersMax' },
+    shares: [
+      { max: 'agentAnswersPerProjectMax', whose: ' of this project' },
+      { max: 'agentAnswersPerAgentMax', whose: ' of this agent' },
+    ],
   })
   /** Questions with the same idempotency key come one after the other: the later ones get the answer of the first. */
   readonly #keyed = new KeyedTurns()
@@ -129,7 +128,7 @@ export class Agents {
 
   async *#anew(asked: AgentRequest): AsyncGenerator<AnswerFrame, AgentAnswer, void> {
     if (this.#stopping.signal.aborted) throw stopping()
-    const release = this.#place(asked)
+    const release = this.#places.take(asked.project.stream, asked.agent.stream)
     const left = new AbortController()
     const frames = new Channel<AnswerFrame>(joinTexts)
     const answered = this.#answer(asked, left, frames).finally(release)
@@ -142,21 +141,6 @@ export class Agents {
     } finally {
       left.abort(new CancelledError('The client that asked has left'))
       await running
-    }
-  }
-
-  /** Takes a place of the agent and one of its project, and returns a function that releases both. @throws Problem busy */
-  #place({ agent, project }: AgentRequest): () => void {
-    const leaveProject = this.#placesOfProjects.take(project.stream)
-    try {
-      const leaveAgent = this.#placesOfAgents.take(agent.stream)
-      return () => {
-        leaveAgent()
-        leaveProject()
-      }
-    } catch (error) {
-      leaveProject()
-      throw error
     }
   }
 

@@ -26,7 +26,7 @@ export class Intake {
     what: 'uploads',
     hint: 'Upload fewer files at once: only some are read at a time.',
     max: 'fileUploadsMax',
-    perClientMax: 'fileUploadsPerClientMax',
+    shares: [{ max: 'fileUploadsPerClientMax' }],
   })
 
   constructor(services: Services) {

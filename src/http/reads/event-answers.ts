@@ -44,7 +44,7 @@ export class Downloads {
   readonly #places = new SharesPerClient({
     what: 'downloads of events',
     max: 'eventDownloadsMax',
-    perClientMax: 'eventDownloadsPerClientMax',
+    shares: [{ max: 'eventDownloadsPerClientMax' }],
   })
 
   constructor(private readonly feed: EventFeed) {}

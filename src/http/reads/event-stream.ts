@@ -44,7 +44,7 @@ export class EventStreams {
     this.#places = new SharesPerClient({
       what: 'streams of events',
       max: 'eventStreamsMax',
-      perClientMax: 'eventStreamsPerClientMax',
+      shares: [{ max: 'eventStreamsPerClientMax' }],
       bounds,
     })
   }
