@@ -49,6 +49,18 @@ describe('a search in SQL', () => {
     ["SELECT id FROM docs WHERE content = 'sofa' AND relevance > 0.1 AND hybrid_search = true AND hybrid_search_alpha = 0", ['b']],
     ["SELECT d.id FROM mindsdb.docs AS d JOIN (SELECT 'b' AS id) AS t ON t.id = d.id WHERE d.content = 'sofa parcel'", ['b']],
     ["SELECT id FROM (SELECT id, relevance FROM docs WHERE content = 'sofa') AS s", ['b']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND id IN (SELECT 'b' AS id UNION ALL SELECT 'c') ORDER BY id", ['b', 'c']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND id NOT IN (SELECT 'b')", ['a', 'c']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND year = (SELECT max(year) FROM docs)", ['a']],
+    [
+      "SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND year IN (SELECT n FROM range(2021, 2023) AS r(n)) ORDER BY id",
+      ['b', 'c'],
+    ],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND id IN (SELECT id FROM docs WHERE content = 'sofa')", ['b']],
+    ["SELECT id FROM docs WHERE content = 'sofa' AND 'b' IN (SELECT content FROM (SELECT 'b' AS content) AS t)", ['b']],
+    ["SELECT id FROM docs AS d WHERE content = 'wolves sofa parcel' AND id IN (SELECT 'c' WHERE d.kind = 'shop')", ['c']],
+    ["WITH w AS (SELECT 'c' AS id) SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND id IN (SELECT id FROM w)", ['c']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND id IN (SELECT id FROM docs WHERE year = 1) ", []],
     ["SELECT id FROM docs WHERE content = 'OR \" * NEAR('", []],
     ['SELECT id FROM docs WHERE year >= 2021 AND year < 2030 ORDER BY year', ['b', 'c']],
     ["SELECT ID FROM docs AS d WHERE CONTENT = 'wolves sofa parcel' AND Year = 2021 AND d.Kind = 'pet'", ['b']],
@@ -98,6 +110,23 @@ describe('a search in SQL', () => {
     const { type, error_message: message } = await sql(at.url, query)
     expect(type).toBe('error')
     expect(message).toContain(hint)
+  })
+
+  test('with a subquery finds chunks that are not among the best of all, and refuses too many values', async () => {
+    await ask('CREATE KNOWLEDGE_BASE crowd')
+    await ask(
+      `INSERT INTO crowd SELECT 'n' || i AS id, 'parcel ' || repeat('filler ', CAST(i / 10 AS INTEGER)) AS content FROM range(300) AS r(i)`,
+    )
+    expect(await ids("SELECT id FROM crowd WHERE content = 'parcel' LIMIT 100")).not.toContain('n299')
+    expect(await ids("SELECT id FROM crowd WHERE content = 'parcel' AND id IN (SELECT 'n299')")).toEqual(['n299'])
+    expect(
+      await ids("SELECT id FROM crowd WHERE content = 'parcel' AND id IN (SELECT 'n' || n FROM range(200, 290) AS r(n)) LIMIT 100"),
+    ).toHaveLength(90)
+    await expect(ask("SELECT id FROM crowd WHERE content = 'parcel' AND id IN (SELECT 'n' || n FROM range(1001) AS r(n))")).rejects.toThrow(
+      /more than 1000 values/,
+    )
+    expect(await ask("EXPLAIN SELECT id FROM crowd WHERE content = 'parcel' AND id IN (SELECT 'n1')")).not.toEqual([])
+    await ask('DROP KNOWLEDGE_BASE crowd')
   })
 
   test('without a question counts more chunks than it would list', async () => {

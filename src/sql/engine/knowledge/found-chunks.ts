@@ -125,6 +125,26 @@ const fillWithAll = async (
   }
 }
 
+/** The values of a query in WHERE; undefined if it needs the query around it. */
+export type ValuesOfSubquery = (query: AstNode) => Promise<string[] | undefined>
+
+const nothingKnown: ValuesOfSubquery = () => Promise.resolve(undefined)
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+])
+
+/** Makes the queries in WHERE filters of the search, so that it finds chunks that pass them. DuckDB checks them again. */
+const takeSubqueries = async ({ isPlanned }: Session, terms: SearchTerms, valuesOf: ValuesOfSubquery): Promise<void> => {
+  for (const { column, op, query } of terms.subqueries) {
+    const texts = terms.contents.length > 0 && !isPlanned ? await valuesOf(query) : undefined
+    if (texts)
+      terms.filters.push({ column, op, value: texts.flatMap((text) => [text, ...(truths.has(text) ? [truths.get(text) ?? true] : [])]) })
+    else terms.isAll = false
+  }
+}
+
 /**
  * The rows of a knowledge base in a FROM: the chunks that the WHERE of the query searches for, the best first, or all chunks. A query that
  * is only planned runs no search.
@@ -132,11 +152,17 @@ const fillWithAll = async (
 export const fetchChunks = async (
   session: Session,
   base: KnowledgeTable,
-  { ref, select, position }: { ref: AstNode; select: AstNode | undefined; position: number },
+  {
+    ref,
+    select,
+    position,
+    valuesOf,
+  }: { ref: AstNode; select: AstNode | undefined; position: number; valuesOf?: ValuesOfSubquery | undefined },
 ): Promise<FetchedRows> => {
   const { answers, quoted } = session
   const columns = shownColumns(await answers.factsOf(base.stream, session.isPlanned), base)
   const terms = takeSearchTerms(select, ref, { columns: columns.map(({ name }) => name), quoted })
+  await takeSubqueries(session, terms, valuesOf ?? nothingKnown)
   const wanted = await (terms.contents.length > 0
     ? chunksToFind(session.connection, { select, ref }, terms.isAll)
     : chunksToList(session.connection, { select, ref }))

@@ -5,14 +5,32 @@ import { limits } from '../../../basics/limits.js'
 import type { MetadataComparison, MetadataFilter } from '../../../knowledge/contract/search.js'
 import { conjuncts } from '../ast/conditions.js'
 import { NumberText, type AstNode } from '../ast/json.js'
-import { become, cast, isColumnRef, isLiteral, nodeOf, nodesOf, placeOf, textConstant, textOf, textsOf, walk } from '../ast/nodes.js'
+import {
+  become,
+  cast,
+  isColumnRef,
+  isLiteral,
+  isQuery,
+  nodeOf,
+  nodesOf,
+  placeOf,
+  textConstant,
+  textOf,
+  textsOf,
+  walk,
+} from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
 import { placing } from '../session/sources.js'
+
+/** `column IN (SELECT …)`, and likewise `NOT IN` and `=`. */
+export type SubqueryFilter = { column: string; op: 'in' | 'not in'; query: AstNode }
 
 /** The search of a knowledge base in the WHERE of a query. Without `contents`, its chunks are listed. */
 export type SearchTerms = {
   contents: string[]
   filters: MetadataFilter[]
+  /** Conditions that compare a column with the values of a query. */
+  subqueries: SubqueryFilter[]
   minRelevance: number | undefined
   alpha: number | undefined
   isHybrid: boolean
@@ -216,6 +234,22 @@ const filterIn = (place: Place, node: AstNode): MetadataFilter | undefined => {
 
 const isMade = (column: string): boolean => settings.has(foldName(column)) || madeColumns.has(foldName(column))
 
+const queryIn = (node: AstNode | undefined, type: string): AstNode | undefined =>
+  node && textOf(node, 'subquery_type') === type ? nodeOf(nodeOf(node, 'subquery') ?? {}, 'node') : undefined
+
+/** A condition that compares a column of the knowledge base with a query: `id IN (SELECT …)`, `id NOT IN (…)`, `id = (SELECT …)`. */
+const subqueryIn = (place: Place, node: AstNode): SubqueryFilter | undefined => {
+  const [negated] = textOf(node, 'type') === 'OPERATOR_NOT' ? nodesOf(node, 'children') : []
+  const compared = negated ?? node
+  const isEqual = textOf(compared, 'type') === 'COMPARE_EQUAL' && negated === undefined
+  const isAny = textOf(compared, 'comparison_type') === 'COMPARE_EQUAL'
+  const query = isEqual ? queryIn(nodeOf(compared, 'right'), 'SCALAR') : isAny ? queryIn(compared, 'ANY') : undefined
+  const child = nodeOf(compared, isEqual ? 'left' : 'child')
+  const column = child && columnOf(place, child)
+  if (query === undefined || column === undefined || isMade(column)) return undefined
+  return { column, op: negated === undefined ? 'in' : 'not in', query }
+}
+
 /** The questions of `content = '…' OR content = '…'`. */
 const questionsIn = (place: Place, node: AstNode): string[] | undefined => {
   if (textOf(node, 'type') !== 'CONJUNCTION_OR') return undefined
@@ -227,6 +261,11 @@ const questionsIn = (place: Place, node: AstNode): string[] | undefined => {
 /** @throws Problem if a part of a condition is an option of the search: the meaning of such a condition is unclear */
 const checkNoSetting = (place: Place, node: AstNode): void => {
   walk(node, (inner) => {
+    // In a query, a name without a table is a column of its own tables.
+    if (isQuery(inner) && place.isAlone) {
+      checkNoSetting({ ...place, isAlone: false }, inner)
+      return false
+    }
     const column = columnOf(place, inner)
     if (column === undefined || !settings.has(foldName(column)) || place.columns.has(foldName(column))) return true
     throw new Problem('bad_statement', 'No such search', `${column} says what is searched for: it stands in a comparison of its own`, {
@@ -258,10 +297,12 @@ const readCondition = (place: Place, node: AstNode, terms: SearchTerms): void =>
     terms.minRelevance = Math.max(terms.minRelevance ?? -Infinity, least)
   } else {
     const filter = filterIn(place, node)
+    const subquery = subqueryIn(place, node)
     if (filter) terms.filters.push(filter)
     else {
       checkNoSetting(place, node)
-      terms.isAll = false
+      if (subquery) terms.subqueries.push(subquery)
+      else terms.isAll = false
     }
   }
 }
@@ -281,6 +322,7 @@ export const takeSearchTerms = (
   const terms: SearchTerms = {
     contents: [],
     filters: [],
+    subqueries: [],
     minRelevance: undefined,
     alpha: undefined,
     isHybrid: false,

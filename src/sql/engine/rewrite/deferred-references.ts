@@ -4,7 +4,7 @@ import { agentColumns, agentsNeedQuestions, type AgentUse } from '../agents/agen
 import type { AstNode } from '../ast/json.js'
 import { become, listOf, placeOf, subqueryRef, textOf } from '../ast/nodes.js'
 import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected-tables/plan-scan.js'
-import { fetchChunks } from '../knowledge/found-chunks.js'
+import { fetchChunks, type ValuesOfSubquery } from '../knowledge/found-chunks.js'
 import type { ModelUse } from '../models/references.js'
 import type { NativeStatement } from '../resolve/connections.js'
 import type { ConnectedTable, KnowledgeTable } from '../resolve/resolve.js'
@@ -65,13 +65,13 @@ export const placeNatives = async (session: Session, { natives }: DeferredRefere
 
 /**
  * Replaces names with rows of connected tables and with chunks of knowledge bases. It fetches the rows that a query uses and searches for,
- * or all rows if the use is unknown.
+ * or all rows if the use is unknown. `valuesOf` runs a query in its WHERE.
  */
 export const placeRows = async (
   session: Session,
   { connected, knowledge }: DeferredReferences,
   use?: Use,
-  select?: AstNode,
+  where?: { select: AstNode; valuesOf: ValuesOfSubquery },
 ): Promise<void> => {
   for (const { ref, found } of connected)
     try {
@@ -81,7 +81,13 @@ export const placeRows = async (
     }
   for (const { ref, base, label, position } of knowledge)
     try {
-      await putRows(session, ref, label, base.name, fetchChunks(session, base, { ref, select, position }))
+      await putRows(
+        session,
+        ref,
+        label,
+        base.name,
+        fetchChunks(session, base, { ref, select: where?.select, position, valuesOf: where?.valuesOf }),
+      )
     } catch (error) {
       throw error instanceof MissingKnowledge ? error : placed(error, ref)
     }

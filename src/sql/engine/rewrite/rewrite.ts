@@ -10,6 +10,7 @@ import { childrenOf, isColumnRef, isLiteral, isNode, isQuery, isReference, listO
 import { answerAgents } from '../agents/agent-answers.js'
 import { asksLatest } from '../models/latest.js'
 import type { ModelUse } from '../models/references.js'
+import { valuesOfSubquery } from '../knowledge/values-of-subquery.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { dropSchemas } from './drop-schemas.js'
@@ -40,6 +41,8 @@ export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 /** Replaces names of tables with their relations, in a tree that has passed the guard. */
 export class Rewriter {
   private ctes = 0
+  /** Queries that were rewritten before their place. */
+  private readonly done = new WeakSet<AstNode>()
 
   constructor(
     private readonly session: Session,
@@ -48,6 +51,7 @@ export class Rewriter {
 
   /** Rewrites a query in place. */
   async query(node: AstNode, { reader, ...outer }: Scope): Promise<void> {
+    if (this.done.has(node)) return
     const scope = await this.withCtes(node, outer)
     switch (textOf(node, 'type')) {
       case 'SELECT_NODE':
@@ -123,11 +127,18 @@ export class Rewriter {
     // These come first: tables that are fetched afterwards contain the rows that such a statement writes.
     await placeNatives(this.session, later, use)
     await last?.fillFirst(later, scope)
-    await placeRows(this.session, later, use, node)
+    await placeRows(this.session, later, use, { select: node, valuesOf: (query) => this.valuesOf(query, scope) })
     await last?.note(later, scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (later.agents.length > 0) await answerAgents(this.session, node, later.agents, scope)
     if (later.models.length > 0) await rewriteModels(this.session, node, later.models, scope)
+  }
+
+  /** The values of a query in WHERE, which is rewritten for that. */
+  private async valuesOf(query: AstNode, scope: Scope): Promise<string[] | undefined> {
+    await this.query(query, scope)
+    this.done.add(query)
+    return valuesOfSubquery(this.session, query, scope)
   }
 
   private lastIn(select: AstNode): LastInQuery | undefined {
