@@ -452,7 +452,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Tokens of a whole prompt, counted as a quarter of its characters, unless `max_prompt_tokens` of the agent says otherwise. Beyond: tables are only named, earlier messages are left out, results of tools are cut, and the prompt says so. If the rest does not fit, the answer fails.',
   agentPromptMaxTokens: 'The most that `max_prompt_tokens` of an agent may say. Beyond: this limit counts.',
   agentQuestionMaxChars: 'One message of a user to an agent; earlier answers may be longer. Beyond: 400 `wrong_arguments`.',
-  agentHistoryMaxTurns: 'Earlier messages of a conversation that a language model gets. Beyond: the last ones.',
+  agentHistoryMaxTurns:
+    'Earlier messages of a conversation that a language model gets; `max_history` of an agent may say fewer. Beyond: the last ones.',
   agentHistoryMaxTokens: 'The same in tokens, counted as a quarter of their characters.',
   agentStepsMax:
     'Requests to a language model for one answer; `max_steps` of an agent may say fewer. The last request allows no use of a tool; if the model still wants one, the answer fails.',
@@ -471,7 +472,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentOutputMaxTokens: 'Tokens that a language model may answer each time it is asked; `max_tokens` of an agent may say fewer.',
   agentOutputMaxChars: 'Characters of the same, for a model that ignores the limit of tokens. Beyond: the answer fails.',
   agentAnswerTimeoutMs: 'Time of one answer of an agent; its `timeout` (seconds) may be shorter. Beyond: the answer fails.',
-  agentAnswerMaxTokens: 'Tokens of one answer, read and written. Beyond: the answer fails.',
+  agentAnswerMaxTokens: 'Tokens of one answer, read and written; `max_answer_tokens` of an agent may say fewer. Beyond: the answer fails.',
   agentDayMaxTokens:
     'Tokens of one agent in a day (UTC), unless AGENT_TOKENS_PER_DAY or its own `tokens_per_day` says fewer. Beyond: 429 `tokens_spent` until the day ends.',
   projectDayMaxTokens: 'The most that PROJECT_TOKENS_PER_DAY may say. Beyond: the service does not start.',

@@ -172,6 +172,8 @@ export class Agents {
       missing: scope.missing,
       max_output_tokens: settings.maxOutputTokens,
       max_prompt_tokens: settings.bounds.promptTokens,
+      max_answer_tokens: settings.bounds.answerTokens,
+      max_history: settings.bounds.history,
       max_steps: settings.bounds.steps,
       max_queries: settings.bounds.queries,
       max_repairs: settings.bounds.repairs,

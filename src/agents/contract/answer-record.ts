@@ -24,10 +24,18 @@ export type ToolUse = {
 }
 
 /**
- * The bounds of one answer: the requests to the language model, the estimated tokens of each, the queries, and how many of them may fail in
- * a row before the last one.
+ * The bounds of one answer: the requests to the language model (`steps`), the estimated tokens of each (`promptTokens`) and of all with
+ * their answers (`answerTokens`), the earlier messages in them (`history`), the queries, and how many of these may fail in a row before the
+ * last one (`repairs`).
  */
-export type AnswerBounds = { promptTokens: number; steps: number; queries: number; repairs: number }
+export type AnswerBounds = {
+  promptTokens: number
+  answerTokens: number
+  history: number
+  steps: number
+  queries: number
+  repairs: number
+}
 
 /**
  * Every erasable part of an answer: the payload of `AgentAnswered`, sealed by `sealAnswer`. The nth exchange belongs to the nth step of

@@ -95,6 +95,8 @@ export type AnswerPlan = {
   missing: readonly string[]
   max_output_tokens: number
   max_prompt_tokens: number
+  max_answer_tokens: number
+  max_history: number
   max_steps: number
   max_queries: number
   max_repairs: number

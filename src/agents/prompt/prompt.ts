@@ -77,7 +77,7 @@ const tablesPart = ({ described, named, omitted }: PromptTables, fence: Fence): 
   ...(named.length > 0
     ? ['More tables that you may query, here by name only (describe_tables tells their columns):', fence.around('names', named.join(', '))]
     : []),
-  ...(omitted > 0 ? [`${omitted} other tables that you may query are left out here, because the prompt is full.`] : []),
+  ...(omitted > 0 ? [`Other tables that you may query, and that are left out here: ${omitted}.`] : []),
 ]
 
 /** A list between marks, cut to an eighth of the prompt. */
@@ -97,10 +97,10 @@ const holdsQuestion = (template: string): boolean => /\{\{\s*question\s*\}\}/.te
 const questionIn = (template: string, question: string): string => template.replaceAll(/\{\{\s*question\s*\}\}/g, () => question)
 
 /** The earlier turns that fit, the last ones. Some models refuse a conversation that begins with an answer, so it is not cut before one. */
-const historyOf = (turns: readonly Turn[], tokens: number): Turn[] => {
+const historyOf = (turns: readonly Turn[], messages: number, tokens: number): Turn[] => {
   const kept: Turn[] = []
   let left = Math.min(tokens, limits.agentHistoryMaxTokens)
-  for (const turn of turns.slice(-limits.agentHistoryMaxTurns).reverse()) {
+  for (const turn of turns.slice(Math.max(0, turns.length - messages)).reverse()) {
     left -= estimateTokens(turn.content)
     if (left < 0) break
     kept.unshift(turn)
@@ -140,7 +140,7 @@ const messagesOf = (parts: PromptParts, { tables, history, forgotten }: FittingP
     ...(scope.missing.length > 0
       ? ['Named for you, and not there now:', fence.around('missing', cutText(scope.missing.join(', '), 1_000))]
       : []),
-    ...(forgotten > 0 ? [`The first ${forgotten} messages of this conversation are left out here, because it is long.`] : []),
+    ...(forgotten > 0 ? [`Messages at the beginning of this conversation that are left out here: ${forgotten}.`] : []),
   ]
   return [
     { role: 'system', content: system.join('\n') },
@@ -168,7 +168,7 @@ export const promptOf = (parts: PromptParts): { messages: ChatMessage[]; shown: 
   if (fixed > promptTokens) throw promptTooLong(fixed, promptTokens)
   const free = Math.max(0, promptTokens - fixed - titlesMaxTokens)
   const before = turns.slice(0, -1)
-  const history = historyOf(before, Math.floor(free / 2))
+  const history = historyOf(before, settings.bounds.history, Math.floor(free / 2))
   const used = history.reduce((sum, { content }) => sum + estimateTokens(content), 0)
   const forTools = toolChars > 0 ? Math.floor(free / 4) : 0
   const shown = fitting(tables.described, tables.others, free - used - forTools)

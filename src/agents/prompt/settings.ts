@@ -52,6 +52,8 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
     maxOutputTokens: Math.round(firstNumber(objects, 'max_tokens', 1, limits.agentOutputMaxTokens) ?? limits.agentOutputMaxTokens),
     bounds: {
       promptTokens: Math.floor(firstNumber(objects, 'max_prompt_tokens', 1, limits.agentPromptMaxTokens) ?? limits.agentPromptTokens),
+      answerTokens: bound('max_answer_tokens', 1, limits.agentAnswerMaxTokens),
+      history: bound('max_history', 0, limits.agentHistoryMaxTurns),
       steps: bound('max_steps', 1, limits.agentStepsMax),
       queries: bound('max_queries', 1, limits.agentSqlMaxCalls),
       repairs: bound('max_repairs', 0, limits.agentRepairsMax),

@@ -42,7 +42,16 @@ export const answerRecord: z.ZodType<AnswerRecord> = z.looseObject({
     maxOutputTokens: z.number(),
     temperature: z.number().exactOptional(),
     params: jsonObject,
-    bounds: z.looseObject({ promptTokens: z.number(), steps: z.number(), queries: z.number(), repairs: z.number() }).exactOptional(),
+    bounds: z
+      .looseObject({
+        promptTokens: z.number(),
+        answerTokens: z.number(),
+        history: z.number(),
+        steps: z.number(),
+        queries: z.number(),
+        repairs: z.number(),
+      })
+      .exactOptional(),
   }),
   exchanges: z.array(z.looseObject({ new: z.array(message), response })),
   tools: z.array(toolUse),

@@ -57,6 +57,8 @@ class RecordedModel implements LanguageModel {
 /** The bounds of answers whose record does not name them. */
 const boundsOfBefore: AnswerBounds = {
   promptTokens: Infinity,
+  answerTokens: limits.agentAnswerMaxTokens,
+  history: limits.agentHistoryMaxTurns,
   steps: limits.agentStepsMax,
   queries: limits.agentSqlMaxCalls,
   repairs: limits.agentRepairsMax,

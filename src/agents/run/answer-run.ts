@@ -2,7 +2,6 @@
 
 import type { AnswerOutcome, AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem } from '../../basics/errors.js'
-import { limits } from '../../basics/limits.js'
 import type { ChatMessage, ChatRequest, LanguageModel, TokenUsage, ToolCall } from '../../llm/contract/language-model.js'
 import type { AnswerBounds, Exchange, ToolUse } from '../contract/answer-record.js'
 import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
@@ -160,8 +159,8 @@ export class AnswerRun {
     for (const message of fresh) this.#add(message)
     const read = tokensOf(this.#chars + executor.descriptionChars)
     if (read > bounds.promptTokens) throw promptTooLong(read, bounds.promptTokens)
-    if (this.#counted + read > limits.agentAnswerMaxTokens)
-      throw limit('Too many tokens', `the answer needs more than ${limits.agentAnswerMaxTokens} tokens (agentAnswerMaxTokens)`)
+    if (this.#counted + read > bounds.answerTokens)
+      throw limit('Too many tokens', `the answer needs more than ${bounds.answerTokens} tokens (max_answer_tokens, agentAnswerMaxTokens)`)
     const settle = await reserve(read + request.maxOutputTokens)
     this.#text = ''
     const exchanged = await exchange(

@@ -15,6 +15,8 @@ const numbers: Readonly<Record<string, { least: number; about: string }>> = {
     least: 1,
     about: `Tokens of a whole prompt; ${limits.agentPromptTokens} by default, at most ${limits.agentPromptMaxTokens}`,
   },
+  max_answer_tokens: { least: 1, about: `Tokens of an answer, read and written, at most ${limits.agentAnswerMaxTokens}` },
+  max_history: { least: 0, about: `Earlier messages of the conversation in a prompt, at most ${limits.agentHistoryMaxTurns}` },
   max_steps: { least: 1, about: `Requests to the language model for an answer, at most ${limits.agentStepsMax}` },
   max_queries: { least: 1, about: `Queries for an answer, at most ${limits.agentSqlMaxCalls}` },
   max_repairs: { least: 0, about: `Failed queries in a row that the language model may correct, at most ${limits.agentRepairsMax}` },

@@ -47,19 +47,30 @@ describe('a prompt', () => {
       })
       expect(tokensIn(whole)).toBeLessThanOrEqual(max_prompt_tokens * 0.9)
       const [system, ...rest] = whole.messages
-      expect(system?.content).toMatch(/The first \d+ messages of this conversation are left out here/)
+      expect(system?.content).toMatch(/Messages at the beginning of this conversation that are left out here: \d+\./)
       expect(system?.content).toContain('The end of this list is left out.')
       expect(rest.at(-1)).toEqual(question)
       // What is in the prompt and what it says to be left out are all tables.
       const { described, named, omitted } = whole.shown
       expect(described.length + named.length + omitted).toBe(5_040)
-      if (omitted > 0) expect(system?.content).toContain(`${omitted} other tables that you may query are left out here`)
+      if (omitted > 0) expect(system?.content).toContain(`Other tables that you may query, and that are left out here: ${omitted}.`)
     },
   )
   test('has the default limit without a setting, and never more than the limit of the service', () => {
     expect(settingsOf({ params: {} }).bounds.promptTokens).toBe(limits.agentPromptTokens)
     expect(settingsOf({ params: { max_prompt_tokens: 10 ** 9 } }).bounds.promptTokens).toBe(limits.agentPromptMaxTokens)
     expect(settingsOf({ params: { model: { max_prompt_tokens: '900' } } }).bounds.promptTokens).toBe(900)
+  })
+  test('has as many earlier messages as the agent says', () => {
+    for (const [max_history, sent] of [
+      [0, 1],
+      [2, 3],
+      [1_000, 11],
+    ] as const) {
+      const { messages } = prompt({ params: { max_history }, turns: [...long.slice(0, 10), question] })
+      expect(messages.slice(1)).toHaveLength(sent)
+      expect(messages[0]?.content.includes(`that are left out here: ${11 - sent}.`)).toBe(sent < 11)
+    }
   })
   test('says nothing of what is left out where everything fits', () => {
     const { messages } = prompt({ tables: 3, turns: [...long.slice(0, 2), question] })
