@@ -115,7 +115,7 @@ describe('a search in SQL', () => {
   test('with a subquery finds chunks that are not among the best of all, and refuses too many values', async () => {
     await ask('CREATE KNOWLEDGE_BASE crowd')
     await ask(
-      `INSERT INTO crowd SELECT 'n' || i AS id, 'parcel ' || repeat('filler ', CAST(i / 10 AS INTEGER)) AS content FROM range(300) AS r(i)`,
+      `INSERT INTO crowd SELECT 'n' || i AS id, CASE WHEN i < 300 THEN 'parcel ' || repeat('filler ', CAST(i / 10 AS INTEGER)) ELSE 'letter' END AS content FROM range(1000) AS r(i)`,
     )
     expect(await ids("SELECT id FROM crowd WHERE content = 'parcel' LIMIT 100")).not.toContain('n299')
     expect(await ids("SELECT id FROM crowd WHERE content = 'parcel' AND id IN (SELECT 'n299')")).toEqual(['n299'])
