@@ -6,6 +6,7 @@
 import type { ChatMessage } from '../../llm/contract/language-model.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import type { AnswerBounds } from '../contract/answer-record.js'
 import type { Turn } from '../contract/answering.js'
 import type { AgentScope } from '../scope/agent-scope.js'
 import { nameInSql, type DescribedTable } from './describe.js'
@@ -165,7 +166,7 @@ export const promptOf = (parts: PromptParts): { messages: ChatMessage[]; shown: 
   const { settings, tables, turns, toolChars } = parts
   const { promptTokens } = settings.bounds
   const fixed = tokensOf(messagesOf(parts, nothing).reduce((sum, message) => sum + charsOf(message), toolChars))
-  if (fixed > promptTokens) throw promptTooLong(fixed, promptTokens)
+  if (fixed > promptTokens) throw promptTooLong(fixed, settings.bounds)
   const free = Math.max(0, promptTokens - fixed - titlesMaxTokens)
   const before = turns.slice(0, -1)
   const history = historyOf(before, settings.bounds.history, Math.floor(free / 2))
@@ -175,13 +176,17 @@ export const promptOf = (parts: PromptParts): { messages: ChatMessage[]; shown: 
   return { messages: messagesOf(parts, { tables: shown, history, forgotten: before.length - history.length }), shown }
 }
 
-/** What a language model has to read does not fit. The numbers are estimated tokens. */
-export const promptTooLong = (needed: number, most: number): Problem =>
+/** The name of the limit of a prompt: the default of the service, or the setting of the agent. */
+export const promptLimit = ({ promptTokens }: Pick<AnswerBounds, 'promptTokens'>): string =>
+  promptTokens === limits.agentPromptTokens ? 'agentPromptTokens' : 'max_prompt_tokens'
+
+/** What a language model has to read does not fit. `needed`: its estimated tokens. */
+export const promptTooLong = (needed: number, bounds: Pick<AnswerBounds, 'promptTokens'>): Problem =>
   new Problem(
     'answer_limit',
     'The prompt is too long',
-    `the language model would have to read ${needed} tokens; at most ${most} are sent`,
+    `the language model would have to read ${needed} tokens; at most ${bounds.promptTokens} are sent (${promptLimit(bounds)})`,
     {
-      hint: 'Shorten the question or the prompt_template, give the agent fewer models and skills, or a higher max_prompt_tokens (agentPromptMaxTokens).',
+      hint: 'Shorten the question or the prompt_template, give the agent fewer models and skills, or a higher max_prompt_tokens.',
     },
   )

@@ -2,10 +2,11 @@
 
 import type { AnswerOutcome, AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { ChatMessage, ChatRequest, LanguageModel, TokenUsage, ToolCall } from '../../llm/contract/language-model.js'
 import type { AnswerBounds, Exchange, ToolUse } from '../contract/answer-record.js'
 import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
-import { promptTooLong, saysNoAnswer } from '../prompt/prompt.js'
+import { promptLimit, promptTooLong, saysNoAnswer } from '../prompt/prompt.js'
 import { charsIn, charsOf, tokensOf } from '../../llm/tokens/estimates.js'
 import { exchange, type ExchangeResult } from './ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
@@ -66,6 +67,10 @@ const leastRoomChars = 400
 
 const limit = (title: string, detail: string): Problem =>
   new Problem('answer_limit', title, detail, { hint: 'Ask for less at once, or let the agent use fewer tables and tools.' })
+
+/** The name of the limit behind a bound: that of the service, or the setting of the agent. */
+const limitNamed = (bound: number, ofService: 'agentStepsMax' | 'agentAnswerMaxTokens', setting: string): string =>
+  bound < limits[ofService] ? setting : ofService
 
 /** One answer: a conversation between a language model and its tools, until the model has finished, or a limit ends it. */
 export class AnswerRun {
@@ -132,13 +137,20 @@ export class AnswerRun {
       const { text, toolCalls } = await this.#ask(fresh, isLast ? 'none' : 'auto')
       if (toolCalls.length === 0) return
       this.#add({ role: 'assistant', content: text, toolCalls })
-      if (isFull) throw limit('The prompt is full', 'the language model still wanted tools, and no further result fits into its prompt')
+      if (isFull)
+        throw limit(
+          'The prompt is full',
+          `the language model still wanted tools, and no further result fits into ${bounds.promptTokens} tokens (${promptLimit(bounds)})`,
+        )
       if (isLast) break
       fresh = []
       for (const [i, call] of toolCalls.entries())
         fresh.push(await this.#use(call, Math.floor(this.#roomBeside(fresh) / (toolCalls.length - i))))
     }
-    throw limit('Too many steps', `the language model still wanted tools after ${bounds.steps} steps (max_steps, agentStepsMax)`)
+    throw limit(
+      'Too many steps',
+      `the language model still wanted tools after ${bounds.steps} steps (${limitNamed(bounds.steps, 'agentStepsMax', 'max_steps')})`,
+    )
   }
 
   /** The characters that the prompt has left for results, beside messages that are not sent yet. */
@@ -158,9 +170,12 @@ export class AnswerRun {
     const { model, request, bounds, executor, reserve, signal } = this.parts
     for (const message of fresh) this.#add(message)
     const read = tokensOf(this.#chars + executor.descriptionChars)
-    if (read > bounds.promptTokens) throw promptTooLong(read, bounds.promptTokens)
+    if (read > bounds.promptTokens) throw promptTooLong(read, bounds)
     if (this.#counted + read > bounds.answerTokens)
-      throw limit('Too many tokens', `the answer needs more than ${bounds.answerTokens} tokens (max_answer_tokens, agentAnswerMaxTokens)`)
+      throw limit(
+        'Too many tokens',
+        `the answer needs more than ${bounds.answerTokens} tokens (${limitNamed(bounds.answerTokens, 'agentAnswerMaxTokens', 'max_answer_tokens')})`,
+      )
     const settle = await reserve(read + request.maxOutputTokens)
     this.#text = ''
     const exchanged = await exchange(

@@ -9,9 +9,14 @@ import type { Session } from '../session/session.js'
 import { running } from '../session/sources.js'
 
 const tooMany = (most: number): Problem =>
-  new Problem('query_limit', 'Too many values for a search', `A subquery beside content = … gives more than ${most} values`, {
-    hint: `A search compares with at most ${most} values (knowledgeFilterMaxValues). Narrow the subquery, or compare the found chunks: SELECT … FROM (SELECT * FROM … WHERE content = '…' LIMIT 100) AS found WHERE found.id IN (SELECT …).`,
-  })
+  new Problem(
+    'query_limit',
+    'Too many values for a search',
+    `A subquery beside content = … gives more than ${most} values (knowledgeFilterMaxValues)`,
+    {
+      hint: `A search compares with at most ${most} values. Narrow the subquery, or compare the found chunks: SELECT … FROM (SELECT * FROM … WHERE content = '…' LIMIT 100) AS found WHERE found.id IN (SELECT …).`,
+    },
+  )
 
 /**
  * The values of a rewritten query of one column, as texts, each once and without NULL; undefined if the query cannot run by itself, for
