@@ -173,7 +173,9 @@ test.each([
   [[{ question: ' ', answer: null }], 'messages[0].question'],
   [[...user('Hi'), { role: 'user', content: ' ' }, ...user('Still there?')], 'messages[1].content'],
 ])('a message without a text is refused, and the refusal says what to send: %j', async (messages, where) => {
-  for (const path of ['completions', 'completions/stream', 'completions?dry_run=true']) {
+  const streamed = await send(at.url, 'POST', `${agents}/seller/completions/stream`, { messages })
+  expect([streamed.status, streamed.body]).toEqual([400, expect.stringContaining(`${where} has no text`)])
+  for (const path of ['completions', 'completions?dry_run=true']) {
     const { status, body } = await send(at.url, 'POST', `${agents}/seller/${path}`, { messages })
     expect([status, body]).toMatchObject([400, { detail: `${where} has no text`, hint: expect.stringContaining('"content": "…"') }])
   }

@@ -77,8 +77,8 @@ test('an agent has fewer requests, queries and repairs by its own settings, and 
   expect(await results('sparing', { max_queries: 2 }, (n) => `SELECT ${n} AS n`)).toEqual([false, false, true, true, true, true])
   expect(await results('strict', { max_repairs: 0 }, (n) => `SELECT nothing_${n}`)).toEqual([false, true, true, true, true, true])
 
-  await shop.agent('greedy', { data, params: { max_steps: 99, max_queries: 99, max_repairs: 99, max_prompt_tokens: 10 ** 9 } })
-  const { body } = await send(shop.url, 'POST', `${shop.path('greedy')}?dry_run=true`, { messages: [{ role: 'user', content: 'Hi' }] })
+  await shop.agent('lavish', { data, params: { max_steps: 99, max_queries: 99, max_repairs: 99, max_prompt_tokens: 10 ** 9 } })
+  const { body } = await send(shop.url, 'POST', `${shop.path('lavish')}?dry_run=true`, { messages: [{ role: 'user', content: 'Hi' }] })
   expect(body).toMatchObject({ max_steps: 16, max_queries: 12, max_repairs: 3, max_prompt_tokens: 200_000 })
 })
 
