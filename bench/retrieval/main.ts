@@ -74,7 +74,8 @@ const openModel = (folder: string): Promise<OnnxEmbedder> => {
   const files: Record<string, string> = { model: join(folder, named('.onnx')), model_tokenizer: join(folder, named('tokenizer.json')) }
   const one = (_: string, name: string) => Promise.resolve({ state: { columns: [], content: files[name] } })
   const resources = { one } as unknown as Pick<Resources, 'one'>
-  const blobs = { has: () => Promise.resolve(true), path: (path: string) => path } as unknown as Blobs
+  const hold = (file: string) => Promise.resolve({ file, release: () => undefined })
+  const blobs = { has: () => Promise.resolve(true), hold } as unknown as Blobs
   return OnnxEmbedder.open({ provider: 'onnx', file: 'model' }, { resources, blobs })
 }
 
