@@ -1,6 +1,6 @@
 /**
- * Room: the questions of a table asked of an agent, and the judgement of its answers. It imports events, basics, log/contract, dialect,
- * sql, commands, llm and agents alone.
+ * Room: the questions of a table asked of an agent, and the judgement of its answers. It imports events, basics, catalogue, log/contract,
+ * dialect, sql, commands, llm and agents alone.
  */
 
 import { streamId, type JsonObject } from '../../../events/common.js'
