@@ -2,6 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import type { Turn } from '../../../src/agents/contract/answering.js'
 import { Fence } from '../../../src/agents/prompt/fence.js'
 import { promptOf } from '../../../src/agents/prompt/prompt.js'
+import type { RecordedAnswer } from '../../../src/agents/record/answer-records.js'
+import { answerRecord } from '../../../src/agents/record/record-schema.js'
+import { replay } from '../../../src/agents/rerun/recorded-run.js'
 import { settingsOf } from '../../../src/agents/prompt/settings.js'
 import { AnswerRun } from '../../../src/agents/run/answer-run.js'
 import { ToolExecutor } from '../../../src/agents/run/tool-executor.js'
@@ -88,30 +91,32 @@ describe('results of tools', () => {
     ...{ kind: 'sql', description: { name: 'sql', description: '', inputSchema: inputSchema({}) }, givesData: true },
     use: async () => ({ output, rows: 1 }),
   })
-  const answer = async (output: string, promptTokens: number, calls = 3) => {
+  const answer = async (output: string, promptTokens: number, calls = 3, repeats = false) => {
     const asked: ChatRequest[] = []
     const model: LanguageModel = {
       ...{ provider: 'scripted', model: 'm', host: 'localhost:1' },
       chat: async function* (request) {
         asked.push(request)
         if (asked.length > calls || request.toolChoice === 'none') yield { text: 'Done.' }
-        else yield { toolCall: { id: String(asked.length), tool: 'sql', input: JSON.stringify({ n: asked.length }) } }
+        else yield { toolCall: { id: String(asked.length), tool: 'sql', input: JSON.stringify({ n: repeats ? 1 : asked.length }) } }
         return { finish: 'stop', usage: { input: 1, output: 1 }, model: 'm' }
       },
     }
     const executor = new ToolExecutor([tool(output)], new Fence())
+    const bounds = { ...settingsOf({ params: {} }).bounds, promptTokens }
     const finished = await new AnswerRun({
       ...{
         model,
         executor,
         messages: [question],
         request: { maxOutputTokens: 100 },
-        bounds: { ...settingsOf({ params: {} }).bounds, promptTokens },
+        bounds,
       },
       ...{ reserve: async () => () => undefined, emit: () => undefined, signal: new AbortController().signal },
     }).finish()
     const read = asked.map(({ messages, tools }) => tokensOf(messages.reduce((sum, one) => sum + charsOf(one), charsOfTools(tools))))
-    return { finished, asked, read }
+    const settings = { tools: executor.descriptions, maxOutputTokens: 100, params: {}, bounds }
+    return { finished, asked, read, settings }
   }
 
   test('are cut to what the prompt has left, inside their marks, and the language model then answers', async () => {
@@ -122,6 +127,13 @@ describe('results of tools', () => {
     expect(cut?.output).toMatch(/^<(data-[0-9a-f]+) sql>\nr+ … \(the rest is left out: the prompt is full\)\n<\/\1>$/)
     expect(asked.at(-1)).toMatchObject({ toolChoice: 'none' })
     expect(asked.length).toBeLessThan(5)
+  })
+  test.each([600, 1_000, 1_500, 3_000])('are cut in the same places when the record is replayed: %d tokens', async (promptTokens) => {
+    const { finished, settings } = await answer('r'.repeat(3_000), promptTokens, 10, true)
+    const { exchanges, tools, content, outcome } = finished
+    const record = answerRecord.parse({ question: question.content, history: [], settings, exchanges, tools, answer: content })
+    const event = { provider: 'scripted', model: 'm', host: 'localhost:1', outcome, error: null } as RecordedAnswer
+    expect(await replay(event, record)).toMatchObject({ isSame: true, outcome: 'answered' })
   })
   test('are whole where they fit', async () => {
     const { finished, asked } = await answer('r'.repeat(3_000), 4_000)
