@@ -32,14 +32,31 @@ export type Filter =
   | { or: readonly Filter[] }
   | { not: Filter }
 
-/** `{ function: 'count' }` without a column is count(*). */
-export type Aggregate = { function: 'count' | 'min' | 'max' | 'sum'; column?: string; as: string }
+/** `{ function: 'count' }` without a column is count(*). `isDistinct` counts the different values of the column. */
+export type Aggregate = { function: 'count' | 'min' | 'max' | 'sum'; column?: string; isDistinct?: true; as: string }
+
+/** A table of a join. A row of it matches the tables before it if the columns of every pair are equal. */
+export type JoinedTable = {
+  schema?: string
+  table: string
+  /** Rows before it that match none of its rows stay, with NULL in its columns. */
+  isLeft: boolean
+  on: readonly (readonly [string, string])[]
+}
+
+/**
+ * The tables that are joined with the table of a scan, and the columns of all: `of` is the place of the table, 0 for that of the scan, and
+ * `as` the name of the column everywhere else in the scan.
+ */
+export type Join = { tables: readonly JoinedTable[]; columns: readonly { of: number; column: string; as: string }[] }
 
 export type Scan = {
   schema?: string
   table: string
   /** The columns of the answer, in order; with aggregates, the columns of GROUP BY. */
   columns: readonly string[]
+  /** With aggregates alone. */
+  join?: Join
   /** All must hold. A filter with another meaning in the database is not sent, and the caller applies it. */
   filters?: readonly Filter[]
   /** Sent only if every filter is sent. */
@@ -87,7 +104,7 @@ export type TableColumn = {
   nullable: boolean
   /** Whether two texts of the column can be equal in the database only if their bytes are equal, if need be by a binary comparison. */
   exactText: boolean
-  /** The collation of a text in MySQL; its name begins with that of the character set. */
+  /** The collation of a text: in MySQL its name, which begins with that of the character set, in PostgreSQL its number. */
   collation?: string
   /** Whether its values come from a list of words (an enum), which the database does not order as texts. */
   isEnum?: boolean

@@ -16,7 +16,7 @@ export type Dialect = {
   constant: (constant: Constant, bind: (value: string) => string) => string
   /** The condition, or undefined if it may not be sent. */
   compare: (column: TableColumn, operator: ComparisonOperator, constant: Constant) => ComparisonOf | undefined
-  like: (column: TableColumn, pattern: string, bind: (value: string) => string) => string | undefined
+  like: (column: TableColumn, quoted: string, pattern: string, bind: (value: string) => string) => string | undefined
   /**
    * Whether a condition on the column may keep rows in the database that DuckDB drops, because their values are NULL here. Such a condition
    * only saves rows; groups and LIMIT must not follow it.
@@ -27,6 +27,8 @@ export type Dialect = {
   canAskNull: (column: TableColumn) => boolean
   /** Whether the database only groups values together that DuckDB also groups together. */
   canGroup: (column: TableColumn) => boolean
+  /** Whether two values of two columns are equal in the database exactly if they are equal in DuckDB. */
+  canJoin: (left: TableColumn, right: TableColumn) => boolean
   /** The expression of an aggregate, and the type of its result in DuckDB. */
   aggregate: (name: 'count' | 'min' | 'max' | 'sum', column: TableColumn | undefined, quoted: string) => Expression | undefined
 }
@@ -43,6 +45,12 @@ export const isInteger = ({ type }: { type: string }): boolean => integers.inclu
 
 /** Whether a column holds exact numbers: whole ones or decimals, not doubles. */
 export const isNumber = ({ type }: TableColumn): boolean => isInteger(type) || type.type === 'DECIMAL'
+
+/** Whether two columns hold whole numbers, or values of one type. */
+export const isAlike = ({ type: left }: TableColumn, { type: right }: TableColumn): boolean => {
+  if (left.type === 'DECIMAL' && right.type === 'DECIMAL') return left.width === right.width && left.scale === right.scale
+  return left.type === right.type || (isInteger(left) && isInteger(right))
+}
 
 const times: readonly string[] = ['DATE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE']
 

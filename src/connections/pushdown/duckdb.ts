@@ -1,6 +1,6 @@
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
-import { isExactNumber, isExactTime, isNumber, type Dialect } from './dialect.js'
+import { isAlike, isExactNumber, isExactTime, isNumber, type Dialect } from './dialect.js'
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
 
@@ -16,10 +16,10 @@ export const duckdbDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   constant: (constant) => (isExactNumber(constant) ? constant.value : `${text(constant.value)}::${constant.type}`),
   compare: (column, operator, constant) => (isSame(column, constant) ? (quoted, value) => `${quoted} ${operator} ${value}` : undefined),
-  like: (column, pattern) =>
-    isText(column) && !pattern.includes('\0') ? `${duckdbDialect.quote(column.name)} LIKE ${text(pattern)}` : undefined,
+  like: (column, quoted, pattern) => (isText(column) && !pattern.includes('\0') ? `${quoted} LIKE ${text(pattern)}` : undefined),
   canAskNull: () => true,
   canGroup: (column) => isNumber(column) || column.type.type === 'DATE' || isText(column),
+  canJoin: (left, right) => isAlike(left, right) && duckdbDialect.canGroup(left) && duckdbDialect.canGroup(right),
   aggregate: (name, column, quoted) => {
     if (name === 'count') return { sql: column ? `count(${quoted})` : 'count(*)', type: plain('BIGINT') }
     if (!column || !isNumber(column)) return undefined

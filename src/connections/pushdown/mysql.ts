@@ -1,6 +1,6 @@
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
-import { isExactNumber, isExactTime, isInteger, isNumber, isTime, type Dialect } from './dialect.js'
+import { isAlike, isExactNumber, isExactTime, isInteger, isNumber, isTime, type Dialect } from './dialect.js'
 import { backQuoteName } from '../../dialect/strings.js'
 
 /** A text of MySQL without quotes or escapes, whose meaning depends on modes of the server. */
@@ -61,15 +61,17 @@ export const mysqlDialect: Dialect = {
     return undefined
   },
   // Of bytes "_" would be one byte. In DuckDB nothing escapes; here some character must, which the pattern does not have.
-  like: (column, pattern) =>
+  like: (column, quoted, pattern) =>
     isText(column) && !/[_|]/.test(pattern) && pattern.isWellFormed()
-      ? `${bytesOf(mysqlDialect.quote(column.name))} LIKE CAST(${hexText(pattern)} AS BINARY) ESCAPE '|'`
+      ? `${bytesOf(quoted)} LIKE CAST(${hexText(pattern)} AS BINARY) ESCAPE '|'`
       : undefined,
   keepsMore: holdsTimes,
   // MySQL writes six digits of a FLOAT, and all of a DOUBLE.
   read: ({ type }, quoted) => (type.type === 'FLOAT' ? { sql: `${quoted} + 0e0`, type } : undefined),
   canAskNull: (column) => !holdsTimes(column),
   canGroup: (column) => isNumber(column) && !isOpen(column),
+  // Texts would be equal by their collation, and days that are NULL here by their digits.
+  canJoin: (left, right) => isAlike(left, right) && [left, right].every((column) => mysqlDialect.canGroup(column) && !isYear(column)),
   aggregate: (name, column, quoted) => {
     if (name === 'count' && !column) return { sql: 'count(*)', type: plain('BIGINT') }
     if (!column || !isNumber(column)) return undefined

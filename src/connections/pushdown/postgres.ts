@@ -1,6 +1,6 @@
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
-import { isExactNumber, isExactTime, isInteger, isTime, type Dialect } from './dialect.js'
+import { isAlike, isExactNumber, isExactTime, isInteger, isTime, type Dialect } from './dialect.js'
 
 /** The type of a constant, so that PostgreSQL does not give it the type of the column. */
 const castOf = ({ type, value }: Constant): string => {
@@ -67,13 +67,19 @@ export const postgresDialect: Dialect = {
     return isAskable ? (quoted, value) => `${quoted} ${operator} ${value}` : undefined
   },
   // In DuckDB no character escapes % unless a statement names one; in PostgreSQL the backslash does, unless a statement names no character.
-  like: (column, pattern, bind) =>
+  like: (column, quoted, pattern, bind) =>
     isText(column) && !pattern.includes('_') && !pattern.includes('\0') && pattern.isWellFormed()
-      ? `${postgresDialect.quote(column.name)} LIKE ${bind(pattern)}::text ESCAPE ''`
+      ? `${quoted} LIKE ${bind(pattern)}::text ESCAPE ''`
       : undefined,
   canAskNull: (column) => column.type.type !== 'VARCHAR' || column.isEnum === true || typesWithoutFields.test(column.remote),
   canGroup: (column) =>
     hasOrder(column) || isText(column) || column.isEnum === true || column.type.type === 'BOOLEAN' || column.type.type === 'UUID',
+  canJoin: (left, right) => {
+    if (!isAlike(left, right) || left.isEnum === true || right.isEnum === true) return false
+    // PostgreSQL refuses to compare texts of two collations.
+    if (isText(left) && isText(right)) return left.collation !== undefined && left.collation === right.collation
+    return [left, right].every((column) => postgresDialect.canGroup(column) && !isText(column))
+  },
   aggregate: (name, column, quoted) => {
     if (name === 'count') return { sql: column ? `count(${quoted})` : 'count(*)', type: plain('BIGINT') }
     if (!column || !hasOrder(column)) return undefined

@@ -1,8 +1,8 @@
 import { wrong } from '../../basics/errors.js'
 import { nearest } from '../../basics/nearest.js'
-import type { Filter, Scan, TableColumn } from '../contract/requests.js'
+import type { Aggregate, Filter, Scan, TableColumn } from '../contract/requests.js'
 import type { AnswerColumn } from '../contract/types.js'
-import type { Dialect } from './dialect.js'
+import type { Dialect, Expression } from './dialect.js'
 
 /** A scan as a database gets it. */
 export type PrintedScan = {
@@ -19,31 +19,75 @@ export type Columns = readonly TableColumn[] | undefined
 export const tableName = ({ quote }: Dialect, table: string, schema: string | undefined): string =>
   schema === undefined ? quote(table) : `${quote(schema)}.${quote(table)}`
 
-type Binder = (value: string) => string
-
 const columnOf = (columns: Columns, name: string): TableColumn | undefined => columns?.find((column) => column.name === name)
 
-const filterSql = (filter: Filter, columns: Columns, dialect: Dialect, bind: Binder): string | undefined => {
+/**
+ * The known columns of a scan, under their names in it. A column that its table does not have is left out.
+ *
+ * @example await columnsOfScan({ table: 'homes', columns: ['id'] }, (table) => columnsThere(table)) // the columns of homes
+ */
+export const columnsOfScan = async (
+  { table, schema, join }: Scan,
+  columnsThere: (table: string, schema: string | undefined) => Promise<readonly TableColumn[]>,
+): Promise<readonly TableColumn[]> => {
+  const tables = [await columnsThere(table, schema)]
+  if (!join) return tables[0] ?? []
+  for (const other of join.tables) tables.push(await columnsThere(other.table, other.schema))
+  return join.columns.flatMap(({ of, column, as }) => {
+    const found = columnOf(tables[of], column)
+    return found ? [{ ...found, name: as }] : []
+  })
+}
+
+/** The names of columns as a statement has them. */
+type Quote = (name: string) => string
+
+/** The name of the table at a place of a join. */
+const joinedName = (at: number): string => `t${at + 1}`
+
+const quoteIn = ({ join }: Scan, { quote }: Dialect): Quote => {
+  if (!join) return quote
+  const written = new Map(join.columns.map(({ of, column, as }) => [as, `${joinedName(of)}.${quote(column)}`]))
+  return (name) => written.get(name) ?? quote(name)
+}
+
+const fromSql = ({ table, schema, join }: Scan, dialect: Dialect, quoted: Quote): string => {
+  const own = tableName(dialect, table, schema)
+  if (!join) return own
+  const others = join.tables.map(({ table: other, schema: space, isLeft, on }, i) => {
+    const pairs = on.map(([left, right]) => `${quoted(left)} = ${quoted(right)}`).join(' AND ')
+    return ` ${isLeft ? 'LEFT ' : ''}JOIN ${tableName(dialect, other, space)} AS ${joinedName(i + 1)} ON ${pairs}`
+  })
+  return `${own} AS ${joinedName(0)}${others.join('')}`
+}
+
+type Binder = (value: string) => string
+
+/** How filters of a scan are written: its columns, their names, and the SQL around them. */
+type Writing = { columns: Columns; dialect: Dialect; quoted: Quote; bind: Binder }
+
+const filterSql = (filter: Filter, writing: Writing): string | undefined => {
+  const { columns, dialect, bind } = writing
   const all = (filters: readonly Filter[], word: string): string | undefined => {
-    const printed = filters.map((each) => filterSql(each, columns, dialect, bind))
+    const printed = filters.map((each) => filterSql(each, writing))
     const whole = printed.filter((each) => each !== undefined)
     return whole.length === filters.length && whole.length > 0 ? `(${whole.join(` ${word} `)})` : undefined
   }
   if ('and' in filter) return all(filter.and, 'AND')
   if ('or' in filter) return all(filter.or, 'OR')
   if ('not' in filter) {
-    const inner = filterSql(filter.not, columns, dialect, bind)
+    const inner = filterSql(filter.not, writing)
     return inner === undefined ? undefined : `NOT (${inner})`
   }
   const isNull = 'isNull' in filter
   if (isNull || 'isNotNull' in filter) {
     const column = columnOf(columns, isNull ? filter.isNull : filter.isNotNull)
-    return column && dialect.canAskNull(column) ? `${dialect.quote(column.name)} IS ${isNull ? '' : 'NOT '}NULL` : undefined
+    return column && dialect.canAskNull(column) ? `${writing.quoted(column.name)} IS ${isNull ? '' : 'NOT '}NULL` : undefined
   }
   const column = columnOf(columns, filter.column)
   if (!column) return undefined
-  const quoted = dialect.quote(column.name)
-  if ('like' in filter) return dialect.like(column, filter.like, bind)
+  const quoted = writing.quoted(column.name)
+  if ('like' in filter) return dialect.like(column, quoted, filter.like, bind)
   if ('in' in filter)
     return all(
       filter.in.map((constant) => ({ compare: '=', column: filter.column, with: constant })),
@@ -54,9 +98,9 @@ const filterSql = (filter: Filter, columns: Columns, dialect: Dialect, bind: Bin
 }
 
 /** Prints a filter. If it cannot be printed, its bound values are removed again. */
-const tryFilter = (filter: Filter, columns: Columns, dialect: Dialect, values: string[]): string | undefined => {
+const tryFilter = (filter: Filter, writing: Omit<Writing, 'bind'>, values: string[]): string | undefined => {
   const before = values.length
-  const sql = filterSql(filter, columns, dialect, (value) => `$${values.push(value)}`)
+  const sql = filterSql(filter, { ...writing, bind: (value) => `$${values.push(value)}` })
   if (sql === undefined) values.length = before
   return sql
 }
@@ -67,7 +111,7 @@ const tryFilter = (filter: Filter, columns: Columns, dialect: Dialect, values: s
  * @example canPush({ compare: '>', column: 'id', with: { type: 'INTEGER', value: '5' } }, columns, postgresDialect) // true
  */
 export const canPush = (filter: Filter, columns: readonly TableColumn[], dialect: Dialect): boolean =>
-  tryFilter(filter, columns, dialect, []) !== undefined
+  tryFilter(filter, { columns, dialect, quoted: dialect.quote }, []) !== undefined
 
 type Condition = Exclude<Filter, { and: readonly Filter[] } | { or: readonly Filter[] } | { not: Filter }>
 
@@ -77,16 +121,19 @@ const conditionsIn = (filter: Filter): Condition[] => {
   return 'not' in filter ? conditionsIn(filter.not) : [filter]
 }
 
+const nameIn = (condition: Condition): string =>
+  'isNull' in condition ? condition.isNull : 'isNotNull' in condition ? condition.isNotNull : condition.column
+
 /** The columns whose values a filter compares with constants. @example comparedIn({ like: 'a%', column: 'word' }) // ['word'] */
 export const comparedIn = (filter: Filter): string[] =>
   conditionsIn(filter).flatMap((condition) => ('column' in condition ? [condition.column] : []))
 
+/** The columns that a filter names. @example namesIn({ isNull: 'rent' }) // ['rent'] */
+export const namesIn = (filter: Filter): string[] => conditionsIn(filter).map(nameIn)
+
 /** The number of constants in a filter. @example constantsIn({ in: [one, two], column: 'id' }) // 2 */
 export const constantsIn = (filter: Filter): number =>
   conditionsIn(filter).reduce((sum, condition) => sum + ('in' in condition ? condition.in.length : 1), 0)
-
-const nameIn = (condition: Condition): string =>
-  'isNull' in condition ? condition.isNull : 'isNotNull' in condition ? condition.isNotNull : condition.column
 
 /**
  * Whether a filter that is sent keeps the same rows in the database as in DuckDB, and none besides.
@@ -99,18 +146,35 @@ export const keepsSame = (filter: Filter, columns: readonly TableColumn[], { kee
     return column !== undefined && keepsMore?.(column) !== true
   })
 
-/** Whether the database can compute all aggregates of a scan, their groups and its filters. */
+const aggregateOf = (aggregate: Aggregate, columns: Columns, dialect: Dialect, quoted: Quote): Expression | undefined => {
+  const { function: name, column: of, isDistinct } = aggregate
+  const column = of === undefined ? undefined : columnOf(columns, of)
+  if (of !== undefined && !column) return undefined
+  const written = quoted(of ?? '')
+  if (isDistinct !== true) return dialect.aggregate(name, column, written)
+  // Values are different there exactly if they are in different groups.
+  return name === 'count' && column && dialect.canGroup(column) ? dialect.aggregate(name, column, `DISTINCT ${written}`) : undefined
+}
+
+const canJoin = ({ join }: Scan, columns: Columns, dialect: Dialect): boolean =>
+  (join?.tables ?? []).every(
+    ({ on }) =>
+      on.length > 0 &&
+      on.every(([left, right]) => {
+        const pair = [columnOf(columns, left), columnOf(columns, right)]
+        return pair[0] !== undefined && pair[1] !== undefined && dialect.canJoin(pair[0], pair[1])
+      }),
+  )
+
+/** Whether the database can compute all aggregates of a scan, their groups, its filters and its joins. */
 export const canAggregate = (scan: Scan, columns: readonly TableColumn[], dialect: Dialect): boolean =>
+  canJoin(scan, columns, dialect) &&
   (scan.filters ?? []).every((filter) => canPush(filter, columns, dialect) && keepsSame(filter, columns, dialect)) &&
   scan.columns.every((name) => {
     const column = columnOf(columns, name)
     return column !== undefined && dialect.canGroup(column)
   }) &&
-  (scan.aggregates ?? []).every((aggregate) => {
-    const column = aggregate.column === undefined ? undefined : columnOf(columns, aggregate.column)
-    if (aggregate.column !== undefined && !column) return false
-    return dialect.aggregate(aggregate.function, column, '') !== undefined
-  })
+  (scan.aggregates ?? []).every((aggregate) => aggregateOf(aggregate, columns, dialect, dialect.quote) !== undefined)
 
 const unknownColumn = (name: string, columns: readonly TableColumn[]) =>
   wrong(
@@ -126,39 +190,39 @@ export const needsColumns = ({ filters = [], aggregates = [] }: Scan): boolean =
 
 /**
  * Prints a scan: the columns that are used, the filters that mean the same there, the limit if nothing was left out, aggregates with
- * their groups. Names are quoted, and constants are bound where the dialect binds.
+ * their groups and the join below them. Names are quoted, and constants are bound where the dialect binds.
  *
  * @example printScan({ table: 'homes', columns: ['id'], limit: 10 }, undefined, postgresDialect).sql // SELECT "id" FROM "homes" LIMIT 10
  * @throws Problem wrong_arguments for a column that is not there, and for aggregates that cannot be asked
  */
 export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): PrintedScan => {
   const { quote } = dialect
+  const quoted = quoteIn(scan, dialect)
   const { filters = [], aggregates = [], limit } = scan
-  if (columns) for (const name of scan.columns) if (!columnOf(columns, name)) throw unknownColumn(name, columns)
+  if (columns && !scan.join) for (const name of scan.columns) if (!columnOf(columns, name)) throw unknownColumn(name, columns)
   if (aggregates.length > 0 && !canAggregate(scan, columns ?? [], dialect))
     throw wrong('These aggregates do not mean the same in the database', 'The table may have changed just now: try again.')
   const values: string[] = []
-  const conditions = filters.flatMap((filter) => tryFilter(filter, columns, dialect, values) ?? [])
+  const conditions = filters.flatMap((filter) => tryFilter(filter, { columns, dialect, quoted }, values) ?? [])
   const types = new Map<string, AnswerColumn['type']>()
-  const printed = aggregates.flatMap(({ function: name, column, as }) => {
-    const expression = dialect.aggregate(name, column === undefined ? undefined : columnOf(columns, column), quote(column ?? ''))
-    if (expression) types.set(as, expression.type)
-    return expression ? [`${expression.sql} AS ${quote(as)}`] : []
+  const printed = aggregates.flatMap((aggregate) => {
+    const expression = aggregateOf(aggregate, columns, dialect, quoted)
+    if (expression) types.set(aggregate.as, expression.type)
+    return expression ? [`${expression.sql} AS ${quote(aggregate.as)}`] : []
   })
-  const groups = scan.columns.map(quote)
+  const groups = scan.columns.map(quoted)
   const read = scan.columns.map((name) => {
     const column = columnOf(columns, name)
     const expression = column && aggregates.length === 0 ? dialect.read?.(column, quote(name)) : undefined
-    if (!expression) return quote(name)
+    if (!expression) return scan.join ? `${quoted(name)} AS ${quote(name)}` : quote(name)
     types.set(name, expression.type)
     return `${expression.sql} AS ${quote(name)}`
   })
   const list = [...read, ...printed]
-  const table = tableName(dialect, scan.table, scan.schema)
   const isSame = filters.every((filter) => keepsSame(filter, columns ?? [], dialect))
   const hasLimit = limit !== undefined && conditions.length === filters.length && isSame
   const sql = [
-    `SELECT ${list.length === 0 ? '1' : list.join(', ')} FROM ${table}`,
+    `SELECT ${list.length === 0 ? '1' : list.join(', ')} FROM ${fromSql(scan, dialect, quoted)}`,
     ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),
     ...(aggregates.length > 0 && groups.length > 0 ? [`GROUP BY ${groups.join(', ')}`] : []),
     ...(hasLimit ? [`LIMIT ${Math.max(0, Math.trunc(limit))}`] : []),

@@ -9,6 +9,7 @@ export const sqliteDialect: Dialect = {
   like: () => undefined,
   canAskNull: () => true,
   canGroup: () => false,
+  canJoin: () => false,
   aggregate: (name, column, quoted) =>
     name === 'count' ? { sql: column ? `count(${quoted})` : 'count(*)', type: plain('BIGINT') } : undefined,
 }

@@ -181,12 +181,13 @@ describe('what is pushed down', () => {
         { function: 'sum', column: 'exact', as: 'total' },
         { function: 'min', column: 'day', as: 'first' },
         { function: 'max', column: 'at', as: 'last' },
+        { function: 'count', column: 'key', isDistinct: true, as: 'keys' },
       ],
     } as const
     expect(canAggregate(scan, columns, postgresDialect)).toBe(true)
     const { table } = await readAll(db, connections, connection, { scan })
     const order = 'ORDER BY ALL'
-    const sql = `SELECT small, word, count(*) AS n, count(flag) AS flags, sum(id) AS ids, sum(exact) AS total, min(day) AS "first", max("at") AS "last"
+    const sql = `SELECT small, word, count(*) AS n, count(flag) AS flags, sum(id) AS ids, sum(exact) AS total, min(day) AS "first", max("at") AS "last", count(DISTINCT key) AS keys
                  FROM ${whole} WHERE id <= 900 GROUP BY ALL ${order}`
     const here = await db.runAndReadAll(sql)
     const there = await db.runAndReadAll(`FROM ${table} ${order}`)
@@ -196,6 +197,11 @@ describe('what is pushed down', () => {
 
   test.each([
     ['a sum of floats', { columns: [], aggregates: [{ function: 'sum', column: 'ratio', as: 's' }] }],
+    ['a number of different floats', { columns: [], aggregates: [{ function: 'count', column: 'ratio', isDistinct: true, as: 's' }] }],
+    [
+      'a number of different texts whose collation folds',
+      { columns: [], aggregates: [{ function: 'count', column: 'folded', isDistinct: true, as: 's' }] },
+    ],
     ['the largest text', { columns: [], aggregates: [{ function: 'max', column: 'word', as: 's' }] }],
     ['groups of floats', { columns: ['ratio'], aggregates: [{ function: 'count', as: 's' }] }],
     [
@@ -205,6 +211,26 @@ describe('what is pushed down', () => {
   ] as const)('%s is not asked', async (_, scan) => {
     expect(canAggregate({ table: 'odd', ...scan }, columns, postgresDialect)).toBe(false)
     expect((await problemOf(readAll(db, connections, connection, { scan: { table: 'odd', ...scan } }))).code).toBe('wrong_arguments')
+  })
+
+  test('a join by texts of two collations is not asked, because the database would refuse it', () => {
+    const scan = (left: string, right: string) => ({
+      ...{ table: 'odd', columns: [], aggregates: [{ function: 'count' as const, as: 'n' }] },
+      join: { tables: [{ table: 'odd', isLeft: false, on: [[left, right] as const] }], columns: [] },
+    })
+    const own = columns.map((column) => ({ ...column, name: `own_${column.name}` }))
+    const other = columns.map((column) => ({
+      ...column,
+      name: `other_${column.name}`,
+      ...(column.collation !== undefined && { collation: 'other' }),
+    }))
+    const asked = (name: string) => canAggregate(scan(`own_${name}`, `other_${name}`), [...own, ...other], postgresDialect)
+    const same = (name: string) => canAggregate(scan(name, name), columns, postgresDialect)
+    expect(['word', 'folded', 'padded', 'ratio', 'open', 'doc'].map((name) => [asked(name), same(name)])).toEqual([
+      [false, true],
+      ...Array.from({ length: 5 }, () => [false, false]),
+    ])
+    expect(['id', 'exact', 'day', 'moment', 'flag', 'key'].every((name) => asked(name) && same(name))).toBe(true)
   })
 
   test('names with quotes and dots are names', async () => {

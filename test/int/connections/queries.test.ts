@@ -7,6 +7,7 @@ import { readPage } from '../../../docs/generators/pages.js'
 import { until } from '../../support/until.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { proxyTo, type Fault } from '../../support/connections/proxy.js'
+import { comparable } from '../../support/connections/random-selects.js'
 import { oldClient } from '../../support/mcp.js'
 import { settled } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
@@ -169,6 +170,77 @@ describe('a SELECT from a connected database', () => {
       'SELECT id FROM pg.homes WHERE size % 7 = 0 LIMIT 2',
     ])
       expect(await planned(query)).not.toContain('LIMIT 2"')
+  })
+})
+
+describe('groups of joined tables', () => {
+  const joined = 'FROM pg.homes AS h JOIN pg.shop.orders AS o ON o.home = h.id'
+  const both = 'FROM "homes" AS t1 JOIN "shop"."orders" AS t2 ON t2."home" = t1."id"'
+
+  test.each([
+    [
+      `SELECT h.place, count(*) AS n, sum(o.id) ${joined} WHERE h.size > 100 GROUP BY 1`,
+      `${both} WHERE t1."size" > $1::int8 GROUP BY t1."place"`,
+    ],
+    [
+      `SELECT count(o.note), max(rent) ${joined} AND note = 'a'`,
+      `count(t2."note") AS "ledger_0", max(t1."rent") AS "ledger_1" ${both} WHERE t2."note" = $1`,
+    ],
+    ['SELECT count(*) FROM pg.homes AS h, pg.shop.orders AS o WHERE o.home = h.id', both],
+    [`SELECT h.place, count(DISTINCT o.note) ${joined.replace('JOIN', 'LEFT JOIN')} GROUP BY h.place`, 'count(DISTINCT t2."note")'],
+    [`SELECT count(*) ${joined} JOIN pg.homes AS g ON g.place = h.place`, 'JOIN "homes" AS t3 ON t3."place" = t1."place"'],
+    [
+      'SELECT id, count(*) FROM pg.homes AS h LEFT JOIN pg.seen AS s USING (id) GROUP BY id',
+      'LEFT JOIN "seen" AS t2 ON t1."id" = t2."id" GROUP BY t1."id"',
+    ],
+    ['SELECT count(DISTINCT place) FROM pg.homes', 'count(DISTINCT "place")'],
+  ])('%s is one statement there', async (query, text) => {
+    const plan = await planned(query)
+    expect(plan).toContain(text)
+    expect(plan.match(/sends SELECT/g)).toHaveLength(1)
+  })
+
+  test.each([
+    [`SELECT avg(h.size) ${joined}`],
+    [`SELECT count(*) FROM pg.homes AS h JOIN pg.shop.orders AS o ON o.home > h.id`],
+    [`SELECT count(*) ${joined} WHERE length(o.note) > 1`],
+    [`SELECT count(*) FROM pg.homes AS h LEFT JOIN pg.shop.orders AS o ON o.home = h.id AND o.note = 'a'`],
+    [`SELECT count(*) FROM pg.homes AS h FULL JOIN pg.shop.orders AS o ON o.home = h.id`],
+    [`SELECT count(*) FROM pg.seen AS a JOIN pg.seen AS b ON a.mood = b.mood`],
+    [`SELECT count(*) FROM pg.homes, pg.shop.orders`],
+    [`SELECT count(*) FROM pg.homes AS h JOIN pg.shop.orders AS o ON o.home = h.rent`],
+    [`SELECT h.place AS note, count(*) ${joined} GROUP BY o.note, h.place HAVING note = 'a'`],
+    [`SELECT count(*) ${joined} JOIN (SELECT 1 AS id) AS x ON x.id = o.id`],
+    ['SELECT count(DISTINCT size + 1) FROM pg.homes'],
+  ])('%s is computed here', async (query) => {
+    expect(await planned(query)).not.toMatch(/sends SELECT .*(?:count|avg)\(/)
+  })
+
+  test.each([
+    [`SELECT h.place, count(*), sum(o.id) ${joined} GROUP BY 1 ORDER BY 1`],
+    [`SELECT place AS p, h.size + 1, count(*) + max(o.id) AS n ${joined} GROUP BY place, h.size HAVING count(*) > 1 ORDER BY n, h.size, p`],
+    [
+      `SELECT h.place, count(o.id), count(DISTINCT o.note), min(o.id) ${joined.replace('JOIN', 'LEFT JOIN')} WHERE h.id < 9 GROUP BY place ORDER BY place`,
+    ],
+    [`SELECT count(*) ${joined.replace('JOIN', 'LEFT JOIN')} WHERE o.note IS NULL`],
+    [`SELECT count(*), sum(h.size) ${joined} WHERE h.id > 1000`],
+    ['SELECT id, count(s.id), count(mood) FROM pg.homes LEFT JOIN pg.seen AS s USING (id) WHERE id < 5 GROUP BY id ORDER BY id'],
+    ['SELECT sum(id) FROM pg.homes JOIN pg.seen USING (id) JOIN pg.shop.orders USING (id)'],
+    [`SELECT DISTINCT count(*) ${joined} JOIN pg.homes AS g ON g.place = h.place AND g.size = h.size GROUP BY g.id ORDER BY 1`],
+    [`SELECT count(*) FROM (SELECT h.place ${joined} GROUP BY h.place) AS x`],
+    [`SELECT h.id, (SELECT count(*) FROM pg.homes AS g JOIN pg.shop.orders AS p ON p.home = g.id WHERE g.id = h.id) ${joined} ORDER BY 1`],
+  ])('%s has the rows of the database', async (query) => {
+    expect(comparable(await ask(query))).toEqual(comparable(await postgres.rows(query.replaceAll('pg.', ''))))
+  })
+
+  test('have the names and types that they have here', async () => {
+    const query = `SELECT h.PLACE, h.id + 1, o.home AS h, count(*), sum(o.id), max(h.rent), sum(h.rent) ${joined} GROUP BY h.place, h.id, o.home ORDER BY h.id`
+    const { column_names } = await sql(service.url, query)
+    expect(column_names).toEqual(['place', '(h.id + 1)', 'h', 'count_0', 'sum_0', 'max_0', 'sum_1'])
+    const types = column_names.map((name) => `typeof("${name}")`).join(', ')
+    const here = query.replace(' GROUP', ' AND length(place) > 0 GROUP')
+    expect(await planned(here)).not.toMatch(/sends SELECT .*count\(/)
+    expect(await ask(`SELECT ${types} FROM (${query})`)).toEqual(await ask(`SELECT ${types} FROM (${here})`))
   })
 })
 

@@ -73,6 +73,13 @@ export class Queries {
   #richStatement(): string {
     const counts = 'count(*), count(ratio), min(moment) IS NULL, max(loose), count(DISTINCT mood), min(small)'
     const group = this.#one('key', 'mood', 'small', 'loose')
+    const pair = this.#one(
+      'o.key = t.key AND t.small = o.n',
+      'o.seen = t.seen',
+      'o.moment = t.moment AND o.amount = t.amount',
+      'o.name = t.name',
+    )
+    const mood = this.#one('t.mood', 'o.mood')
     return this.#one(
       // These aliases are for the columns id, n and big.
       () =>
@@ -80,6 +87,8 @@ export class Queries {
       () => `SELECT count(*), CAST(max(x.big) AS varchar) FROM {t} AS x(first) WHERE n > ${this.#integer()}`,
       () => `SELECT id, ratio > 0.5, loose, CAST(key AS varchar), mood, rtrim(padded), small FROM {t}${this.#where()} ORDER BY id`,
       () => `SELECT ${counts} FROM {t}${this.#where()}`,
+      () =>
+        `SELECT ${mood}, count(*), count(DISTINCT o.key), max(o.moment) IS NULL FROM {t} AS t ${this.#one('', 'LEFT ')}JOIN {t} AS o ON ${pair}${this.#where('t.')} GROUP BY 1 ORDER BY count(*), min(t.id), min(o.id)`,
       () => `SELECT ${group}, count(*), sum(small) FROM {t}${this.#where()} GROUP BY ${group} ORDER BY count(*), min(id)`,
     )()
   }
@@ -87,6 +96,9 @@ export class Queries {
   #statement(): string {
     const counts = 'count(*), count(name), sum(n), min(d), max(amount), sum(amount), CAST(max(seen) AS varchar), CAST(sum(big) AS varchar)'
     const group = this.#one('n', 'tag', 'b', 'd', 'name')
+    const joined =
+      'count(*), count(u.word), count(DISTINCT t.tag), sum(t.n), min(t.d), sum(t.amount), CAST(sum(t.big) AS varchar), count(DISTINCT u.t)'
+    const order = 'ORDER BY count(*), min(t.id), min(u.id)'
     return this.#one(
       () => `SELECT id, n, CAST(big AS varchar), amount, name, tag, d, CAST(seen AS varchar), b FROM {t}${this.#where()} ORDER BY id`,
       () =>
@@ -95,6 +107,9 @@ export class Queries {
       () => `SELECT ${counts} FROM {t}${this.#where()}`,
       () => `SELECT ${group}, ${counts} FROM {t}${this.#where()} GROUP BY ${group} ORDER BY count(*), min(id)`,
       () => `SELECT ${group}, count(*) FROM {t}${this.#where()} GROUP BY 1 HAVING count(*) > ${this.#one<number>(1, 3)} ORDER BY min(id)`,
+      () =>
+        `SELECT ${this.#one('t.tag', 'u.word', 't.n', 't.name', 'u.t')}, ${joined} FROM {t} AS t ${this.#one('', 'LEFT ')}JOIN {u} AS u ON ${this.#one('u.t = t.id', 't.name = u.word', 'u.t = t.n')}${this.#where('t.')} GROUP BY 1 ${order}`,
+      () => `SELECT ${joined} FROM {u} AS u, {t} AS t WHERE t.id = u.t AND ${this.#condition('t.')} AND u.word <> ${this.#text()}`,
       () => `SELECT DISTINCT tag, b FROM {t}${this.#where()} ORDER BY 1 NULLS LAST, 2 NULLS LAST`,
       () => `SELECT t.id, u.id FROM {t} AS t JOIN {u} AS u ON u.t = t.id${this.#where('t.')} ORDER BY 1, 2`,
       () =>

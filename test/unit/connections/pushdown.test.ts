@@ -77,3 +77,20 @@ test.each<[Constant, string]>([
   const { sql } = printScan({ table: 't', columns: ['c'], filters: [above(constant)] }, [price], dialectOf('redshift'))
   expect(sql).toBe(`SELECT "c" FROM "t" WHERE "c" > $1::${type}`)
 })
+
+test.each<[engine: string, left: TableColumn, right: TableColumn, isSent: boolean]>([
+  ['mysql', column('BIGINT', 'bigint(20)'), column('INTEGER', 'int(11)'), true],
+  ['mysql', column('SMALLINT', 'year(4)'), column('INTEGER', 'int(11)'), false],
+  // Days that do not exist are equal there, and NULL here.
+  ['mysql', column('DATE', 'date'), column('DATE', 'date'), false],
+  // A collation decides there whether texts are equal.
+  ['mysql', column('VARCHAR', 'varchar(20)'), column('VARCHAR', 'varchar(20)'), false],
+  ['postgres', column('BIGINT', 'bigint'), column('BIGINT', 'oid'), false],
+  ['postgres', column('DATE', 'date'), column('TIMESTAMP', 'timestamp without time zone'), false],
+  ['postgres', column('UUID', 'uuid'), column('UUID', 'uuid'), true],
+  ['cockroachdb', column('DOUBLE', 'double precision'), column('DOUBLE', 'double precision'), false],
+  ['sqlite', column('BIGINT', 'integer'), column('BIGINT', 'integer'), false],
+  ['duckdb', column('VARCHAR', 'VARCHAR'), column('VARCHAR', 'VARCHAR'), true],
+])('%s joins %j and %j by their values: %s', (engine, left, right, isSent) => {
+  expect(dialectOf(engine).canJoin(left, right)).toBe(isSent)
+})

@@ -7,10 +7,10 @@ import * as numbers from '../../batch/numbers.js'
 import { readColumn, vectorOf, type ColumnReading } from '../../batch/column-reading.js'
 import * as times from '../../batch/times.js'
 import type { Vector } from '../../batch/vector.js'
-import type { Connection, ListedColumns, Query, Table, TableColumn, Tables } from '../../contract/requests.js'
+import type { Connection, ListedColumns, Query, Scan, Table, TableColumn, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
-import { printScan } from '../../pushdown/print-scan.js'
+import { columnsOfScan, printScan } from '../../pushdown/print-scan.js'
 import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
 import { missingTable } from '../contract/missing-table.js'
@@ -206,10 +206,13 @@ class DuckSession implements DatabaseSession {
     })
   }
 
+  async #scanSql(scan: Scan): Promise<string> {
+    return printScan(scan, await columnsOfScan(scan, (table, schema) => this.#columns(table, schema)), duckdbDialect).sql
+  }
+
   async #open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     if (!('scan' in query)) checkNative(query)
-    const sql =
-      'scan' in query ? printScan(query.scan, await this.#columns(query.scan.table, query.scan.schema), duckdbDialect).sql : query.native
+    const sql = 'scan' in query ? await this.#scanSql(query.scan) : query.native
     onSend(sql)
     const extracted = await this.connection.extractStatements(sql)
     if (extracted.count !== 1) throw refusedThere('one statement is expected', [])

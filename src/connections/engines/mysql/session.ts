@@ -5,7 +5,7 @@ import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { rowsOf, settle } from '../../batch/column-reading.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
 import { mayWrite } from '../../pushdown/native.js'
-import { printScan, tableName } from '../../pushdown/print-scan.js'
+import { columnsOfScan, printScan, tableName } from '../../pushdown/print-scan.js'
 import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
 import { refuseComparedTexts } from '../contract/compared-texts.js'
 import type { ErrorExplainer } from '../contract/explain.js'
@@ -183,7 +183,7 @@ export class MysqlSession extends SocketSession implements DatabaseSession {
     if ('scan' in query) {
       const { scan } = query
       // The columns are always looked up: a FLOAT is exact only if it is selected as a DOUBLE.
-      const columns = await this.#columns(scan.table, scan.schema)
+      const columns = await columnsOfScan(scan, (table, schema) => this.#columns(table, schema))
       return { ...printScan(scan, columns, mysqlDialect), writes: false }
     }
     return { sql: query.native, types: new Map(), writes: mayWrite(query, this.parameters.writable) }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { limits } from '../../../basics/limits.js'
-import { noComments, type Table, type TableComments, type Tables } from '../../contract/requests.js'
+import { noComments, type Table, type TableColumn, type TableComments, type Tables } from '../../contract/requests.js'
 import { run } from './run.js'
 import type { OwnType } from './types.js'
 
@@ -28,7 +28,9 @@ export const listTables = async (client: pg.Client, schema: string | undefined):
   return { tables, isCut: found.length > tables.length }
 }
 
-export type DeclaredColumn = { name: string; remote: string; nullable: boolean; dimensions: number; exactText: boolean; isEnum: boolean }
+export type DeclaredColumn = Pick<TableColumn, 'name' | 'remote' | 'nullable' | 'exactText' | 'collation' | 'isEnum'> & {
+  dimensions: number
+}
 
 // PostgreSQL 12 and newer mark collations for which different bytes can be equal; before, there were none. Other servers may have any.
 const isOldPostgres = `version() LIKE 'PostgreSQL%' AND version() NOT LIKE '%Redshift%'`
@@ -36,7 +38,7 @@ const isOldPostgres = `version() LIKE 'PostgreSQL%' AND version() NOT LIKE '%Red
 const columnsSql = (hasDeterminism: boolean) => `
 SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attndims,
   ${hasDeterminism ? 'coalesce(l.collisdeterministic, true)' : isOldPostgres},
-  current_setting('server_encoding'), (SELECT typtype = 'e' FROM pg_catalog.pg_type WHERE oid = a.atttypid)
+  current_setting('server_encoding'), (SELECT typtype = 'e' FROM pg_catalog.pg_type WHERE oid = a.atttypid), l.oid
 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
@@ -45,13 +47,14 @@ export const declaredColumns = async (client: pg.Client, quoted: string): Promis
   for (const hasDeterminism of [true, false])
     try {
       const found = await run(client, columnsSql(hasDeterminism), [quoted])
-      return found.map(([name, remote, notNull, dimensions, isExact, encoding, isEnum]) => ({
+      return found.map(([name, remote, notNull, dimensions, isExact, encoding, isEnum, collation]) => ({
         name: name ?? '',
         remote: remote ?? '',
         nullable: !isTrue(notNull),
         dimensions: Number(dimensions),
         exactText: isTrue(isExact) && encoding === 'UTF8',
-        isEnum: isTrue(isEnum) && encoding === 'UTF8',
+        ...(typeof collation === 'string' && { collation }),
+        ...(isTrue(isEnum) && encoding === 'UTF8' && { isEnum: true }),
       }))
     } catch (error) {
       if (!isRefusal(error)) throw error

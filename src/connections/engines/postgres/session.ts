@@ -2,7 +2,7 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { mayWrite } from '../../pushdown/native.js'
-import { needsColumns, printScan, tableName } from '../../pushdown/print-scan.js'
+import { columnsOfScan, needsColumns, printScan, tableName } from '../../pushdown/print-scan.js'
 import { postgresDialect } from '../../pushdown/postgres.js'
 import type { ListedColumns, Query, Scan, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
@@ -115,6 +115,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
           remote: known?.remote ?? '',
           nullable: known?.nullable ?? true,
           exactText: known?.exactText ?? false,
+          ...(known?.collation !== undefined && { collation: known.collation }),
           ...(known?.isEnum === true && { isEnum: true }),
         }
       })
@@ -127,7 +128,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
   async #statement(query: Query): Promise<Statement> {
     if ('scan' in query) {
       const { scan } = query
-      const columns = needsColumns(scan) ? await this.#columns(scan.table, scan.schema) : undefined
+      const columns = needsColumns(scan) ? await columnsOfScan(scan, (table, schema) => this.#columns(table, schema)) : undefined
       return { ...printScan(scan, columns, postgresDialect), writes: false }
     }
     return { sql: query.native, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable) }

@@ -1,16 +1,15 @@
-import { foldName } from '../../../../events/common.js'
 import type { ComparisonOperator, Constant, Filter, TableColumn } from '../../../connections/contract/requests.js'
 import type { PlainType } from '../../../connections/contract/types.js'
-import { named } from '../../../dialect/names.js'
 import { conjuncts } from '../ast/conditions.js'
 import { NumberText, type AstNode } from '../ast/json.js'
-import { isColumnRef, isLiteral, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+import { isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
+import { columnsOf, type FindColumn } from './find-column.js'
 import type { FoldedTimes } from './fold-times.js'
 import { isEmpty } from './shown-columns.js'
 
-/** A table of a FROM, whether a name without a table's alias can only be one of its columns, and times that were computed. */
-type Table = { alias: string; columns: readonly TableColumn[]; isAlone: boolean; times: FoldedTimes }
+/** The columns that conditions may be about, and times that were computed. */
+type Known = { find: FindColumn; times: FoldedTimes }
 
 const operators: Readonly<Record<string, ComparisonOperator>> = {
   COMPARE_EQUAL: '=',
@@ -91,14 +90,6 @@ const constantOf = (node: AstNode, times: FoldedTimes): Constant | undefined => 
   return { type: to, value: to === 'BOOLEAN' ? (inner.value === 't' ? 'true' : inner.value === 'f' ? 'false' : inner.value) : inner.value }
 }
 
-const columnOf = ({ alias, columns, isAlone }: Table, node: AstNode): TableColumn | undefined => {
-  if (!isColumnRef(node)) return undefined
-  const names = textsOf(node, 'column_names')
-  const name =
-    names.length === 1 && isAlone ? names[0] : names.length === 2 && foldName(names[0] ?? '') === foldName(alias) ? names[1] : undefined
-  return name === undefined ? undefined : named(columns, name)
-}
-
 /** A number of at most 15 digits is the same double in every database. */
 const shortNumber = /^-?(?=[\d.]{1,16}$)\d{1,15}(?:\.\d{1,14})?$/
 
@@ -123,33 +114,33 @@ const asTyped = (constant: Constant, { type }: TableColumn): Constant => {
   return type.type === 'DATE' || type.type === 'UUID' ? { type: type.type, value } : constant
 }
 
-const compared = (table: Table, node: AstNode, operator: ComparisonOperator): Filter | undefined => {
+const compared = (known: Known, node: AstNode, operator: ComparisonOperator): Filter | undefined => {
   const [left, right] = [nodeOf(node, 'left'), nodeOf(node, 'right')]
   if (!left || !right) return undefined
-  const column = columnOf(table, left)
-  const constant = column && constantOf(right, table.times)
+  const column = known.find(left)
+  const constant = column && constantOf(right, known.times)
   if (column && constant) return { compare: operator, column: column.name, with: asTyped(constant, column) }
-  const [other, value] = [columnOf(table, right), constantOf(left, table.times)]
+  const [other, value] = [known.find(right), constantOf(left, known.times)]
   return other && value && { compare: turned[operator], column: other.name, with: asTyped(value, other) }
 }
 
-const everyFilter = (table: Table, nodes: readonly AstNode[]): Filter[] | undefined => {
-  const filters = nodes.map((node) => filterOf(table, node))
+const everyFilter = (known: Known, nodes: readonly AstNode[]): Filter[] | undefined => {
+  const filters = nodes.map((node) => filterOf(known, node))
   return filters.every((filter) => filter !== undefined) && filters.length > 0 ? filters : undefined
 }
 
-const listed = (table: Table, node: AstNode): Filter | undefined => {
+const listed = (known: Known, node: AstNode): Filter | undefined => {
   const [first, ...rest] = nodesOf(node, 'children')
-  const column = first && columnOf(table, first)
-  const constants = rest.map((item) => constantOf(item, table.times))
+  const column = first && known.find(first)
+  const constants = rest.map((item) => constantOf(item, known.times))
   if (!column || constants.length === 0 || !constants.every((constant) => constant !== undefined)) return undefined
   return { in: constants.map((constant) => asTyped(constant, column)), column: column.name }
 }
 
-const between = (table: Table, node: AstNode): Filter | undefined => {
+const between = (known: Known, node: AstNode): Filter | undefined => {
   const [input, lower, upper] = [nodeOf(node, 'input'), nodeOf(node, 'lower'), nodeOf(node, 'upper')]
-  const column = input && columnOf(table, input)
-  const [from, to] = [lower && constantOf(lower, table.times), upper && constantOf(upper, table.times)]
+  const column = input && known.find(input)
+  const [from, to] = [lower && constantOf(lower, known.times), upper && constantOf(upper, known.times)]
   if (!column || !from || !to) return undefined
   return {
     and: [
@@ -159,50 +150,54 @@ const between = (table: Table, node: AstNode): Filter | undefined => {
   }
 }
 
-const like = (table: Table, node: AstNode): Filter | undefined => {
+const like = (known: Known, node: AstNode): Filter | undefined => {
   const [left, right] = nodesOf(node, 'children')
-  const column = left && columnOf(table, left)
-  const pattern = right && constantOf(right, table.times)
+  const column = left && known.find(left)
+  const pattern = right && constantOf(right, known.times)
   return column && pattern?.type === 'VARCHAR' ? { like: pattern.value, column: column.name } : undefined
 }
 
 const not = (filter: Filter | undefined): Filter | undefined => filter && { not: filter }
 
-/** A condition as a filter on one table; undefined for a condition that is about anything else. */
-const filterOf = (table: Table, node: AstNode): Filter | undefined => {
+/**
+ * A condition as a filter on known columns; undefined for a condition that is about anything else.
+ *
+ * @example filterOf({ find: columnsOf('h', columns), times: new Map() }, condition) // { isNull: 'rent' } for h.rent IS NULL
+ */
+export const filterOf = (known: Known, node: AstNode): Filter | undefined => {
   const type = textOf(node, 'type')
   const operator = operators[type]
-  if (operator !== undefined) return compared(table, node, operator)
+  if (operator !== undefined) return compared(known, node, operator)
   const [first] = nodesOf(node, 'children')
   switch (type) {
     case 'CONJUNCTION_AND': {
-      const and = everyFilter(table, nodesOf(node, 'children'))
+      const and = everyFilter(known, nodesOf(node, 'children'))
       return and && { and }
     }
     case 'CONJUNCTION_OR': {
-      const or = everyFilter(table, nodesOf(node, 'children'))
+      const or = everyFilter(known, nodesOf(node, 'children'))
       return or && { or }
     }
     case 'OPERATOR_NOT':
-      return first && not(filterOf(table, first))
+      return first && not(filterOf(known, first))
     case 'OPERATOR_IS_NULL':
     case 'OPERATOR_IS_NOT_NULL': {
-      const column = first && columnOf(table, first)
+      const column = first && known.find(first)
       return column && (type === 'OPERATOR_IS_NULL' ? { isNull: column.name } : { isNotNull: column.name })
     }
     case 'COMPARE_IN':
-      return listed(table, node)
+      return listed(known, node)
     case 'COMPARE_NOT_IN':
-      return not(listed(table, node))
+      return not(listed(known, node))
     case 'COMPARE_BETWEEN':
-      return between(table, node)
+      return between(known, node)
     case 'COMPARE_NOT_BETWEEN':
-      return not(between(table, node))
+      return not(between(known, node))
     case 'FUNCTION':
-      if (textOf(node, 'function_name') === '~~') return like(table, node)
-      return textOf(node, 'function_name') === '!~~' ? not(like(table, node)) : undefined
+      if (textOf(node, 'function_name') === '~~') return like(known, node)
+      return textOf(node, 'function_name') === '!~~' ? not(like(known, node)) : undefined
     default: {
-      const column = columnOf(table, node)
+      const column = known.find(node)
       return column?.type.type === 'BOOLEAN' ? { compare: '=', column: column.name, with: { type: 'BOOLEAN', value: 'true' } } : undefined
     }
   }
@@ -241,7 +236,7 @@ export const filtersOn = (
   const conditions = conjuncts(nodeOf(select, 'where_clause'))
   // DuckDB takes the sample of USING SAMPLE before WHERE.
   if (!from || !isEmpty(select, 'sample') || !reachesWhere(from, ref)) return { filters: [], isAll: conditions.length === 0 }
-  const table = { alias: aliasOf(ref), columns, isAlone, times }
-  const filters = conditions.flatMap((condition) => filterOf(table, condition) ?? [])
+  const known = { find: columnsOf(aliasOf(ref), columns, isAlone), times }
+  const filters = conditions.flatMap((condition) => filterOf(known, condition) ?? [])
   return { filters, isAll: filters.length === conditions.length }
 }

@@ -24,6 +24,7 @@ import { aliasOf } from '../session/describe.js'
 import type { Reader } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { groupedIn, type Grouping } from './aggregates.js'
+import { columnsOf } from './find-column.js'
 import { filtersOn } from './filters.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { rowsWanted } from './limits-of-query.js'
@@ -100,7 +101,9 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined
   const where = filters.length > 0 && { filters }
   const isAll = narrowed.isAll && filters.length === asked.length && filters.every((filter) => keepsSame(filter, columns, dialect))
   const isGroupable = isAll && !keepsRows && isAlone(select, ref)
-  const grouped = isGroupable ? (groupedIn(select, aliasOf(ref), columns) ?? (read?.isAll ? groupedByReader(use) : undefined)) : undefined
+  const grouped = isGroupable
+    ? (groupedIn(select, columnsOf(aliasOf(ref), columns)) ?? (read?.isAll ? groupedByReader(use) : undefined))
+    : undefined
   if (grouped) {
     const scan = { ...place, columns: grouped.groups, aggregates: grouped.aggregates, ...where }
     if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
@@ -117,7 +120,7 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined
 const constantsMax = 500
 
 /** The filters, in their order, whose constants a statement may have. */
-const shortEnough = (filters: readonly Filter[]): Filter[] => {
+export const shortEnough = (filters: readonly Filter[]): Filter[] => {
   let left = constantsMax
   return filters.filter((filter) => {
     const count = constantsIn(filter)
@@ -159,7 +162,7 @@ const narrowedByReader = ({ select, reader, shown, times }: KnownUse, ref: AstNo
 
 /** The groups and aggregates that the reader of a query's rows needs. `apply` makes the query show them under the names of its columns. */
 const groupedByReader = ({ select, reader, shown, readerTakesGroups }: KnownUse): Grouping | undefined => {
-  const grouped = reader && shown && readerTakesGroups ? groupedIn(reader.select, aliasOf(reader.ref), shown.columns) : undefined
+  const grouped = reader && shown && readerTakesGroups ? groupedIn(reader.select, columnsOf(aliasOf(reader.ref), shown.columns)) : undefined
   if (!grouped || !shown) return undefined
   const { groups, aggregates } = grouped
   const source = (name: string) => shown.sources.get(foldName(name)) ?? name
@@ -196,19 +199,17 @@ const reading = async (session: Session, table: string, state: string): Promise<
 const mustBind = ({ isPlanned, names, natives, last }: Session): boolean => !isPlanned && names === 'unbound' && !last && natives.size === 0
 
 /**
- * Fetches the part of a connected table that a query needs: the used columns, and the rows that pass its WHERE. A query that is only
- * planned fetches no rows.
- * @throws UnboundNames
+ * Fetches the rows of a scan of these columns. A query that is only planned fetches no rows.
+ *
+ * @example (await fetchScan(session, found.connection, { table: 'homes', columns: ['id'] }, columns)).state // 'sent SELECT "id" FROM "homes"'
+ * @throws Problem of the connection
  */
-export const fetchTable = async (session: Session, found: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
-  const { stream, engine } = found.connection
-  const columns = await session.answers.columnsOf(stream, found.table, found.schema)
-  const unbound = use && mustBind(session) ? misnamed(use.select, ref, columns) : undefined
-  if (unbound && unbound.size > 0) throw new UnboundNames(unbound)
-  const known = session.knowsAll || !use ? undefined : await knownUse(session, use, ref, columns)
-  const { scan, apply } = wantedOf(found, ref, known, columns)
-  session.answers.isNarrowed ||= scan.columns.length < columns.length
-  apply?.()
+export const fetchScan = async (
+  session: Session,
+  { stream, engine }: ConnectedTable['connection'],
+  scan: Scan,
+  columns: readonly TableColumn[],
+): Promise<FetchedRows> => {
   if (session.isPlanned) {
     const { sql, types } = printScan(scan, columns, dialectOf(engine))
     const names = [...scan.columns, ...(scan.aggregates ?? []).map(({ as }) => as)]
@@ -217,6 +218,22 @@ export const fetchTable = async (session: Session, found: ConnectedTable, ref: A
   }
   const { table, sent } = await session.answers.fetch(stream, { scan }, false)
   return reading(session, table, `sent ${sent}`)
+}
+
+/**
+ * Fetches the part of a connected table that a query needs: the used columns, and the rows that pass its WHERE.
+ *
+ * @throws UnboundNames
+ */
+export const fetchTable = async (session: Session, found: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
+  const columns = await session.answers.columnsOf(found.connection.stream, found.table, found.schema)
+  const unbound = use && mustBind(session) ? misnamed(use.select, ref, columns) : undefined
+  if (unbound && unbound.size > 0) throw new UnboundNames(unbound)
+  const known = session.knowsAll || !use ? undefined : await knownUse(session, use, ref, columns)
+  const { scan, apply } = wantedOf(found, ref, known, columns)
+  session.answers.isNarrowed ||= scan.columns.length < columns.length
+  apply?.()
+  return fetchScan(session, found.connection, scan, columns)
 }
 
 /** A query for the highest value of a column there, or for all its values if the column has another order in that database. */

@@ -3,6 +3,7 @@ import { MissingKnowledge } from '../session/missing-knowledge.js'
 import { agentColumns, agentsNeedQuestions, type AgentUse } from '../agents/agent-answers.js'
 import type { AstNode } from '../ast/json.js'
 import { become, listOf, placeOf, subqueryRef, textOf } from '../ast/nodes.js'
+import { planJoin } from '../connected-tables/plan-join.js'
 import { fetchNative, fetchTable, type FetchedRows, type Use } from '../connected-tables/plan-scan.js'
 import { fetchChunks, type ValuesOfSubquery } from '../knowledge/found-chunks.js'
 import type { ModelUse } from '../models/references.js'
@@ -65,7 +66,8 @@ export const placeNatives = async (session: Session, { natives }: DeferredRefere
 
 /**
  * Replaces names with rows of connected tables and with chunks of knowledge bases. It fetches the rows that a query uses and searches for,
- * or all rows if the use is unknown. `valuesOf` runs a query in its WHERE.
+ * or all rows if the use is unknown. If the database can join the tables and compute the groups, it fetches the groups. `valuesOf` runs a
+ * query in its WHERE.
  */
 export const placeRows = async (
   session: Session,
@@ -73,7 +75,14 @@ export const placeRows = async (
   use?: Use,
   where?: { select: AstNode; valuesOf: ValuesOfSubquery },
 ): Promise<void> => {
-  for (const { ref, found } of connected)
+  const join = use && (await planJoin(session, connected, use))
+  if (join)
+    try {
+      await putRows(session, join.from, join.name, 'ledger_joined', join.fetch())
+    } catch (error) {
+      throw placed(error, join.from)
+    }
+  for (const { ref, found } of join ? [] : connected)
     try {
       await putRows(session, ref, `${found.connection.name}.${found.table}`, found.table, fetchTable(session, found, ref, use))
     } catch (error) {
