@@ -31,6 +31,7 @@ export const callLimits = {
   connectionStatementTimeoutMs: 1_800_000,
   connectionMaxRows: 10_000_000,
   connectionMaxBytes: 4 * 1024 * 1024 * 1024,
+  connectionAppendMaxBytes: 16 * 1024 * 1024,
   connectionReadMaxBytes: 64 * 1024 * 1024,
   connectionsReadMaxBytes: 128 * 1024 * 1024,
   connectionPoolMaxConnections: 4,

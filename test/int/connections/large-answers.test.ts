@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { encodeVectors, Vector } from '../../../src/connections/batch/vector.js'
+import { encodeBatch, encodeColumns, encodeEnd } from '../../../src/connections/contract/frames.js'
+import { plain } from '../../../src/connections/contract/types.js'
+import { readIntoTable } from '../../support/connections/answers.js'
+
+const mebibyte = 1024 * 1024
+const batches = 256
+const rowsOfBatch = 64
+/** What this process may take more while it reads; the rows have more than twice as many bytes. */
+const memoryMaxBytes = 400 * mebibyte
+
+let directory: string
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'large-answers-'))
+})
+afterAll(() => {
+  rmSync(directory, { recursive: true, force: true })
+})
+
+/** A batch of texts of 64 KiB. */
+const wideRows = (): Buffer => {
+  const vector = new Vector(plain('VARCHAR'))
+  for (let row = 0; row < rowsOfBatch; row++) vector.setText(row, 'x'.repeat(64 * 1024))
+  return encodeVectors([vector], rowsOfBatch)
+}
+
+/** Sends the answer to whoever presents a ticket, at the pace of the reader. */
+const answerTo = async (socket: Socket): Promise<void> => {
+  const batch = wideRows()
+  await once(socket, 'data')
+  socket.write(encodeColumns([{ name: 'note', type: plain('VARCHAR') }], 'SELECT note FROM notes'))
+  for (let i = 0; i < batches; i++) for (const piece of encodeBatch(batch)) if (!socket.write(piece)) await once(socket, 'drain')
+  socket.end(encodeEnd({ rows: batches * rowsOfBatch, bytes: batches * batch.length }))
+}
+
+test('rows that are wide but few wait in bounded memory until their table has them', async () => {
+  const socket = join(directory, 'answers')
+  const server = createServer((reader) => void answerTo(reader)).listen(socket)
+  const instance = await DuckDBInstance.create(':memory:', { memory_limit: '100MB', temp_directory: join(directory, 'spill') })
+  const db = await instance.connect()
+  const before = process.memoryUsage.rss()
+  let peak = before
+  const look = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5)
+  try {
+    await readIntoTable(db, { socket, ticket: 'ticket' }, 'notes')
+    const found = await db.runAndReadAll('SELECT count(*) FROM notes')
+    expect(found.getRowsJson()).toEqual([[String(batches * rowsOfBatch)]])
+  } finally {
+    clearInterval(look)
+    db.closeSync()
+    instance.closeSync()
+    server.close()
+  }
+  expect(peak - before).toBeLessThan(memoryMaxBytes)
+})
