@@ -18,10 +18,12 @@ export const putMicros = (vector: Vector, row: number, value: number | bigint): 
 }
 
 const outside = () => new ValueError('a number is larger than its type')
+const noInteger = () => new ValueError('a value is not a whole number')
 
 const integer = (text: string, least: number, most: number): number => {
   const value = Number(text)
-  if (!Number.isInteger(value) || value < least || value > most || text === '') throw outside()
+  if (!Number.isInteger(value) || text === '') throw noInteger()
+  if (value < least || value > most) throw outside()
   return value
 }
 
@@ -43,7 +45,7 @@ export const putUinteger = (vector: Vector, row: number, text: string): void =>
   void vector.data.writeUInt32LE(integer(text, 0, 0xffff_ffff), row * 4)
 
 const whole = (text: string): bigint => {
-  if (!/^[+-]?\d+$/.test(text)) throw new ValueError('a value is not a whole number')
+  if (!/^[+-]?\d+$/.test(text)) throw noInteger()
   return BigInt(text)
 }
 

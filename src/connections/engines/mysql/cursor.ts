@@ -1,7 +1,7 @@
 import type { Connection as Client } from 'mysql2'
 import type { Socket } from 'node:net'
 import { limits } from '../../../basics/limits.js'
-import { sendsTooMuch } from '../contract/explain.js'
+import { notUnderstood, sendsTooMuch } from '../contract/explain.js'
 import type { Field } from './types.js'
 
 /** A step ends early where its rows are long. */
@@ -14,8 +14,11 @@ const answersMax = 1_000
 
 export type ByteRow = readonly (Buffer | null)[]
 
-/** The part of the driver that gets each packet of a statement. */
-type Command = { execute: (packet: unknown, connection: unknown) => boolean }
+/** A packet of the driver: how far it was read, and where it ends. */
+type Packet = { offset: number; end: number }
+
+/** The part of the driver that gets each packet of a statement; at its start none. */
+type Command = { execute: (packet: Packet | undefined, connection: unknown) => boolean }
 
 /** Ends a connection at once; its `destroy` would wait for pending data. */
 const lose = (client: Client): void => void (Reflect.get(client, 'stream') as Socket).destroy()
@@ -29,6 +32,7 @@ export class Reader {
   #failure: { reason: Error } | undefined
   #waiting: { most: number; resolve: () => void } | undefined
   #packetsLeft = packetsMax
+  #rowsRead = 0
   #answers = 0
   readonly #ended: Promise<void>
 
@@ -48,7 +52,7 @@ export class Reader {
       // The driver reports the loss of a connection to the connection object, and not to its statement.
       client.on('error', end)
       const query = client.query({ sql, rowsAsArray: true, typeCast: false })
-      this.#countPackets(query as unknown as Command)
+      this.#checkPackets(query as unknown as Command)
       query.on('fields', (fields: unknown) => {
         if (++this.#answers > answersMax) this.#flood(`more than ${answersMax} answers to one statement`)
         // A procedure has several answers; the first is the answer.
@@ -56,7 +60,10 @@ export class Reader {
         isFirst = false
       })
       query.on('result', (row: unknown, index: unknown) => {
-        if (Array.isArray(row)) this.#packetsLeft = packetsMax
+        if (Array.isArray(row)) {
+          this.#packetsLeft = packetsMax
+          this.#rowsRead += 1
+        }
         if (Array.isArray(row) && (index === 0 || index === undefined)) this.#take(row as ByteRow)
       })
       query.on('error', end)
@@ -85,19 +92,30 @@ export class Reader {
     await this.#ended
   }
 
-  /** Ignores all packets after too many packets that are not rows. */
-  #countPackets(command: Command): void {
+  /**
+   * Ignores all packets after too many packets that are not rows, and after a row that does not end with its packet: the driver reads values
+   * from the bytes behind it, or leaves a part of them.
+   */
+  #checkPackets(command: Command): void {
     const execute = command.execute.bind(command)
     command.execute = (packet, connection) => {
       this.#packetsLeft -= 1
       if (this.#packetsLeft === 0) this.#flood(`${packetsMax} packets that are not rows`)
-      return this.#packetsLeft > 0 && execute(packet, connection)
+      if (this.#packetsLeft <= 0 || this.#failure) return false
+      const before = this.#rowsRead
+      const isOver = execute(packet, connection)
+      if (packet && this.#rowsRead > before && packet.offset !== packet.end) this.#lose(notUnderstood())
+      return isOver
     }
   }
 
-  /** The end of the connection wakes the callers that wait. */
   #flood(what: string): void {
-    this.#failure ??= { reason: sendsTooMuch(what) }
+    this.#lose(sendsTooMuch(what))
+  }
+
+  /** The end of the connection wakes the callers that wait. */
+  #lose(reason: Error): void {
+    this.#failure ??= { reason }
     lose(this.client)
   }
 
