@@ -19,7 +19,8 @@ export const packet = (number: number, ...parts: readonly (Buffer | string)[]): 
 
 const short = (value: number): Buffer => Buffer.from([value & 0xff, (value >> 8) & 0xff])
 
-const greeting = (isSecured: boolean): Buffer => {
+/** The first packet of a server, which offers TLS or does not. */
+export const greeting = (isSecured: boolean): Buffer => {
   const flags = speaks | (isSecured ? speaksTls : 0)
   const salt = ['12345678\0', '123456789012\0'] as const
   return packet(
@@ -30,7 +31,10 @@ const greeting = (isSecured: boolean): Buffer => {
 }
 
 const ok = (number: number): Buffer => packet(number, '\0\0\0', short(2), short(0))
-const refusal = (number: number): Buffer => packet(number, '\xff', short(1045), '#28000', 'Access denied for everybody')
+
+/** The refusal of a login, as the answer to it or instead of a greeting. */
+export const refusal = (number: number, code = 1045, says = '#28000Access denied for everybody'): Buffer =>
+  packet(number, '\xff', short(code), says)
 
 /** Reads the packets of one socket, in order. */
 const hear = (socket: Socket, onPacket: (number: number, body: Buffer) => void): void => {
@@ -61,9 +65,9 @@ export const securedMysql = ({ key, cert }: Certificate): Promise<Listening> =>
     })
   })
 
-/** A text column with the name x. */
-export const column = (number: number): Buffer =>
-  packet(number, '\x03def\0\0\0\x01x\x01x\x0c', short(45), Buffer.from([0xff, 0xff, 0, 0, 253]), short(0), '\0', short(0))
+/** A column with the name x, of texts or of the type with a number. */
+export const column = (number: number, type = 253): Buffer =>
+  packet(number, '\x03def\0\0\0\x01x\x01x\x0c', short(45), Buffer.from([0xff, 0xff, 0, 0, type]), short(0), '\0', short(0))
 
 /** The end of the columns, or of the rows. */
 export const endOfAnswer = (number: number): Buffer => packet(number, '\xfe', short(0), short(2))
