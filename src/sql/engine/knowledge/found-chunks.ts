@@ -152,12 +152,7 @@ const takeSubqueries = async ({ isPlanned }: Session, terms: SearchTerms, values
 export const fetchChunks = async (
   session: Session,
   base: KnowledgeTable,
-  {
-    ref,
-    select,
-    position,
-    valuesOf,
-  }: { ref: AstNode; select: AstNode | undefined; position: number; valuesOf?: ValuesOfSubquery | undefined },
+  { ref, position, select, valuesOf }: { ref: AstNode; position: number; select?: AstNode; valuesOf?: ValuesOfSubquery },
 ): Promise<FetchedRows> => {
   const { answers, quoted } = session
   const columns = shownColumns(await answers.factsOf(base.stream, session.isPlanned), base)

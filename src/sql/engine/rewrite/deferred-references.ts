@@ -1,5 +1,4 @@
 import { foldName } from '../../../../events/common.js'
-import { MissingKnowledge } from '../session/missing-knowledge.js'
 import { agentColumns, agentsNeedQuestions, type AgentUse } from '../agents/agent-answers.js'
 import type { AstNode } from '../ast/json.js'
 import { become, listOf, placeOf, subqueryRef, textOf } from '../ast/nodes.js'
@@ -45,23 +44,28 @@ export const putQuery = (ref: AstNode, query: AstNode, called: string): void => 
   become(ref, { ...subqueryRef(query, alias, listOf(ref, 'column_name_alias'), ref['sample'] ?? null), ...placeOf(ref) })
 }
 
-/** Replaces a name with rows that were fetched. The rows are only valid now, so the rewritten text is not kept. */
+/**
+ * Replaces a name with rows that were fetched. The rows are only valid now, so the rewritten text is not kept.
+ *
+ * @throws the error of the fetch, with the place of the name in the statement
+ */
 const putRows = async (session: Session, ref: AstNode, name: string, called: string, fetched: Promise<FetchedRows>): Promise<void> => {
   session.keep = false
-  const { query, state } = await fetched
-  session.reads.push({ name, query, state })
-  putQuery(ref, query, called)
+  try {
+    const { query, state } = await fetched
+    session.reads.push({ name, query, state })
+    putQuery(ref, query, called)
+  } catch (error) {
+    throw placed(error, ref)
+  }
 }
 
 /** Puts the answers to statements in the languages of connected databases in their places. */
 export const placeNatives = async (session: Session, { natives }: DeferredReferences, use?: Use): Promise<void> => {
-  for (const { ref, native } of natives)
-    try {
-      const { name } = native.connection
-      await putRows(session, ref, name, name, fetchNative(session, native, ref, use))
-    } catch (error) {
-      throw placed(error, ref)
-    }
+  for (const { ref, native } of natives) {
+    const { name } = native.connection
+    await putRows(session, ref, name, name, fetchNative(session, native, ref, use))
+  }
 }
 
 /**
@@ -76,30 +80,12 @@ export const placeRows = async (
   where?: { select: AstNode; valuesOf: ValuesOfSubquery },
 ): Promise<void> => {
   const join = use && (await planJoin(session, connected, use))
-  if (join)
-    try {
-      await putRows(session, join.from, join.name, 'ledger_joined', join.fetch())
-    } catch (error) {
-      throw placed(error, join.from)
-    }
-  for (const { ref, found } of join ? [] : connected)
-    try {
+  if (join) await putRows(session, join.from, join.name, 'ledger_joined', join.fetch())
+  else
+    for (const { ref, found } of connected)
       await putRows(session, ref, `${found.connection.name}.${found.table}`, found.table, fetchTable(session, found, ref, use))
-    } catch (error) {
-      throw placed(error, ref)
-    }
   for (const { ref, base, label, position } of knowledge)
-    try {
-      await putRows(
-        session,
-        ref,
-        label,
-        base.name,
-        fetchChunks(session, base, { ref, select: where?.select, position, valuesOf: where?.valuesOf }),
-      )
-    } catch (error) {
-      throw error instanceof MissingKnowledge ? error : placed(error, ref)
-    }
+    await putRows(session, ref, label, base.name, fetchChunks(session, base, { ...where, ref, position }))
 }
 
 /** Places the rows of tables outside of a SELECT's own FROM. Agents have no rows there. */
