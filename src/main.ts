@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
 import { SqlProcess } from './sql-process/supervisor.js'
-import { opened } from './basics/undo.js'
+import { opened, undoTogether, type Step } from './basics/undo.js'
 import { egressFetch } from './egress/fetch.js'
 import { egressOf } from './egress/settings.js'
 import type { Head, Log } from './log/contract/log.js'
@@ -53,7 +53,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const storage = await openStorage({ config, logger, metrics })
     undo(storage.stop)
     const { log } = storage
-    const connected = openConnections({ config, logger, storage })
+    const connected = await openConnections({ config, logger, storage })
     undo(connected.stop)
     const languageModels = openLanguageModels({ config, storage })
     const spendingOfProject = spendingOfProjects(storage.log, config.projectTokensPerDay)
@@ -87,20 +87,21 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
       askQuestions: (asked, statement) => agents.inSql.answer(asked, statement),
     })
     undo(sql.stop)
+    // Requests, answers and runs of jobs end at the same time, each within the time limit of a stop.
+    const atOnce: Step[] = []
+    undo(() => undoTogether(atOnce))
     const agents: AgentParts = await openAgents({
       ...{ config, languageModels, knowledge, metrics, storage, connected, sqlProcess, models, sql, spendingOfProject },
     })
-    undo(agents.stop)
+    atOnce.push(agents.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, sqlProcess, knowledge, sql: sql.sql })
-    undo(housekeeping.stop)
+    atOnce.push(housekeeping.stop)
     const evaluations: AgentEvaluations = agents.evaluations((origin, work) => housekeeping.erasures.beside(origin, work))
     const chatbots = await openChatbots({ logger, storage, ask: agents.agents.ask, fetch: egressFetch(egress) })
-    undo(chatbots.stop)
+    atOnce.push(chatbots.stop)
     const parts = { connected, knowledge, sqlProcess, models, sql, agents, housekeeping, chatbots }
     const http = await openHttp({ config, logger, version, metrics, storage, ...parts })
-    // Requests, answers and runs of jobs end concurrently, each within the time limit of a stop. A part ends once: a second stop waits for
-    // the same end. The separate `undo` of agents and housekeeping is for a start that fails before this line.
-    undo(() => Promise.all([http.stop(), chatbots.conversations.stop(), agents.stop(), housekeeping.stop()]))
+    atOnce.push(http.stop)
     knowledge.begin()
     // Background work: trainings, jobs, erasures and answers of chatbots.
     await models.trainings.resume()

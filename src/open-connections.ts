@@ -1,19 +1,23 @@
 import type { Logger } from 'pino'
+import { opened } from './basics/undo.js'
 import { Connections } from './connections/connections.js'
 import type { Storage } from './open-storage.js'
 import { isLoopback, type Config } from './setup/config.js'
 import { ConnectedDatabases } from './sql/facade/connected-databases.js'
 
 /** The connected databases, and the processes that query them. */
-export type ConnectedParts = ReturnType<typeof openConnections>
+export type ConnectedParts = Awaited<ReturnType<typeof openConnections>>
 
 /** Opens the connected databases; each connection is made at its first use. `stop` waits until all queries are recorded. */
-export const openConnections = ({ config, logger, storage }: { config: Config; logger: Logger; storage: Storage }) => {
-  const connections = new Connections({ egressAllow: config.egressAllow, loopback: isLoopback(config.host), files: config.connectionFiles })
-  const databases = new ConnectedDatabases({ ledger: storage.ledger, connections, recordsAll: config.recordsAllQueries, logger })
-  const stop = async () => {
-    connections.stop()
-    await databases.recorded()
-  }
-  return { databases, stop }
-}
+export const openConnections = ({ config, logger, storage }: { config: Config; logger: Logger; storage: Storage }) =>
+  opened((undo) => {
+    const connections = new Connections({
+      egressAllow: config.egressAllow,
+      loopback: isLoopback(config.host),
+      files: config.connectionFiles,
+    })
+    const databases = new ConnectedDatabases({ ledger: storage.ledger, connections, recordsAll: config.recordsAllQueries, logger })
+    undo(() => databases.recorded())
+    undo(() => connections.stop())
+    return { databases }
+  })

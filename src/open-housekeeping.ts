@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { SqlProcess } from './sql-process/supervisor.js'
 import { Exporter } from './archive/exporter.js'
-import { opened } from './basics/undo.js'
+import { opened, undoTogether } from './basics/undo.js'
 import { Erasures, type RetentionKind } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
@@ -38,8 +38,8 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
       onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),
     })
     undo(() => rotation.stop())
-    // Runs of jobs and erasures end concurrently, each within the time limit of a stop.
-    undo(() => Promise.all([jobs.stop(), erasures.stop()]))
+    // Runs of jobs and erasures end at the same time, each within the time limit of a stop.
+    undo(() => undoTogether([() => jobs.stop(), () => erasures.stop()]))
     const { dataDirectory, headKey, exports } = config
     const exporter = exports && new Exporter({ ...exports, dataDirectory, headKey, log, logger })
     // If other nodes erased data meanwhile, this node serves only after its files have none of that data.

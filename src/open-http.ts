@@ -20,11 +20,9 @@ export const openHttp = (parts: Omit<Parts, 'instance' | 'feed' | 'streams'>) =>
     const app = appOf({ ...parts, instance, feed, streams })
     const server = createHttpServer(app, { ...limits, isProxy: (address) => isTrustedProxy(app, address) })
     const address = await listen(server, config, logger)
-    undo(() => {
-      // Streams are stopped first, because the server waits for all its answers.
-      streams.stop()
-      return stopListening(server)
-    })
+    undo(() => stopListening(server))
+    // Streams are stopped first, because the server waits for all its answers.
+    undo(() => streams.stop())
     await storage.nodes?.serveAt(networkAddressOf(address))
     try {
       undo(noteServerAddress(storage.paths, { url: localAddressOf(address), instance }))

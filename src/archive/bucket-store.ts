@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { inOwnDirectory } from '../basics/disk.js'
+import { undoAll } from '../basics/undo.js'
 import type { S3Address } from '../files/shared/s3-address.js'
 import { S3Client } from '../files/shared/s3-client.js'
 import { ConfigError } from '../setup/config.js'
@@ -96,8 +97,8 @@ export class BucketStore implements ArchiveStore {
   }
 
   async close(): Promise<void> {
-    if (this.#work !== undefined) await rm(this.#work, { recursive: true, force: true })
-    await this.#client.close()
+    const work = this.#work
+    await undoAll([() => this.#client.close(), () => work && rm(work, { recursive: true, force: true })])
   }
 
   /** If a bucket cannot be reached, nothing is known about its files. @throws ConfigError */

@@ -1,4 +1,11 @@
+/** Closes a part that was opened. */
+export type Step = () => unknown
+
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const throwAll = (errors: readonly unknown[]): void => {
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps failed: ${errors.map(messageOf).join('; ')}`)
+}
 
 /**
  * Runs the steps in reverse order. Each of them runs, even if others fail.
@@ -6,7 +13,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
  * @example await undoAll([() => log.close(), () => sqlProcess.stop()])
  * @throws AggregateError with the errors of all steps that failed
  */
-export const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> => {
+export const undoAll = async (steps: readonly Step[]): Promise<void> => {
   const errors: unknown[] = []
   for (const step of steps.toReversed())
     try {
@@ -14,7 +21,18 @@ export const undoAll = async (steps: readonly (() => unknown)[]): Promise<void> 
     } catch (error) {
       errors.push(error)
     }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps failed: ${errors.map(messageOf).join('; ')}`)
+  throwAll(errors)
+}
+
+/**
+ * Runs the steps at the same time, and waits for the end of each, even if others fail.
+ *
+ * @example undo(() => undoTogether([() => jobs.stop(), () => erasures.stop()]))
+ * @throws AggregateError with the errors of all steps that failed
+ */
+export const undoTogether = async (steps: readonly Step[]): Promise<void> => {
+  const ends = await Promise.allSettled(steps.map(async (step) => step()))
+  throwAll(ends.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : [])))
 }
 
 /** Parts that were opened together, and the function that closes them. */
@@ -26,8 +44,8 @@ export type OpenParts<T> = T & { stop: () => Promise<void> }
  *
  * @example const { log, stop } = await opened((undo) => { const log = open(); undo(() => log.close()); return { log } })
  */
-export const opened = async <T extends object>(open: (undo: (step: () => unknown) => void) => Promise<T> | T): Promise<OpenParts<T>> => {
-  const steps: (() => unknown)[] = []
+export const opened = async <T extends object>(open: (undo: (step: Step) => void) => Promise<T> | T): Promise<OpenParts<T>> => {
+  const steps: Step[] = []
   try {
     const parts = await open((step) => void steps.push(step))
     let stopping: Promise<void> | undefined

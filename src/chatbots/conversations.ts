@@ -67,7 +67,6 @@ export class Conversations {
   readonly #elsewhere = new Set<StreamId>()
   #reaction: Processing | undefined
   #resumed: Promise<void> = Promise.resolve()
-  #stopped: Promise<void> | undefined
 
   constructor(private readonly options: Options) {
     const { bounds = { max: limits.chatbotsMaxAnswers, perGroupMax: limits.chatbotMaxAnswers } } = options
@@ -102,21 +101,17 @@ export class Conversations {
    * Stops answering. Running answers of agents are given up, and their messages wait for the next start. It waits for answers on their way
    * to a chat service, as long as a stop may take.
    */
-  stop(withinMs: number = limits.stopTimeoutMs - 2_000): Promise<void> {
-    return (this.#stopped ??= this.#stop(withinMs))
-  }
-
-  /** Aborts when it stops answering. */
-  get stopping(): AbortSignal {
-    return this.#stopping.signal
-  }
-
-  async #stop(withinMs: number): Promise<void> {
+  async stop(withinMs: number = limits.stopTimeoutMs - 2_000): Promise<void> {
     this.#stopping.abort()
     for (const timer of this.#timers.values()) clearTimeout(timer)
     const patience = setTimeout(() => this.#patience.abort(), withinMs)
     await Promise.all([this.#reaction?.stop(), this.#resumed, this.#turns.stop()])
     clearTimeout(patience)
+  }
+
+  /** Aborts when it stops answering. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
   }
 
   /** Refuses messages while too many conversations wait. @throws Problem 503 */

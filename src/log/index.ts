@@ -5,7 +5,7 @@
  * processors that follow the log. docs/use/embedding.md has examples. Its layer is above the log's other folders and below commands.
  */
 import type { Event } from '@event-driven-io/emmett'
-import { undoAll } from '../basics/undo.js'
+import { opened } from '../basics/undo.js'
 import { lockDataDirectory, prepareDataDirectory } from '../setup/data-directory.js'
 import { masterKeys } from '../vault/key-files.js'
 import { Vault } from '../vault/vault.js'
@@ -63,21 +63,18 @@ type OpenOptions = Writer & { masterKeys?: readonly Buffer[] }
  * @throws ConfigError when another process has the directory, or it cannot be used
  */
 export const openLog = async (dataDirectory: string, options: OpenOptions): Promise<EmmettLog & { close: () => Promise<void> }> => {
-  const paths = prepareDataDirectory(dataDirectory)
-  const undo: (() => unknown)[] = [lockDataDirectory(paths)]
-  try {
+  const { stop, ...open } = await opened((undo) => {
+    const paths = prepareDataDirectory(dataDirectory)
+    undo(lockDataDirectory(paths))
     const log = new SqliteLog({ file: paths.log, vault: new Vault(...masterKeys(paths, options.masterKeys)) })
-    undo.push(() => log.close())
-    const open = emmettLog(log, options)
-    const followed: <E extends Event>(processor: Processor<E>) => Processing = (processor) => {
-      const processing = open.process(processor)
-      undo.push(() => processing.stop())
+    undo(() => log.close())
+    const read = emmettLog(log, options)
+    const process: EmmettLog['process'] = (processor) => {
+      const processing = read.process(processor)
+      undo(() => processing.stop())
       return processing
     }
-    let closing: Promise<void> | undefined
-    return { ...open, process: followed, close: () => (closing ??= undoAll(undo)) }
-  } catch (error) {
-    await undoAll(undo)
-    throw error
-  }
+    return { ...read, process }
+  })
+  return { ...open, close: stop }
 }

@@ -1,5 +1,5 @@
 import { limits } from '../../basics/limits.js'
-import { undoAll } from '../../basics/undo.js'
+import { opened } from '../../basics/undo.js'
 import { BlobCache } from './blob-cache.js'
 import { openBlobTables } from './blob-tables.js'
 import { Links } from './links.js'
@@ -30,20 +30,18 @@ export const openSharedStore = async (
   { url, s3 }: SharedPlace,
   { folder, maxBytes = limits.blobCacheMaxBytes }: CacheFolder,
 ): Promise<SharedStore> => {
-  const links = new Links(url)
-  const undo: (() => unknown)[] = [() => links.close()]
-  try {
+  const { stop, ...store } = await opened(async (undo) => {
+    const links = new Links(url)
+    undo(() => links.close())
     await openBlobTables(links)
     const inBucket = s3 && (await S3Objects.open(s3))
-    undo.push(() => inBucket?.close())
+    undo(() => inBucket?.close())
     const cache = await BlobCache.open(folder, maxBytes)
     const register = new Register(links)
     const inPostgres = new PostgresObjects(links)
     // Bytes that were stored before there was a bucket stay where they are.
     const blobs = new SharedBlobs({ register, cache, places: inBucket ? [inBucket, inPostgres] : [inPostgres] })
-    return { ...{ blobs, register, cache, links }, close: () => undoAll(undo) }
-  } catch (error) {
-    await undoAll(undo)
-    throw error
-  }
+    return { blobs, register, cache, links }
+  })
+  return { ...store, close: stop }
 }

@@ -1,4 +1,5 @@
 import { limits } from '../../basics/limits.js'
+import { undoTogether } from '../../basics/undo.js'
 import type { Delta, NewPlace, Place, Rows } from './postgres/rows.js'
 import type { ServerClock } from './server-clock.js'
 import { Link, UnreachableError, UnreplicatedError, type SharedLogSession } from './postgres/shared-log-session.js'
@@ -227,6 +228,6 @@ export class Sequencer {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#writing.close(), this.#following.close()])
+    await undoTogether([() => this.#writing.close(), () => this.#following.close()])
   }
 }

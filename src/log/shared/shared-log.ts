@@ -5,7 +5,7 @@
 
 import { v4 as uuidv4 } from 'uuid'
 import type { Refusal } from '../../basics/opened-file.js'
-import { undoAll } from '../../basics/undo.js'
+import { opened } from '../../basics/undo.js'
 import { ConfigError } from '../../setup/config.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch } from '../contract/log.js'
@@ -45,8 +45,9 @@ type Parts = {
   clock: ServerClock
   nodes: Nodes
   link: Link
+  leases: SharedLeases
   talk: Talk
-  undo: (() => unknown)[]
+  stop: () => Promise<void>
 }
 
 const replaced: Refusal = {
@@ -104,43 +105,41 @@ export class SharedLog extends FileLog {
   /** The agreements of this node with the others. */
   readonly peers: Peers & { leases: SharedLeases }
   readonly #queue: SharedWriteQueue
-  readonly #undo: (() => unknown)[]
   readonly #clock: ServerClock
-  #closing: Promise<void> | undefined
+  readonly #stop: () => Promise<void>
 
-  private constructor({ id, queue, vault, clock, nodes, link, talk, undo }: Parts) {
+  private constructor({ id, queue, vault, clock, nodes, link, leases, talk, stop }: Parts) {
     super(id, queue, vault)
     this.nodes = nodes
     this.link = link
     this.peers = {
-      leases: new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite: () => queue.refusal === undefined }),
+      leases,
       wipes: new SharedWipes({ way: link, nodes }),
       keys: new SharedKeyHolders({ way: link, nodes }),
       talk,
     }
     this.#queue = queue
     this.#clock = clock
-    this.#undo = undo
+    this.#stop = stop
   }
 
   /** @throws ConfigError when PostgreSQL cannot be reached or has another log, or the file is not a replica of it */
   static async open({ url, file, vault, node = { id: uuidv4(), version: '' }, pragmas, onBatch }: SharedLogOptions): Promise<SharedLog> {
-    const undo: (() => unknown)[] = []
-    try {
+    const parts = await opened(async (undo) => {
       const id = await openId(url, file)
       const clock = new ServerClock()
       const sequencer = new Sequencer(url, clock)
-      undo.push(() => sequencer.close())
+      undo(() => sequencer.close())
       // Times need the clock before the first batch.
       await sequencer.look()
       const replica = new Replica({ file, logId: id, vault, pragmas, now: () => clock.now() })
       const queue = new SharedWriteQueue({ replica, sequencer, onBatch })
-      undo.push(() => queue.close())
+      undo(() => queue.close())
       const link = new Link(url)
-      undo.push(() => link.close())
+      undo(() => link.close())
       const nodes = new Nodes({ link, ...node, run: uuidv4(), place: () => queue.place })
       nodes.onReplaced = () => queue.refuseWrites(replaced)
-      undo.push(() => nodes.stop())
+      undo(() => nodes.stop())
       await nodes.begin()
       sequencer.onNotified = (seq) => queue.hear(seq)
       await queue.start()
@@ -148,12 +147,15 @@ export class SharedLog extends FileLog {
       // Wipes erased data that a crash left. It does not wait for a reader that is in the way.
       await queue.between(truncateWal)
       const follower = new Follower(queue)
-      undo.push(() => follower.stop())
-      return new SharedLog({ id, queue, vault, clock, nodes, link, talk: talkOver(link, sequencer), undo })
-    } catch (error) {
-      await undoAll(undo)
+      undo(() => follower.stop())
+      const mayWrite = () => queue.refusal === undefined
+      const leases = new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite })
+      undo(() => leases.close())
+      return { id, queue, vault, clock, nodes, link, leases, talk: talkOver(link, sequencer) }
+    }).catch((error: unknown) => {
       throw refusalToOpen(error, url)
-    }
+    })
+    return new SharedLog(parts)
   }
 
   /**
@@ -174,6 +176,6 @@ export class SharedLog extends FileLog {
 
   override close(): Promise<void> {
     this.#queue.endIntake()
-    return (this.#closing ??= undoAll([...this.#undo, () => this.peers.leases.close()]))
+    return this.#stop()
   }
 }
