@@ -1,3 +1,4 @@
+import { ConfigError } from '../../setup/config.js'
 import { UsageError } from './usage-error.js'
 
 /** A whole number, at least 1. @throws UsageError */
@@ -11,6 +12,12 @@ export const positive = (name: string, value: string | undefined, fallback: numb
 export const required = (name: string, value: string | undefined): string => {
   if (value === undefined) throw new UsageError(`--${name} is required`)
   return value
+}
+
+/** The last position that a command reads: `until`, or the head of the log. @throws ConfigError when the log ends before it */
+export const endPosition = (until: number | undefined, head: number): number => {
+  if (until !== undefined && until > head) throw new ConfigError(`--until ${until} is not there yet: the log ends at position ${head}`)
+  return until ?? head
 }
 
 /** The base URL of a server, to which paths are appended. @throws UsageError when it is not one */

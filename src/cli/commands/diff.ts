@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ForeignTablesError, MissingKeyError, ProjectionError } from '../../../projections/problem.js'
 import type { TableDifference } from '../../audit/compare-tables.js'
 import { diffTables, type Diff } from '../../audit/compare-logs.js'
+import { inOwnDirectory } from '../../basics/disk.js'
 import { ConfigError } from '../../setup/config.js'
 import { checkDataDirectory, lockDataDirectory, type DataPaths } from '../../setup/data-directory.js'
 import { openLogReader } from '../../log/sqlite/log-reader.js'
@@ -40,12 +41,11 @@ const show = ({ position, head, comparison, stopped }: Diff, out: Output): numbe
 const withTables = async <T>(config: CommandConfig, paths: DataPaths, run: (live: string, temporary: string) => Promise<T>): Promise<T> => {
   const server = await runningServer(config)
   const unlock = server ? () => undefined : lockDataDirectory(paths)
-  mkdirSync(paths.temporary, { recursive: true, mode: 0o700 })
-  const temporary = mkdtempSync(join(paths.temporary, 'diff-'))
   try {
-    return await run(server ? await copyOf(server, temporary) : paths.tablesFile, temporary)
+    return await inOwnDirectory(paths.temporary, 'diff-', async (temporary) =>
+      run(server ? await copyOf(server, temporary) : paths.tablesFile, temporary),
+    )
   } finally {
-    rmSync(temporary, { recursive: true, force: true })
     unlock()
   }
 }

@@ -7,6 +7,7 @@ import { limits } from '../../basics/limits.js'
 import { dataPaths } from '../../setup/data-directory.js'
 import { exportLines, projectCalled, type ExportSource } from '../../log/feed/export.js'
 import { openLogReader, type LogReader } from '../../log/sqlite/log-reader.js'
+import { endPosition } from '../access/values.js'
 
 type Options = {
   /** The project whose events are shown; by default all. */
@@ -35,9 +36,7 @@ export const exportLog = async (config: Config, { project, until, heads }: Optio
   const splits = heads.flatMap(readHeads).map(({ head }) => head.position)
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
-    const head = reader.head()
-    const size = until ?? head
-    if (size > head) throw new ConfigError(`--until ${size} is not there yet: the log ends at position ${head}`)
+    const size = endPosition(until, reader.head())
     const source = sourceOf(reader, config)
     const found = project === undefined ? undefined : await projectCalled(source.read, project, size)
     if (project !== undefined && !found) throw new ConfigError(`no project was called ${project} up to position ${size}`)

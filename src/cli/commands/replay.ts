@@ -7,6 +7,7 @@ import { checkDataDirectory } from '../../setup/data-directory.js'
 import { openLogReader, type LogReader } from '../../log/sqlite/log-reader.js'
 import type { Output } from '../terminal/output.js'
 import { ownMasterKeys } from '../access/own-keys.js'
+import { endPosition } from '../access/values.js'
 
 type Options = { into: string; until: number | undefined }
 
@@ -34,8 +35,7 @@ export const replayInto = async (config: Config, options: Options, out: Output):
   const keys = ownMasterKeys(config, checkDataDirectory(config.dataDirectory))
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
-    const head = reader.head()
-    if (until !== undefined && until > head) throw new ConfigError(`--until ${until} is not there yet: the log ends at position ${head}`)
+    endPosition(until, reader.head())
     const began = performance.now()
     const position = await build(reader, options, out)
     const seconds = (performance.now() - began) / 1000

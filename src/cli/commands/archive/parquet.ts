@@ -9,6 +9,7 @@ import { limits } from '../../../basics/limits.js'
 import { openLogReader } from '../../../log/sqlite/log-reader.js'
 import { ConfigError, type Config, type S3Keys } from '../../../setup/config.js'
 import { dataPaths } from '../../../setup/data-directory.js'
+import { endPosition } from '../../access/values.js'
 import { headFault, readVkey } from '../../access/verifier-key.js'
 import type { Output } from '../../terminal/output.js'
 
@@ -26,9 +27,7 @@ export const exportParquet = async (
     throw new ConfigError(`${place} is the place where the server writes (EXPORT_DIR or EXPORT_URL): name another place`)
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
-    const head = reader.head()
-    const size = until ?? head
-    if (size > head) throw new ConfigError(`--until ${size} is not there yet: the log ends at position ${head}`)
+    const size = endPosition(until, reader.head())
     const signer = findHeadSigner(dataPaths(config.dataDirectory), config.headKey, reader)
     const onProgress = (position: number): void => out.progress(`${position} events`)
     const { written } = await writeArchive({ store, reader, signer, size, onProgress })
