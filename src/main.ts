@@ -1,6 +1,5 @@
 /** Room: the composition: it opens the parts in their order. It imports any room above it. */
 
-import type { Logger } from 'pino'
 import type { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
 import { SqlProcess } from './sql-process/supervisor.js'
 import { opened, undoTogether, type Step } from './basics/undo.js'
@@ -20,6 +19,7 @@ import { openLanguageModels } from './open-language-models.js'
 import { openModels } from './open-models.js'
 import { openSql } from './open-sql.js'
 import { openStorage } from './open-storage.js'
+import type { Logger } from './basics/logger.js'
 import type { Config } from './setup/config.js'
 import { olderLog } from './setup/data-directory.js'
 import { readVersion } from './setup/version.js'

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino'
 import { limits } from './basics/limits.js'
 import { opened } from './basics/undo.js'
 import { removeErasedBlobs } from './erasure/unfinished.js'
@@ -10,6 +9,7 @@ import { removeUnnamedBlobs, watchNamedBlobs } from './files/unnamed-blobs.js'
 import { SingletonTask } from './log/contract/singleton-task.js'
 import type { Leases } from './log/contract/leases.js'
 import type { Log } from './log/contract/log.js'
+import type { Logger } from './basics/logger.js'
 import { ConfigError, type Config } from './setup/config.js'
 import type { DataPaths } from './setup/data-directory.js'
 

@@ -1,10 +1,10 @@
-import type { Logger } from 'pino'
 import type { AskAgent } from './agents/contract/answering.js'
 import { opened } from './basics/undo.js'
 import type { Fetch } from './chatbots/channels/channel.js'
 import { Conversations } from './chatbots/conversations.js'
 import { MessageIntake } from './chatbots/message-intake.js'
 import type { Storage } from './open-storage.js'
+import type { Logger } from './basics/logger.js'
 
 /** The parts that chatbots need for conversations. */
 export type Chatbots = Awaited<ReturnType<typeof openChatbots>>

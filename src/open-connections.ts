@@ -1,7 +1,7 @@
-import type { Logger } from 'pino'
 import { opened } from './basics/undo.js'
 import { Connections } from './connections/connections.js'
 import type { Storage } from './open-storage.js'
+import type { Logger } from './basics/logger.js'
 import { isLoopback, type Config } from './setup/config.js'
 import { ConnectedDatabases } from './sql/facade/connected-databases.js'
 

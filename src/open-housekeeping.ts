@@ -1,4 +1,3 @@
-import type { Logger } from 'pino'
 import type { SqlProcess } from './sql-process/supervisor.js'
 import { Exporter } from './archive/exporter.js'
 import { opened, undoTogether } from './basics/undo.js'
@@ -10,6 +9,7 @@ import { SingletonTask } from './log/contract/singleton-task.js'
 import type { KnowledgeParts } from './open-knowledge.js'
 import type { Storage } from './open-storage.js'
 import { KeyRotation } from './key-rotation/key-rotation.js'
+import type { Logger } from './basics/logger.js'
 import type { Config } from './setup/config.js'
 import type { SqlEngine } from './sql/facade/execute.js'
 

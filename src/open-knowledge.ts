@@ -1,5 +1,4 @@
 import { readdir } from 'node:fs/promises'
-import type { Logger } from 'pino'
 import { streamId, type StreamId } from '../events/common.js'
 import type { Knowledge as KnowledgeOfAgents } from './agents/scope/knowledge.js'
 import { resourcesNamed } from './agents/scope/resources-named.js'
@@ -15,6 +14,7 @@ import { PageReader } from './knowledge/read-pages.js'
 import type { LanguageModels } from './llm/language-models.js'
 import type { SpendingOfProject } from './llm/tokens/daily-token-quotas.js'
 import type { Storage } from './open-storage.js'
+import type { Logger } from './basics/logger.js'
 import type { Config } from './setup/config.js'
 
 /** The knowledge bases, and the process that keeps their indexes. */

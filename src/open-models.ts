@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { Logger } from 'pino'
 import type { SqlProcess } from './sql-process/supervisor.js'
 import { opened } from './basics/undo.js'
 import { ModelStore } from './models/serving/model-store.js'
@@ -9,6 +8,7 @@ import { Trainer } from './models/training/trainer.js'
 import { TrainingService } from './models/training/training-service.js'
 import type { ConnectedParts } from './open-connections.js'
 import type { Storage } from './open-storage.js'
+import type { Logger } from './basics/logger.js'
 import type { Config } from './setup/config.js'
 import { askRows } from './sql/facade/training/training-queries.js'
 

@@ -1,8 +1,8 @@
 /** Room: the history as Parquet files in a folder or a bucket. It imports events, basics, setup, log, files, audit and backup alone. */
 
 import type { ChildProcess } from 'node:child_process'
-import type { Logger } from 'pino'
 import type { Log } from '../log/contract/log.js'
+import type { Logger } from '../basics/logger.js'
 import { startProgram } from '../setup/start-program.js'
 import type { ExportJob, ExportMessage } from './export-process.js'
 import type { S3Keys } from '../setup/config.js'

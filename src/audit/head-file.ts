@@ -1,10 +1,10 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Logger } from 'pino'
 import { sync } from '../basics/disk.js'
 import type { Log } from '../log/contract/log.js'
 import type { Heads } from './heads.js'
 import { compareWithHeads, otherHead } from './compare-heads.js'
+import type { Logger } from '../basics/logger.js'
 
 /** The state of the last head: its position, the time when it reached the disk, and the reason why a later head failed. */
 export type HeadFileStatus = { file: string; position: number | null; written_at: string | null; error: string | null }

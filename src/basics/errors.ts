@@ -1,6 +1,6 @@
 /**
- * Room: parts that every room may need: errors, limits, times, the disk, and the end of long work. It imports events and basics/limits
- * alone.
+ * Room: parts that every room may need: errors, limits, times, the disk, lines of the service's log, and the end of long work. It imports
+ * events and basics/limits alone.
  */
 
 import { limits } from './limits.js'

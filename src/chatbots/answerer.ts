@@ -1,4 +1,3 @@
-import type { Logger } from 'pino'
 import type { StreamId } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
 import type { AgentAnswer, AskAgent } from '../agents/contract/answering.js'
@@ -16,6 +15,7 @@ import { Deliverer, ErasedMeanwhileError, type AddressedMessage, type Deliverabl
 import { readMessage } from './payloads.js'
 import { givenAnswer, transcriptOf, type Transcript } from './transcript.js'
 import type { Watchers } from './watchers.js'
+import type { Logger } from '../basics/logger.js'
 
 export type AnswererOptions = {
   ledger: Ledger

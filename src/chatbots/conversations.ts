@@ -4,7 +4,6 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { streamId, unreachable, type StreamId } from '../../events/common.js'
 import type { ChatbotEvent } from '../../events/chatbot.js'
 import type { ConversationEvent } from '../../events/conversation.js'
@@ -22,6 +21,7 @@ import type { Fetch } from './channels/channel.js'
 import { FairTurns } from '../basics/concurrency/fair-turns.js'
 import { endOf, messageOf } from './message-records.js'
 import { Watchers } from './watchers.js'
+import type { Logger } from '../basics/logger.js'
 
 type Options = {
   ledger: Ledger

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
 import type { Delivery, DeliveryFailure, FailedMessage, Notice } from '../../events/conversation.js'
 import type { AgentAnswer } from '../agents/contract/answering.js'
@@ -16,6 +15,7 @@ import type { Attempt, Channel, Fetch } from './channels/channel.js'
 import { noticeOf } from './notice.js'
 import { bytesOf, messageText, type MessagePayload } from './payloads.js'
 import type { MessageEnd, Watchers } from './watchers.js'
+import type { Logger } from '../basics/logger.js'
 
 export type DelivererOptions = {
   ledger: Ledger

@@ -1,13 +1,18 @@
 import { limits } from '../basics/limits.js'
 import { systemOrigin } from '../log/contract/origins.js'
 import type { TrustedClock } from '../basics/trusted-clock.js'
+import type { Logger } from '../basics/logger.js'
 import type { RetentionKind, Erasures } from './erasures.js'
-
-type Logger = { info: (fields: object, message: string) => void; error: (fields: object, message: string) => void }
 
 const words: Readonly<Record<RetentionKind, string>> = { rows: 'rows of predictions', answers: 'answers of agents' }
 
-type Options = { what: RetentionKind; erasures: Erasures; clock: Pick<TrustedClock, 'now'>; logger: Logger; everyMs?: number }
+type Options = {
+  what: RetentionKind
+  erasures: Erasures
+  clock: Pick<TrustedClock, 'now'>
+  logger: Pick<Logger, 'info' | 'error'>
+  everyMs?: number
+}
 
 /**
  * Erases rows of predictions, or answers of agents, that are older than a time, now and from then on. Returns a function that ends this;

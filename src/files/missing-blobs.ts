@@ -1,4 +1,3 @@
-import type { Logger } from 'pino'
 import { logStream } from '../../events/records/log.js'
 import { erasedBlobsOf } from '../../events/catalogue/references.js'
 import { limits } from '../basics/limits.js'
@@ -6,6 +5,7 @@ import type { Log } from '../log/contract/log.js'
 import { streamEvents } from '../log/read/slices.js'
 import type { BlobStore } from './blob-store.js'
 import { hashesOf } from './unnamed-blobs.js'
+import type { Logger } from '../basics/logger.js'
 
 type Options = { log: Log; blobs: BlobStore; logger: Pick<Logger, 'error'> }
 

@@ -1,6 +1,5 @@
 /** Room: statements on a schedule. It imports events, basics, log/contract, dialect, sql and commands alone. */
 
-import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
 import { instant } from '../../events/stored/envelope.js'
 import type { StreamId } from '../../events/common.js'
@@ -19,6 +18,7 @@ import { hiderOf } from '../dialect/mask-secrets.js'
 import type { JobClock } from './clock.js'
 import { dueAt } from '../commands/rules/schedule.js'
 import { runStatements, type SqlExecutor, type JobWork, type RunEnd } from './run.js'
+import type { Logger } from '../basics/logger.js'
 
 type Options = { ledger: Ledger; leases: Leases; engine: SqlExecutor; clock: JobClock; logger: Logger; runningMax?: number }
 

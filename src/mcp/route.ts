@@ -4,7 +4,6 @@
  */
 
 import { v7 as uuidv7 } from 'uuid'
-import type { Logger } from 'pino'
 import { isObject } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
@@ -14,6 +13,7 @@ import { jsonRpcRefusal, refusal } from './refusal.js'
 import { RunningCalls, type RequestId } from './running-calls.js'
 import type { McpService } from './serve.js'
 import type { ToolParts } from './tools.js'
+import type { Logger } from '../basics/logger.js'
 
 type Message = Readonly<Record<string, unknown>>
 

@@ -7,7 +7,6 @@ import {
   type JsonSchemaValidator,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import type { Logger } from 'pino'
 import { Problem } from '../basics/errors.js'
 import type { Call } from '../http/protocol/call.js'
 import type { Reply } from '../http/protocol/reply.js'
@@ -19,6 +18,7 @@ import type { RunningCalls } from './running-calls.js'
 import { offerSchemas } from './schemas.js'
 import type { CallContext, Tool } from './tool/tool.js'
 import { toolsOf, type ToolParts } from './tools.js'
+import type { Logger } from '../basics/logger.js'
 
 /** The library accepts any arguments, because the tools check them with more detailed refusals. */
 const anyValue: jsonSchemaValidator = {

@@ -4,10 +4,10 @@
  */
 
 import express, { type Express, type Request, type Response } from 'express'
-import type { Logger } from 'pino'
 import type { Ledger } from '../../commands/ledger.js'
 import { limitOf } from '../../basics/errors.js'
 import type { CompletedRequest } from '../../observe/metrics.js'
+import type { Logger } from '../../basics/logger.js'
 import type { TrustedProxies } from '../../setup/config.js'
 import { Call } from '../protocol/call.js'
 import { trustProxies } from '../protocol/client.js'

@@ -1,8 +1,8 @@
-import type { Logger } from 'pino'
 import { diskFull, isDiskFull, isProblem, Problem, shortDetail, shortened, type ProblemCode } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { errorMessage } from '../../sql/contract/answer.js'
 import { text, type Reply } from '../protocol/reply.js'
+import type { Logger } from '../../basics/logger.js'
 
 const fromBodyParser = (error: unknown): Problem | undefined => {
   if (!(error instanceof Error)) return undefined

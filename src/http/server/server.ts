@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
-import type { Logger } from 'pino'
+import type { Logger } from '../../basics/logger.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
 import { OpenConnections, type ConnectionBounds } from './connection-limits.js'

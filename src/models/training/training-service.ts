@@ -3,7 +3,6 @@
  * and models alone.
  */
 
-import type { Logger } from 'pino'
 import { foldName, streamId, unreachable, type StreamId } from '../../../events/common.js'
 import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/model.js'
 import { inOwnDirectory } from '../../basics/disk.js'
@@ -30,6 +29,7 @@ import {
   type TrainingParts,
   type VersionRef,
 } from './training-work.js'
+import type { Logger } from '../../basics/logger.js'
 
 type Options = TrainingParts & {
   leases: Leases

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Logger } from 'pino'
 import { streamId, type JsonObject, type StreamId } from '../../../events/common.js'
 import { eventLimits } from '../../../events/limits.js'
 import type { ConnectionRead } from '../../../events/model.js'
@@ -18,6 +17,7 @@ import { openSecrets } from '../../vault/seal-secrets.js'
 import type { ConnectedQuestion, ConnectedAnswer } from '../contract/connected.js'
 import type { SelectRequest } from '../contract/select.js'
 import { isConnected } from '../engine/resolve/connections.js'
+import type { Logger } from '../../basics/logger.js'
 
 type Parts = {
   ledger: Ledger

@@ -65,10 +65,10 @@ test('an idle connection is closed', async () => {
 test('errors of a server that listens are logged, each of them, and end nothing', async () => {
   const server = createHttpServer((_req, res) => res.end('hello'))
   const logged: unknown[] = []
-  const { port } = await listen(server, { port: 0, host: '127.0.0.1' }, { error: ({ err }: { err: unknown }) => void logged.push(err) })
+  const { port } = await listen(server, { port: 0, host: '127.0.0.1' }, { error: (fields) => void logged.push(fields) })
   const errors = [new Error('accept EMFILE'), new Error('accept ENFILE')]
   for (const error of errors) server.emit('error', error)
-  expect(logged).toEqual(errors)
+  expect(logged).toEqual(errors.map((err) => ({ err })))
   expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('hello')
   const second = createHttpServer((_req, res) => res.end())
   await expect(listen(second, { port, host: '127.0.0.1' }, { error: () => undefined })).rejects.toThrow('the port is taken')
