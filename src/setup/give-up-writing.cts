@@ -38,7 +38,8 @@ const pathsIn = (variable: string): string[] => JSON.parse(process.env[variable]
 
 const giveUp = (): string => {
   if (process.platform !== 'linux') return 'this system has no Landlock'
-  const koffi = modules.createRequire(__filename)('koffi') as Koffi
+  // The package `koffi` has an install script, and npm asks about those. Its compiled half is a package for each processor, without one.
+  const koffi = modules.createRequire(__filename)(`@koromix/koffi-linux-${process.arch}`) as Koffi
   const library = koffi.load(null)
   const create = library.func('long syscall(long, void *, size_t, uint32_t)')
   const checked = (what: string, result: number): number => {

@@ -8,13 +8,14 @@ import { repository } from '../support/cli.js'
 
 type Package = {
   exports: Record<string, string | { types: string; default: string }>
+  scripts: Record<string, string>
   dependencies: Record<string, string>
   optionalDependencies: Record<string, string>
   peerDependencies: Record<string, string>
 }
 
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8')
-const { exports, dependencies, optionalDependencies, peerDependencies } = JSON.parse(read('package.json')) as Package
+const { exports, scripts, dependencies, optionalDependencies, peerDependencies } = JSON.parse(read('package.json')) as Package
 const packageOf = (name: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name
 
 type Tarball = { unpackedSize: number; files: { path: string }[] }
@@ -110,9 +111,27 @@ test('what pages of the package link to and show is in the package', () => {
   expect(missing).toEqual([])
 })
 
+test('an installation runs no script, but that of the SQLite for Node 20', () => {
+  type Locked = { dev?: boolean; devOptional?: boolean; hasInstallScript?: boolean }
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
+  const installed = Object.entries(packages).filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true)
+  expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual(['node_modules/better-sqlite3'])
+  // npm also asks about the script `prepare` of a package that comes from a file.
+  for (const script of ['preinstall', 'install', 'postinstall', 'prepare']) expect(scripts).not.toHaveProperty(script)
+})
+
 test('packages that are in the programs are no dependencies, and their licences are beside the programs', () => {
   const licences = read('dist/bin/LICENSES.txt')
-  for (const name of ['express', 'pg', 'mysql2', 'undici', '@modelcontextprotocol/server', '@ai-sdk/anthropic']) {
+  for (const name of [
+    'express',
+    'pg',
+    'pino',
+    'mysql2',
+    'undici',
+    '@modelcontextprotocol/server',
+    '@ai-sdk/anthropic',
+    '@huggingface/tokenizers',
+  ]) {
     expect(dependencies).not.toHaveProperty(name)
     expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
   }

@@ -6,15 +6,13 @@ import { Problem } from '../../basics/errors.js'
 export type Tokenizer = { encode: (text: string) => { ids: readonly number[] } }
 type Library = { Tokenizer: new (json: object, config: object) => Tokenizer }
 
-const packageName: string = '@huggingface/tokenizers'
-
 /**
  * Reads a tokenizer.json. Its settings for truncation and padding are ignored.
  *
  * @throws Problem bad_file; `name` is the name of the uploaded file
  */
 export const readTokenizer = async (path: string, name: string): Promise<Tokenizer> => {
-  const library = (await import(packageName)) as Library
+  const library = (await import('@huggingface/tokenizers')) as Library
   try {
     const json: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (!isObject(json)) throw new TypeError('it is no object')
