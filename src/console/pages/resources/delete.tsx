@@ -18,6 +18,8 @@ const mentionsQuery = `SELECT DISTINCT kind, project, name FROM (
   UNION ALL SELECT 'job', PROJECT, NAME, concat_ws(' ', QUERY, IF_QUERY) FROM information_schema.jobs
   UNION ALL SELECT 'skill', PROJECT, NAME, PARAMS FROM information_schema.skills
   UNION ALL SELECT 'agent', PROJECT, NAME, concat_ws(' ', MODEL_NAME, array_to_string(SKILLS, ' '), PARAMS) FROM information_schema.agents
+  UNION ALL SELECT 'knowledge_base', PROJECT, NAME,
+    concat_ws(' ', EMBEDDING_MODEL, RERANKING_MODEL, STORAGE, PARAMS) FROM information_schema.knowledge_bases
   UNION ALL SELECT 'chatbot', PROJECT, NAME, concat_ws(' ', "DATABASE", MODEL_NAME, PARAMS) FROM information_schema.chatbots
 ) AS all_of_them WHERE contains(lower(said), lower(:name)) AND NOT (kind = :kind AND name = :name) ORDER BY ALL LIMIT ${mentionsMax}`
 

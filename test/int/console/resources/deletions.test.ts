@@ -8,6 +8,7 @@ const at = startConsole(async (url) => {
   for (const statement of [
     `CREATE SKILL rents USING type = 'sql', database = 'files', tables = ['homes']`,
     `CREATE AGENT clerk USING model = 'gpt-4o', skills = ['rents']`,
+    `CREATE KNOWLEDGE_BASE papers USING storage = 'vectors.rents'`,
     `CREATE AGENT broker USING model = 'gpt-4o'`,
   ])
     expect((await sql(url, statement)).type).not.toBe('error')
@@ -20,6 +21,7 @@ test('the plan of a deletion has an address, which deletes nothing', async () =>
   await page.getByRole('button', { name: 'Delete…' }).click()
   const plan = page.getByRole('group', { name: 'Delete rents' })
   await plan.getByText('Skill deleted').waitFor()
+  for (const name of ['clerk', 'papers']) await plan.getByRole('link', { name: `mindsdb.${name}` }).waitFor()
   const sent = await openPage(at.browser, at.url, new URL(page.url()).hash)
   await sent.page.getByRole('group', { name: 'Delete rents' }).getByText('Skill deleted').waitFor()
   expect(await statusOf('skills/rents')).toBe(200)
