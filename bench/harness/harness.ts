@@ -128,6 +128,15 @@ export const run = async (target: Target, { connections, seconds, request }: Loa
 
 export const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN
 
+const isStrict = process.env['BENCH_STRICT'] === '1'
+
+/** Names the aims that are missed. With BENCH_STRICT=1 the run then ends with exit code 1. @example checkAims([['within 300 ms', ms <= 300]]) */
+export const checkAims = (aims: readonly (readonly [aim: string, isKept: boolean])[]): void => {
+  const missed = aims.filter(([, isKept]) => !isKept)
+  for (const [aim] of missed) console.log(`  missed: ${aim}`)
+  if (isStrict && missed.length > 0) process.exitCode = 1
+}
+
 /** The first few thousand requests cost up to twice as much, while Node compiles. A service runs for weeks, so they are not measured. */
 const warmSeconds = 3
 
