@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
 import { settingDescriptions } from '../../src/setup/config.js'
 import { repository } from '../support/cli.js'
 import { send, startTestService } from '../support/service.js'
+import { until } from '../support/until.js'
 
 const read = (file: string) => readFileSync(join(repository, file), 'utf8')
 const dockerfile = read('docker/Dockerfile')
@@ -53,4 +56,22 @@ test('the health check asks an address that answers without a login', async () =
   const at = await startTestService({ AUTH: 'session', AUTH_PASSWORD: 'x' })
   expect((await send(at.url, 'GET', path ?? '/none')).status).toBe(200)
   await at.stop()
+})
+
+test('the proxy of the nodes asks as HAProxy does, without a Host and a login, and the node that is ready answers 200', async () => {
+  const checks = ['docker/nodes/haproxy.cfg', 'docs/scale.md'].map((file) =>
+    /^ {2}option httpchk (.+)\n {2}http-check (.+)$/m.exec(read(file)),
+  )
+  const asked = checks.map((found) => found?.[1])
+  expect(checks.map((found) => found?.[2])).toEqual(['expect status 200', 'expect status 200'])
+  expect(new Set(asked).size).toBe(1)
+  const at = await startTestService({ AUTH: 'session', AUTH_PASSWORD: 'x', TRUST_PROXY: 'uniquelocal' })
+  try {
+    await until(async () => (await send(at.url, 'GET', '/ready')).status === 200)
+    const socket = connect(Number(new URL(at.url).port), '127.0.0.1')
+    socket.end(`${asked[0] ?? ''} HTTP/1.0\r\n\r\n`)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /)
+  } finally {
+    await at.stop()
+  }
 })
