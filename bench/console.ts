@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
-import { openBrowser, openPage } from '../test/support/console/browser.js'
-import { median, service } from './harness/harness.js'
+import { openBrowser, openWindow } from '../test/support/console/browser.js'
+import { checkAims, median, service } from './harness/harness.js'
 
 const rows = 1_000_000
 const rounds = 5
@@ -84,11 +84,11 @@ export const consoleOfMillion = async (): Promise<void> => {
   const measured = { ours: [] as number[], bare: [] as number[], frames: [] as number[], idle: [] as number[], grown: [] as number[] }
   try {
     for (let round = 0; round < rounds; round++) {
-      const { page: bare } = await openPage(browser, `${target.url}/api/util/ping`, '')
+      const { page: bare } = await openWindow(browser, `${target.url}/api/util/ping`, '')
       measured.bare.push(await bare.evaluate<number>(bareFirst))
       measured.idle.push(await bare.evaluate<number>(framesWhile('')))
       await bare.context().close()
-      const { page } = await openPage(browser, target.url, `#/query?${new URLSearchParams({ sql: statement }).toString()}`)
+      const { page } = await openWindow(browser, target.url, `#/query?${new URLSearchParams({ sql: statement }).toString()}`)
       await page.getByRole('button', { name: 'Run' }).waitFor()
       measured.ours.push(await page.evaluate<number>(oursFirst))
       await page.getByText('1,000,000 rows').first().waitFor()

@@ -47,6 +47,8 @@ const usual = {
   FAULT_MINUTES: 0,
   /** Random bodies that are sent to each route. */
   FUZZ_RUNS: 300,
+  /** The time in seconds for which the console must do without its service: 300 for minutes. */
+  CONSOLE_AWAY_SECONDS: 4,
   /** Recorded answers that are reproduced byte for byte. */
   RERUNS: 100,
   /** The seed of the random choices. */

@@ -1,17 +1,24 @@
 /** Room: the requests of the console to the service. It imports no other room. */
 
 import { signal } from '@preact/signals'
+import { isFromProxy, isReachable, setAway, untilIs } from './away.js'
+import { apiUrl } from './url.js'
 
-/** A refusal of the service in its own form: RFC 9457 with a hint. `status` is 0 when the service could not be reached. */
+type RefusalText = { status: number; detail: string; hint?: string | undefined }
+
+/** A refusal of the service in its own form: RFC 9457 with a hint. `status` is 0 when no answer came, or only a part of it. */
 export class ApiError extends Error {
   readonly status: number
   readonly hint: string | undefined
+  /** Whether the network is the reason: the service was not reached, or its answer broke off. */
+  readonly isOfNetwork: boolean
 
-  constructor({ status, detail, hint }: { status: number; detail: string; hint?: string | undefined }) {
+  constructor({ status, detail, hint, isOfNetwork = false }: RefusalText & { isOfNetwork?: boolean }) {
     super(detail)
     this.name = 'ApiError'
     this.status = status
     this.hint = hint
+    this.isOfNetwork = isOfNetwork
   }
 }
 
@@ -22,25 +29,16 @@ const brokenOff = /^(?:network ?error|failed to fetch|load failed|error in (?:in
 export const isBrokenOff = (error: unknown): error is TypeError => error instanceof TypeError && brokenOff.test(error.message)
 
 export const brokenOffError = (): ApiError =>
-  new ApiError({ status: 0, detail: 'the connection to the service broke off before the answer was whole', hint: 'Try it again.' })
+  new ApiError({
+    ...{ status: 0, detail: 'the connection to the service broke off before the answer was whole', hint: 'Try it again.' },
+    isOfNetwork: true,
+  })
 
 /** Whether the service requires a login. The frame then shows the login page. */
 export const loginNeeded = signal(false)
 
 /** Resolves when no login is required any more, or when the signal is aborted. */
-export const untilLoggedIn = (aborted: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = loginNeeded.subscribe((isNeeded) => {
-      if (!isNeeded) resolve()
-    })
-    aborted.addEventListener('abort', () => {
-      end()
-      resolve()
-    })
-  })
-
-/** Whether the last request reached the service. */
-export const isReachable = signal(true)
+export const untilLoggedIn = (aborted: AbortSignal): Promise<void> => untilIs(loginNeeded, false, aborted)
 
 export type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
@@ -53,9 +51,6 @@ export type RequestOptions = {
   /** A status besides the successful ones that is an answer and not a refusal; a problem is always a refusal. */
   alsoAnswers?: number
 }
-
-/** The address of an API path, also if a proxy serves the console below a folder. */
-export const apiUrl = (path: string): URL => new URL(`api/${path}`, document.baseURI)
 
 /** The refusal in a response. */
 export const refusalOf = async (response: Response): Promise<ApiError> => {
@@ -72,6 +67,9 @@ export const refusalOf = async (response: Response): Promise<ApiError> => {
     return new ApiError({ status: response.status, detail: `the service answered ${response.status} ${response.statusText}` })
   }
 }
+
+const awayError = (hint: string | undefined): ApiError =>
+  new ApiError({ status: 0, detail: 'the service cannot be reached', hint, isOfNetwork: true })
 
 const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
   body === undefined ? {} : { body: body instanceof FormData || typeof body === 'string' ? body : JSON.stringify(body) }
@@ -99,8 +97,12 @@ export const request = async (
     })
   } catch (error) {
     aborted?.throwIfAborted()
-    isReachable.value = false
-    throw new ApiError({ status: 0, detail: 'the service cannot be reached', hint: error instanceof Error ? error.message : undefined })
+    setAway()
+    throw awayError(error instanceof Error ? error.message : undefined)
+  }
+  if (isFromProxy(response)) {
+    setAway()
+    throw awayError(`A proxy answered ${response.status} in its place.`)
   }
   isReachable.value = true
   const isAnswer = response.status === alsoAnswers && response.headers.get('content-type')?.startsWith('application/json') === true

@@ -71,7 +71,7 @@ export const run = async ({ query, params, signal, ...rest }: Statement): Promis
   if (!response.body) throw new ApiError({ status: 0, detail: 'the answer was empty' })
   const lines = linesOf(response.body)
   const first = await lines.next()
-  if (first.done) throw new ApiError({ status: 0, detail: 'the answer was cut off', hint: 'Run it again.' })
+  if (first.done) throw new ApiError({ status: 0, detail: 'the answer was cut off', hint: 'Run it again.', isOfNetwork: true })
   const head = JSON.parse(decoder.decode(first.value)) as Head
   if (head.type === 'table')
     return {

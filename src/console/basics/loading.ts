@@ -1,5 +1,6 @@
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { isReachable, pauseMs, rest, untilReachable } from '../api/away.js'
 import { ApiError, brokenOffError, isBrokenOff, untilLoggedIn } from '../api/request.js'
 
 /** The state of a page's request: loading, loaded or refused. Old data stays during a new request. */
@@ -17,15 +18,12 @@ export const asApiError = (error: unknown): ApiError => {
   return new ApiError({ status: 0, detail, hint: isMistake ? 'This is a fault of the console.' : undefined })
 }
 
-/** The pause before data is loaded again that a busy service refused. */
-const againMs = 3_000
-
-/** Whether the service refused for a moment only: it is busy, is starting, or waits for its tables. */
-const isPassing = ({ status }: ApiError): boolean => status === 503
+/** Whether a request may succeed later: the service is away, is busy, is starting, or waits for its tables. */
+export const isPassing = ({ status, isOfNetwork }: ApiError): boolean => isOfNetwork || status === 503
 
 /**
- * Loads data when a component is shown, and again whenever one of `inputs` changes, or some time after a busy service refused it. Outdated
- * requests are aborted.
+ * Loads data when a component is shown, and again whenever one of `inputs` changes, or some time after a busy service refused it. While the
+ * service is away, the old data stays, and the frame of the page says so. Outdated requests are aborted.
  *
  * @example const { loaded, reload } = useLoaded((signal) => json<Project[]>('projects', { signal }), [at])
  */
@@ -35,30 +33,65 @@ export const useLoaded = <T>(
 ): { loaded: ReadonlySignal<LoadState<T>>; reload: () => void } => {
   const state = useSignal<LoadState<T>>({ value: undefined, error: undefined, isLoading: true })
   const tries = useSignal(0)
+  const failures = useRef(0)
   useEffect(() => {
     const aborting = new AbortController()
-    let again: ReturnType<typeof setTimeout> | undefined
+    const { signal } = aborting
+    const isOver = () => signal.aborted
     state.value = { ...state.peek(), isLoading: true }
-    load(aborting.signal).then(
+    load(signal).then(
       (value) => {
-        if (!aborting.signal.aborted) state.value = { value, error: undefined, isLoading: false }
+        if (isOver()) return
+        failures.current = 0
+        state.value = { value, error: undefined, isLoading: false }
       },
       async (error: unknown) => {
+        if (isOver()) return
         const refused = asApiError(error)
-        // A page behind the login keeps its data, and loads it again after the login.
-        if (refused.status === 401) await untilLoggedIn(aborting.signal)
-        if (aborting.signal.aborted) return
-        if (refused.status === 401) tries.value += 1
-        else state.value = { value: undefined, error: refused, isLoading: false }
-        if (isPassing(refused)) again = setTimeout(() => (tries.value += 1), againMs)
+        failures.current += 1
+        // Behind the login, and while the service is away, a page keeps its data.
+        if (refused.status === 401) await untilLoggedIn(signal)
+        else if (refused.isOfNetwork && !isReachable.peek() && failures.current === 1) await untilReachable(signal)
+        else {
+          state.value = { value: undefined, error: refused, isLoading: false }
+          if (!isPassing(refused)) return
+          await rest(pauseMs(failures.current), signal)
+        }
+        if (!isOver()) tries.value += 1
       },
     )
-    return () => {
-      aborting.abort()
-      clearTimeout(again)
-    }
+    return () => aborting.abort()
   }, [...inputs, tries.value])
   return { loaded: useComputed(() => state.value), reload: () => (tries.value += 1) }
+}
+
+/**
+ * Sends something that the user asked for, once at a time: a second click or a second Enter during a request sends nothing.
+ *
+ * @returns `error` is the refusal of the last request, until the next one begins or `forget` is called
+ * @example const { send, isSending, error } = useSending(); const remove = () => send(async () => go((await json<Moved>(path)).place))
+ */
+export const useSending = (): {
+  send: (act: () => Promise<unknown>) => Promise<void>
+  isSending: boolean
+  error: ApiError | undefined
+  forget: () => void
+} => {
+  const error = useSignal<ApiError | undefined>(undefined)
+  const isSending = useSignal(false)
+  const send = async (act: () => Promise<unknown>) => {
+    if (isSending.peek()) return
+    isSending.value = true
+    error.value = undefined
+    try {
+      await act()
+    } catch (refused) {
+      error.value = asApiError(refused)
+    } finally {
+      isSending.value = false
+    }
+  }
+  return { send, isSending: isSending.value, error: error.value, forget: () => (error.value = undefined) }
 }
 
 /** Loads again some time after the last data arrived, however long that request took; never if there is no time. */

@@ -1,16 +1,17 @@
 import { effect, signal } from '@preact/signals'
+import { keep, readKept } from './kept.js'
 
 const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
-const kept = localStorage.getItem('theme')
+const kept = readKept('theme')
 
 /** The theme that the user chose, as stored in this browser. */
 export const theme = signal<Theme>(themes.find((one) => one === kept) ?? 'system')
 
 effect(() => {
   document.documentElement.dataset['theme'] = theme.value
-  localStorage.setItem('theme', theme.value)
+  if (theme.value !== readKept('theme')) keep('theme', theme.value)
 })
 
 /** The next theme: light after system, dark after light, system after dark. */

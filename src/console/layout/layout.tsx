@@ -3,7 +3,8 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useErrorBoundary } from 'preact/hooks'
-import { isReachable, loginNeeded } from '../api/request.js'
+import { isReachable } from '../api/away.js'
+import { loginNeeded } from '../api/request.js'
 import { Icon } from '../components/icon.js'
 import { Busy, Empty, Refusal } from '../components/notice.js'
 import { JumpMenu, openJumpMenu } from './jump-menu.js'
@@ -13,6 +14,7 @@ import { Login } from './login.js'
 import { Moment } from './moment.js'
 import { pageAt, sections } from './pages.js'
 import { Unloaded } from './unloaded.js'
+import { storageProblem } from '../basics/kept.js'
 import { hrefOf, place } from '../basics/place.js'
 import type { PageProps } from '../basics/page-props.js'
 import { nextTheme, theme } from '../basics/theme.js'
@@ -110,8 +112,16 @@ export const Layout = () => {
         <main id="content" tabIndex={-1}>
           {!isReachable.value && (
             <p class="notice bad" role="alert">
-              The service cannot be reached. What you see may be old.
+              The service cannot be reached. It is tried again by itself. What you see may be old, and what you typed stays.
             </p>
+          )}
+          {storageProblem.value !== undefined && (
+            <div class="notice" role="alert">
+              <p>{storageProblem.value}</p>
+              <button type="button" onClick={() => (storageProblem.value = undefined)}>
+                I know
+              </button>
+            </div>
           )}
           {/* State of one resource, such as the plan of a deletion, must not reach the page of another one. */}
           <Shown key={path} path={path} />

@@ -1,7 +1,8 @@
-import { signal, useSignal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { json, loginNeeded, type ApiError } from '../api/request.js'
-import { asApiError, useLoaded } from '../basics/loading.js'
+import { json, loginNeeded } from '../api/request.js'
+import { useLoaded, useSending } from '../basics/loading.js'
+import { keep } from '../basics/kept.js'
 import { Icon } from '../components/icon.js'
 import { Refusal } from '../components/notice.js'
 
@@ -43,34 +44,31 @@ const useEnd = (): void => {
 /** Ends the session, if the service has a login. No loaded data stays in the page. */
 export const LogOut = () => {
   const { loaded } = useLoaded(readStatus, [])
-  const error = useSignal<ApiError | undefined>(undefined)
+  const { send, error } = useSending()
   useEnd()
   const isConfirmed = loaded.value.value?.auth.confirmed === true
   useEffect(() => {
     if (isConfirmed) isInSession.value = true
   }, [isConfirmed])
   if (loaded.value.value?.auth.http_auth_enabled !== true) return null
-  const end = async () => {
-    try {
+  const end = () =>
+    send(async () => {
       await json('logout', { method: 'POST' })
-      localStorage.setItem(loggedOut, String(Date.now()))
+      keep(loggedOut, String(Date.now()))
       leave()
       // The address may contain a statement. Leaving the document also clears its memory.
       history.replaceState(null, '', '#/')
       location.reload()
-    } catch (refused) {
-      error.value = asApiError(refused)
-    }
-  }
+    })
   return (
     <>
       <button type="button" class="plain log-out" onClick={() => void end()} title="Log out">
         <Icon name="leave" />
         <span>Log out</span>
       </button>
-      {error.value && (
+      {error && (
         <div class="popover">
-          <Refusal error={error.value} again={() => void end()} />
+          <Refusal error={error} again={() => void end()} />
         </div>
       )}
     </>

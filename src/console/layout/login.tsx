@@ -1,28 +1,21 @@
-import { useSignal } from '@preact/signals'
-import { json, loginNeeded, type ApiError } from '../api/request.js'
+import { json, loginNeeded } from '../api/request.js'
 import { Refusal } from '../components/notice.js'
-import { asApiError } from '../basics/loading.js'
+import { useSending } from '../basics/loading.js'
 
 /** Asks for name and password. The session is in a cookie, which scripts cannot read. */
 export const Login = () => {
-  const error = useSignal<ApiError | undefined>(undefined)
-  const isSending = useSignal(false)
-  const send = async (event: SubmitEvent) => {
+  const { send, isSending, error } = useSending()
+  const logIn = (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
-    isSending.value = true
-    try {
+    void send(async () => {
       await json('login', { method: 'POST', body: { username: form.get('username'), password: form.get('password') } })
       loginNeeded.value = false
-    } catch (refused) {
-      error.value = asApiError(refused)
-    } finally {
-      isSending.value = false
-    }
+    })
   }
   return (
     <main class="login">
-      <form class="card" onSubmit={(event) => void send(event)}>
+      <form class="card" onSubmit={logIn}>
         <h1>Mindledger</h1>
         <label>
           User name
@@ -32,8 +25,8 @@ export const Login = () => {
           Password
           <input name="password" type="password" autocomplete="current-password" required />
         </label>
-        {error.value && <Refusal error={error.value} />}
-        <button type="submit" class="primary" disabled={isSending.value}>
+        {error && <Refusal error={error} />}
+        <button type="submit" class="primary" disabled={isSending}>
           Log in
         </button>
       </form>

@@ -1,30 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { apiUrl } from '../api/request.js'
+import { setAway, untilReachable } from '../api/away.js'
+import { keep, readKept } from '../basics/kept.js'
 import { asApiError } from '../basics/loading.js'
 import { Busy, Refusal } from '../components/notice.js'
 
-const pollMs = 1_000
 const reopened = 'opened-again'
 /** Without a limit, code that does not exist would be requested again and again. */
 const reopenEveryMs = 30_000
 
-/** Resolves when the service answers. @throws the reason of the signal */
-const untilItAnswers = async (signal: AbortSignal): Promise<void> => {
-  for (;;) {
-    const isThere = await fetch(apiUrl('health'), { cache: 'no-store', signal }).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-    signal.throwIfAborted()
-    if (isThere) return
-    await new Promise((resolve) => setTimeout(resolve, pollMs))
-  }
-}
-
 /**
  * Shown instead of a page whose code could not be loaded, because the service is unreachable or another release has other files. The page
- * opens by itself when the service answers; the address keeps its state.
  * opens by itself when the service answers; its state is in the address.
  */
 export const Unloaded = ({ error }: { error: unknown }) => {
@@ -32,15 +18,14 @@ export const Unloaded = ({ error }: { error: unknown }) => {
   useEffect(() => {
     const aborting = new AbortController()
     const reopen = async () => {
-      await untilItAnswers(aborting.signal)
-      if (Date.now() - Number(sessionStorage.getItem(reopened) ?? '0') < reopenEveryMs) {
-        isGivenUp.value = true
-        return
-      }
-      sessionStorage.setItem(reopened, String(Date.now()))
-      location.reload()
+      setAway()
+      await untilReachable(aborting.signal)
+      if (aborting.signal.aborted) return
+      const isTooSoon = Date.now() - Number(readKept(reopened, 'session') ?? '0') < reopenEveryMs
+      if (!isTooSoon && keep(reopened, String(Date.now()), 'session')) location.reload()
+      else isGivenUp.value = true
     }
-    reopen().catch(() => undefined)
+    void reopen()
     return () => aborting.abort()
   }, [])
   if (isGivenUp.value) return <Refusal error={asApiError(error)} again={() => location.reload()} />

@@ -1,18 +1,17 @@
 import { expect, test } from '@jest/globals'
 import { openPage } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
+import { expectRefusals, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 
 const at = startConsole()
 
 test('an address that was cut off or changed by hand leads back, and is no fault of the console', async () => {
   await sql(at.url, 'CREATE TABLE files.homes (SELECT i AS size, i * 3 AS rent FROM range(40) AS r(i)); ')
-  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/agent/shop/%E0%A4%A')
+  const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/%E0%A4%A')
   await page.getByText('There is no such page').waitFor()
   await page.goto(`${at.url}/#/models/new?table=files.homes&target=rent&without=[`)
   await page.locator('.columns > li', { hasText: 'size' }).waitFor()
   expect(await page.getByText('fault of the console').count()).toBe(0)
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
@@ -50,7 +49,7 @@ test('the form of a connection has its parameters, and that of a chatbot its age
 })
 
 test('what is typed for long stays, and is in the address at the end', async () => {
-  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill')
+  const { page } = await openPage(at.browser, at.url, '#/resources/skill')
   page.setDefaultTimeout(20_000)
   // Chrome has such a limit, too, but not under the control of a test.
   await page.addInitScript(`{
@@ -70,7 +69,6 @@ test('what is typed for long stays, and is in the address at the end', async () 
   await page.waitForURL((url) => new URLSearchParams(url.hash.split('?')[1]).get('filter') === text)
   await page.reload()
   expect(await filter.inputValue()).toBe(text)
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
@@ -102,6 +100,7 @@ test('a version that failed is not called active', async () => {
 })
 
 test('a stream of events that is refused for a moment is asked for again', async () => {
+  expectRefusals()
   const { page } = await openPage(at.browser, at.url, '#/')
   let asked = 0
   await page.route('**/events/stream*', (route) => (asked++ < 2 ? route.fulfill({ status: 503, body: '' }) : route.continue()))

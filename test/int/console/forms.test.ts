@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Page, Request } from 'playwright-core'
 import { openPage, violationsOf } from '../../support/console/browser.js'
-import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { expectRefusals, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 
 const at = startConsole(async (url) => {
@@ -41,7 +41,8 @@ test.each([
     { name: 'bot' },
   ],
 ] as const)('a form makes a %s, and shows before what it would record', async (kind, fields, path, expected) => {
-  const { page, misdeeds } = await openPage(at.browser, at.url, `#/resources/${kind}`)
+  expectRefusals()
+  const { page } = await openPage(at.browser, at.url, `#/resources/${kind}`)
   await page.getByRole('link', { name: 'New' }).click()
   await page.locator('h1', { hasText: 'New' }).waitFor()
   await page.locator('form').waitFor()
@@ -57,12 +58,11 @@ test.each([
   await page.getByRole('button', { name: 'Create' }).click()
   await page.locator('h1', { hasText: fields.name }).waitFor()
   expect((await send(at.url, 'GET', path)).body).toMatchObject(expected)
-  misdeeds.errors = misdeeds.errors.filter((error) => !error.startsWith('Failed to load resource'))
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
 test('an edit sends what was changed alone, keeps secrets, and tells of a change in between', async () => {
+  expectRefusals()
   const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/broker?tab=edit')
   await page.getByLabel(/^model name/).fill('gpt-5')
   expect(await page.getByLabel(/^params/).inputValue()).not.toContain('sk-planted-1')
@@ -113,14 +113,13 @@ test.each([
   ],
   ['chatbot', '#/resources/chatbot/shop/desk?tab=edit', /^name/, 'robot', '/api/projects/shop/chatbots/robot', { name: 'robot' }],
 ] as const)('a %s is changed by its form, and its history says so', async (kind, hash, label, text, path, expected) => {
-  const { page, misdeeds } = await openPage(at.browser, at.url, hash)
+  const { page } = await openPage(at.browser, at.url, hash)
   await page.getByLabel(label).first().fill(text)
   await saved(page)
   expect((await send(at.url, 'GET', path)).body).toMatchObject(expected)
   await page.getByRole('tab', { name: 'History' }).click()
   await page.locator('.history > li').nth(1).waitFor()
   expect((await page.locator('.history > li').first().innerText()).toLowerCase()).toContain(kind)
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
@@ -149,6 +148,7 @@ test("an agent's own params for its skills survive an edit of the list, and so d
 })
 
 test('what is taken out of a form is taken out of the resource, or the form says that it cannot be', async () => {
+  expectRefusals()
   const agent = {
     ...{ name: 'bare', model_name: 'gpt-4o', data: { tables: ['files.homes'] }, prompt_template: 'Answer briefly.' },
     params: { temperature: 0.3, max_tokens: 100, openai_api_key: 'sk-planted-5' },
@@ -222,7 +222,7 @@ test('the events of a dry run are shown only beside the texts that they come fro
 
 test('a form proposes the resources that a field can refer to, and what the API knows by name', async () => {
   await sql(at.url, `CREATE SKILL elsewhere USING type = 'sql', database = 'files', tables = ['homes']`)
-  const { page, misdeeds } = await openPage(at.browser, at.url, '#/new/agent')
+  const { page } = await openPage(at.browser, at.url, '#/new/agent')
   const proposed = (name: string) =>
     page.evaluate<string[]>(`[...document.querySelectorAll('#choices-${name} option')].map(({ value }) => value)`)
   await page.getByLabel('Project', { exact: false }).selectOption('shop')
@@ -235,11 +235,11 @@ test('a form proposes the resources that a field can refer to, and what the API 
   await page.goto(`${at.url}/#/new/database`)
   await page.getByLabel(/^engine/).waitFor()
   expect(await proposed('engine')).toEqual(expect.arrayContaining(['postgres', 'slack']))
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
 test('what is no JSON, and what the service refuses, is said at its field, and nothing that was written is lost', async () => {
+  expectRefusals()
   const { page } = await openPage(at.browser, at.url, '#/new/skill')
   await page.getByLabel(/^name/).fill('broken')
   await page.getByLabel(/^type/).fill('sql')

@@ -3,8 +3,8 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { undoAll } from '../../../src/basics/undo.js'
 import { questionOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
-import { openBrowser, openPage, type Misdeeds } from '../../support/console/browser.js'
-import { checkMisdeeds } from '../../support/console/console.js'
+import { openBrowser, openPage } from '../../support/console/browser.js'
+import { checkMisdeeds, expectRefusals } from '../../support/console/console.js'
 import { asShown, payloads } from '../../support/console/payloads.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -41,14 +41,7 @@ beforeAll(async () => {
 afterAll(() => undoAll(undo))
 checkMisdeeds()
 
-const open = async (hash: string): Promise<{ page: Page; misdeeds: Misdeeds }> => {
-  const { page, misdeeds } = await openPage(browser, shop.url, hash, { viewport: { width: 1280, height: 900 } })
-  page.on('dialog', (dialog) => {
-    misdeeds.errors.push(dialog.message())
-    void dialog.dismiss()
-  })
-  return { page, misdeeds }
-}
+const open = (hash: string): Promise<{ page: Page }> => openPage(browser, shop.url, hash, { viewport: { width: 1280, height: 900 } })
 
 const queryHash = (statement: string, more: Record<string, string> = {}): string =>
   `#/query?${new URLSearchParams({ sql: statement, ...more }).toString()}`
@@ -57,12 +50,11 @@ const runIn = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Run', exact: true }).click()
 }
 
-/** Nothing ran: no mark, no element of theirs, no dialog, no request to elsewhere. */
-const nothingRan = async (page: Page, misdeeds: Misdeeds): Promise<void> => {
+/** Nothing ran: no mark, and no element of theirs. A dialog, or a request to elsewhere, is a misdeed of the page. */
+const nothingRan = async (page: Page): Promise<void> => {
   expect(await page.evaluate('window.ran')).toBeUndefined()
   const theirs = ':is(img, iframe, script, object, link, style, form[action], math, base, meta, video, animate, a[href^="javascript" i])'
   expect(await page.locator(`main ${theirs}`).count()).toBe(0)
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
 }
 
 /** The texts of what a locator finds, as they stand in the page. */
@@ -85,20 +77,20 @@ test('there are a hundred different texts', () => {
 })
 
 test('cells: each text is in the grid as it is', async () => {
-  const { page, misdeeds } = await open(queryHash('SELECT i, said, n FROM files.cells ORDER BY i'))
+  const { page } = await open(queryHash('SELECT i, said, n FROM files.cells ORDER BY i'))
   await runIn(page)
   await page.getByText('100 rows').first().waitFor()
   const seen = await textsInGrid(page, 2)
   expect(payloads.filter((text) => !seen.has(text))).toEqual([])
   for (const view of ['Columns', 'My queries', 'Rows']) {
     await page.getByRole('tab', { name: view }).click()
-    await nothingRan(page, misdeeds)
+    await nothingRan(page)
   }
   await page.context().close()
 })
 
 test.each([0, 50])('charts: each text from %i on is a name on the axis, and some are the names of colours', async (from) => {
-  const { page, misdeeds } = await open(
+  const { page } = await open(
     queryHash(`SELECT said, n FROM files.cells WHERE i >= ${from} AND i < ${from + 50} ORDER BY i`, { view: 'chart', kind: 'bar' }),
   )
   await runIn(page)
@@ -106,7 +98,7 @@ test.each([0, 50])('charts: each text from %i on is a name on the axis, and some
   await drawn.locator('rect').nth(10).waitFor({ state: 'attached' })
   const texts = await textsOf(drawn.locator('text'))
   expect(payloads.slice(from, from + 50).filter((text) => !texts.includes(asShown(text)))).toEqual([])
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.goto(
     `${shop.url}/${queryHash(`SELECT said, n, i FROM files.cells WHERE i >= ${from} AND i < ${from + 10} ORDER BY i`, { view: 'chart', kind: 'dots', by: 'said' })}`,
   )
@@ -115,12 +107,12 @@ test.each([0, 50])('charts: each text from %i on is a name on the axis, and some
   await coloured.locator('.plot-swatch').nth(9).waitFor()
   const legend = await textsOf(coloured.locator('.plot-swatch'))
   expect(payloads.slice(from, from + 10).filter((text) => !legend.includes(asShown(text)))).toEqual([])
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.context().close()
 })
 
 test('headers: each text is the name of a column, in the grid and among the columns', async () => {
-  const { page, misdeeds } = await open(queryHash('SELECT * FROM files.heads'))
+  const { page } = await open(queryHash('SELECT * FROM files.heads'))
   await runIn(page)
   await page.getByText('1 row').first().waitFor()
   const heads = await textsOf(page.locator('.grid-head button'))
@@ -129,22 +121,22 @@ test('headers: each text is the name of a column, in the grid and among the colu
   await page.locator('.columns h2').nth(99).waitFor()
   const columns = await textsOf(page.locator('.columns h2'))
   expect(payloads.filter((text) => !columns.some((one) => one.startsWith(asShown(text))))).toEqual([])
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.goto(`${shop.url}/#/models/new?table=files.heads`)
   await page.locator('.columns h2').nth(99).waitFor()
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.context().close()
 })
 
 test.each(payloads.slice(0, 20).map((text, i) => [i, text] as const))(
   'way %i: as a literal, an error, a filter and an address: %s',
   async (_, text) => {
-    const { page, misdeeds } = await openPage(
+    const { page } = await openPage(
       browser,
       shop.url,
       `#/query?${new URLSearchParams({ sql: `SELECT ${quoted(text)} AS a`, at: text }).toString()}`,
     )
-    page.on('dialog', (dialog) => misdeeds.errors.push(dialog.message()))
+    expectRefusals()
     await page.getByRole('button', { name: 'Run' }).click()
     await page.getByRole('alert').first().waitFor()
     await page.goto(
@@ -164,9 +156,7 @@ test.each(payloads.slice(0, 20).map((text, i) => [i, text] as const))(
       await page.goto(`${shop.url}/${hash}`)
       await page.locator('main').locator('h1, h2, .empty').first().waitFor()
     }
-    // A refusal of the service is no fault of the page: the browser writes each into its console.
-    misdeeds.errors = misdeeds.errors.filter((error) => !error.startsWith('Failed to load resource'))
-    await nothingRan(page, misdeeds)
+    await nothingRan(page)
     await page.context().close()
   },
 )
@@ -178,7 +168,7 @@ test('names: each text is in the list, in the log and in its own record; a slash
     const skill = { name: text, type: 'sql', params: {} }
     expect((await send(shop.url, 'POST', '/api/projects/shop/skills', { skill })).status).toBe(400)
   }
-  const { page, misdeeds } = await open('#/resources/skill')
+  const { page } = await open('#/resources/skill')
   await page.locator('tbody a').nth(99).waitFor()
   const names = await page.locator('tbody a').allTextContents()
   expect(payloads.filter((text) => !names.includes(nameOf(text)))).toEqual([])
@@ -186,7 +176,7 @@ test('names: each text is in the list, in the log and in its own record; a slash
   await page.locator('.events > li').nth(99).waitFor()
   const events = await page.locator('.events pre').allTextContents()
   expect(payloads.filter((text) => !events.some((one) => one.includes(JSON.stringify(text))))).toEqual([])
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   for (const text of payloads) {
     await page.goto(`${shop.url}/#/resources/skill/shop/${encodeURIComponent(nameOf(text))}`)
     await page.locator('h1', { hasText: nameOf(text) }).waitFor()
@@ -196,7 +186,7 @@ test('names: each text is in the list, in the log and in its own record; a slash
       .first()
       .waitFor()
   }
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.keyboard.press('Control+k')
   for (const text of payloads.slice(0, 25)) {
     await page.getByLabel('Name of a page or a resource').fill(nameOf(text))
@@ -206,7 +196,7 @@ test('names: each text is in the list, in the log and in its own record; a slash
       .first()
       .waitFor()
   }
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.context().close()
 })
 
@@ -218,7 +208,7 @@ const missingIn = (texts: readonly string[]): string[] => payloads.filter((text)
 test('agents: each text is shown as a question, an answer, a comment and a name of a request', async () => {
   const all = payloads.join('\n')
   shop.model.script = () => all
-  const { page, misdeeds } = await open('#/playground?agent=shop/talker')
+  const { page } = await open('#/playground?agent=shop/talker')
   await page.getByLabel('Question').fill(all)
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await page.locator('article[aria-busy=false] footer').waitFor()
@@ -226,14 +216,14 @@ test('agents: each text is shown as a question, an answer, a comment and a name 
     const [text = ''] = await textsOf(page.locator(shown))
     expect(payloads.filter((one) => !text.includes(asShown(one)))).toEqual([])
   }
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.getByRole('link', { name: 'Its record' }).click()
   await page.locator('.answer-text').waitFor()
   const [recorded = ''] = await textsOf(page.locator('.answer-text'))
   expect(payloads.filter((one) => !recorded.includes(asShown(one)))).toEqual([])
   await page.locator('.busy').first().waitFor({ state: 'detached' })
   for (const step of await page.locator('.events.changes > li > details > summary').all()) await step.click()
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
 
   shop.model.script = questionOf
   const ids: string[] = []
@@ -244,11 +234,11 @@ test('agents: each text is shown as a question, an answer, a comment and a name 
   await page.goto(`${shop.url}/#/playground?agent=shop/talker&answers=${ids.join('.')}`)
   await page.locator('.rounds .said .text').nth(99).waitFor()
   for (const shown of ['.question', '.said .text']) expect(missingIn(await textsOf(page.locator(shown)))).toEqual([])
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.goto(`${shop.url}/#/answers`)
   await page.locator('main table a').nth(99).waitFor()
   expect(missingIn(await textsOf(page.locator('main table a')))).toEqual([])
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
 
   for (const [i, comment] of payloads.entries()) {
     const path = `/api/projects/shop/agents/talker/answers/${ids[i] ?? ''}/feedback`
@@ -262,12 +252,12 @@ test('agents: each text is shown as a question, an answer, a comment and a name 
   expect(payloads.filter((text) => !comments.has(text))).toEqual([])
   const requests = await textsInGrid(page, 2)
   expect(payloads.filter((text) => !requests.has(headerOf(text)))).toEqual([])
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.goto(`${shop.url}/#/events?type=AnswerJudged`)
   await page.locator('.events > li').nth(99).waitFor()
   const events = await page.locator('.events pre').allTextContents()
   expect(payloads.filter((text) => !events.some((one) => one.includes(JSON.stringify(headerOf(text)))))).toEqual([])
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.context().close()
 })
 
@@ -285,7 +275,7 @@ test('conversations: each text is a message to a chatbot, its answer, and the na
     expect([text, status]).toEqual([text, 200])
     conversation = (body as { conversation: string }).conversation
   }
-  const { page, misdeeds } = await open('#/conversations/shop/desk')
+  const { page } = await open('#/conversations/shop/desk')
   await page.getByRole('region', { name: 'Conversations' }).getByRole('link').first().click()
   await page.locator('.conversation > .said').nth(199).waitFor()
   const [asked, answered] = [await textsOf(page.locator('.said:not(.ours) > p')), await textsOf(page.locator('.said.ours > p'))]
@@ -293,12 +283,12 @@ test('conversations: each text is a message to a chatbot, its answer, and the na
   expect(payloads.filter((text) => !answered.some((one) => one.includes(asShown(text))))).toEqual([])
   const senders = await textsOf(page.locator('.said:not(.ours) > small'))
   expect(payloads.filter((text) => !senders.some((one) => one.startsWith(asShown(text))))).toEqual([])
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.context().close()
 })
 
 test('errors: the service repeats each text in a refusal, and it is shown as it is', async () => {
-  const { page, misdeeds } = await open('#/query')
+  const { page } = await open('#/query')
   for (const text of payloads) {
     const statement = `SELECT CAST(${quoted(text)} AS INTEGER)`
     await page.goto(`${shop.url}/${queryHash(statement)}`)
@@ -312,18 +302,18 @@ test('errors: the service repeats each text in a refusal, and it is shown as it 
   }
   await page.getByRole('tab', { name: 'My queries' }).click()
   await page.locator('.past > li').first().waitFor()
-  await nothingRan(page, misdeeds)
+  await nothingRan(page)
   await page.context().close()
 })
 
 test('pages that list and compare show them without running them', async () => {
-  const { page, misdeeds } = await open('#/')
+  const { page } = await open('#/')
   for (const hash of ['#/', '#/resources/file/-/cells?tab=rows', '#/resources/file/-/heads?tab=types', '#/compare?from=1', '#/health']) {
     await page.goto(`${shop.url}/${hash}`)
     await page.locator('main').locator('h1').first().waitFor()
     await page.locator('.busy').first().waitFor({ state: 'detached' })
     for (const one of await page.locator('main details > summary').all()) if (await one.isVisible()) await one.click()
-    await nothingRan(page, misdeeds)
+    await nothingRan(page)
   }
   expect((await sql(shop.url, `SELECT count(*) FROM log.resources WHERE kind = 'skill'`)).data).toEqual([[100]])
   await page.context().close()

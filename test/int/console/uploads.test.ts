@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openPage, violationsOf } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
+import { expectRefusals, startConsole } from '../../support/console/console.js'
 import { sql, startTestService, temporaryDirectory } from '../../support/service.js'
 
 const at = startConsole()
@@ -11,7 +11,7 @@ const csv = (name: string, rows: string) => ({ name, mimeType: 'text/csv', buffe
 
 test('files with names in other scripts become tables of their own, also several at once', async () => {
   const { browser, url } = at
-  const { page, misdeeds } = await openPage(browser, url)
+  const { page } = await openPage(browser, url)
   await page.locator('input[type=file]').setInputFiles([csv('данные.csv', 'one'), csv('отчёт.csv', 'two'), csv('Größe (m²).csv', 'three')])
   await page.locator('h1', { hasText: 'größe_m²' }).waitFor()
   const words = await sql(
@@ -19,7 +19,6 @@ test('files with names in other scripts become tables of their own, also several
     'SELECT (SELECT word FROM files.данные), (SELECT word FROM files.отчёт), (SELECT word FROM files."größe_m²")',
   )
   expect(words.data).toEqual([['one', 'two', 'three']])
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
@@ -50,6 +49,7 @@ test('a table gets other rows only when the reader says so', async () => {
 })
 
 test('a new table never takes the place of another one, whatever its name is', async () => {
+  expectRefusals()
   const { browser, url } = at
   for (const name of ['taken', 'sales']) await sql(url, `CREATE TABLE files.${name} (SELECT 'first' AS word)`)
   const { page } = await openPage(browser, url)
@@ -74,6 +74,7 @@ test('a new table never takes the place of another one, whatever its name is', a
 })
 
 test('the refusal of a file stays in sight while the others are uploaded', async () => {
+  expectRefusals()
   const { browser, url } = at
   const { page } = await openPage(browser, url)
   const bad = (name: string) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from('no parquet') })
@@ -89,6 +90,7 @@ test('the refusal of a file stays in sight while the others are uploaded', async
 })
 
 test('the refusal of a file stays in sight also where the other one is the first table', async () => {
+  expectRefusals()
   const { url, stop } = await startTestService()
   try {
     const { page } = await openPage(at.browser, url)
@@ -109,7 +111,7 @@ test('a file that is dropped on the page becomes a table', async () => {
   const file = join(place.path, 'Dropped words.csv')
   writeFileSync(file, 'word\nfrom the desk\n')
   try {
-    const { page, misdeeds } = await openPage(browser, url)
+    const { page } = await openPage(browser, url)
     const zone = page.locator('.drop')
     await zone.scrollIntoViewIfNeeded()
     const box = await zone.boundingBox()
@@ -126,7 +128,6 @@ test('a file that is dropped on the page becomes a table', async () => {
     await drag('drop')
     await page.locator('h1', { hasText: 'dropped_words' }).waitFor()
     expect((await sql(url, 'SELECT word FROM files.dropped_words')).data).toEqual([['from the desk']])
-    expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
     await page.context().close()
   } finally {
     place.remove()

@@ -34,16 +34,17 @@ export const openBrowser = async (): Promise<Browser> => {
 /** The misdeeds of a page and its other windows: errors that they reported, and requests to other servers than the service. */
 export type Misdeeds = { errors: string[]; elsewhere: string[] }
 
-/** The misdeeds of pages that no test was asked about yet. */
-const collected: Misdeeds[] = []
+/** What all pages did since somebody looked. */
+const collected: Misdeeds = { errors: [], elsewhere: [] }
 
-/** Takes the misdeeds of all pages since the last call. What a browser writes of a refusal or a broken connection is no fault of a page. */
-export const takeMisdeeds = (): Misdeeds => {
-  const taken = collected.splice(0)
-  return {
-    errors: taken.flatMap(({ errors }) => errors).filter((error) => !error.startsWith('Failed to load resource')),
-    elsewhere: taken.flatMap(({ elsewhere }) => elsewhere),
-  }
+/** Takes the misdeeds of all pages since the last call. */
+export const takeMisdeeds = (): Misdeeds => ({ errors: collected.errors.splice(0), elsewhere: collected.elsewhere.splice(0) })
+
+let isChecked = false
+
+/** Whether the misdeeds of pages are looked at from now on. Without that, a test cannot open one. */
+export const setChecked = (is: boolean): void => {
+  isChecked = is
 }
 
 /**
@@ -58,36 +59,53 @@ const isOfTyping = (message: ConsoleMessage, url: string): boolean =>
 /** What answers 503 while the tables are built or follow the log. */
 const mayBeBehind = ['api/sql/', 'api/ready']
 
+/** What a browser advises a test that reads pixels. */
+const isAdvice = (message: ConsoleMessage): boolean => message.text().includes('willReadFrequently')
+
+/** Opens a page of the console, and collects its misdeeds. */
+export const openWindow = async (
+  browser: Browser,
+  url: string,
+  hash: string,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page }> => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options })
+  // On a busy machine, trainings and starts are slow.
+  context.setDefaultTimeout(300_000)
+  context.on('console', (message) => {
+    // On a busy machine SQL may be behind for a moment. Then the page asks again by itself, and a test that waits sees what it wants.
+    if (mayBeBehind.some((path) => message.location().url.startsWith(`${url}/${path}`)) && message.text().includes('status of 503')) return
+    if (isOfTyping(message, url) || isAdvice(message)) return
+    if (message.type() === 'error' || message.type() === 'warning') collected.errors.push(message.text())
+  })
+  context.on('weberror', (thrown) => collected.errors.push(thrown.error().message))
+  context.on('dialog', (dialog) => {
+    collected.errors.push(`a dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  context.on('request', (request) => {
+    const to = request.url()
+    if (!to.startsWith(url) && !to.startsWith('data:') && !to.startsWith('blob:')) collected.elsewhere.push(to)
+  })
+  const page = await context.newPage()
+  await page.goto(`${url}/${hash}`)
+  return { page }
+}
+
 /**
- * Opens a page of the console, and collects its misdeeds.
+ * Opens a page of the console in a test, after which its misdeeds are checked.
  *
- * @example const { page, misdeeds } = await openPage(browser, service.url)
+ * @example const { page } = await openPage(browser, service.url)
+ * @throws Error in a file that does not check them
  */
 export const openPage = async (
   browser: Browser,
   url: string,
   hash = '#/',
   options: BrowserContextOptions = {},
-): Promise<{ page: Page; misdeeds: Misdeeds }> => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options })
-  // On a busy machine, trainings and starts are slow.
-  context.setDefaultTimeout(300_000)
-  const misdeeds: Misdeeds = { errors: [], elsewhere: [] }
-  collected.push(misdeeds)
-  context.on('console', (message) => {
-    // On a busy machine SQL may be behind for a moment. Then the page asks again by itself, and a test that waits sees what it wants.
-    if (mayBeBehind.some((path) => message.location().url.startsWith(`${url}/${path}`)) && message.text().includes('status of 503')) return
-    if (isOfTyping(message, url)) return
-    if (message.type() === 'error' || message.type() === 'warning') misdeeds.errors.push(message.text())
-  })
-  context.on('weberror', (thrown) => misdeeds.errors.push(thrown.error().message))
-  context.on('request', (request) => {
-    const to = request.url()
-    if (!to.startsWith(url) && !to.startsWith('data:') && !to.startsWith('blob:')) misdeeds.elsewhere.push(to)
-  })
-  const page = await context.newPage()
-  await page.goto(`${url}/${hash}`)
-  return { page, misdeeds }
+): Promise<{ page: Page }> => {
+  if (!isChecked) throw new Error('nobody looks at the misdeeds of this page: call startConsole or checkMisdeeds in the file of the test')
+  return openWindow(browser, url, hash, options)
 }
 
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')

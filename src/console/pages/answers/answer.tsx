@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { json, type ApiError } from '../../api/request.js'
+import { json } from '../../api/request.js'
 import { select, type Value } from '../../api/sql.js'
 import { costText, loadCost } from '../../basics/cost.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { useLoaded, useSending } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
@@ -45,23 +45,19 @@ type Comparison = { same?: boolean; differences?: Value } & Record<string, Value
 
 const Rerun = ({ path }: { path: string }) => {
   const found = useSignal<Comparison | undefined>(undefined)
-  const error = useSignal<ApiError | undefined>(undefined)
-  const rerun = async () => {
-    try {
+  const { send, isSending, error } = useSending()
+  const rerun = () =>
+    send(async () => {
       found.value = await json<Comparison>(`${path}/rerun`, { method: 'POST', body: {} })
-      error.value = undefined
-    } catch (refused) {
-      error.value = asApiError(refused)
-    }
-  }
+    })
   return (
     <section aria-label="Asked again">
       <h2>Does the record give it again?</h2>
       <p>The agent is run again with the exchanges of the record, without a call. The same bytes come out, or the difference is shown.</p>
-      <button type="button" onClick={() => void rerun()}>
+      <button type="button" disabled={isSending} onClick={() => void rerun()}>
         Ask again from the record
       </button>
-      {error.value && <Refusal error={error.value} />}
+      {error && <Refusal error={error} />}
       {found.value && <pre class="card">{JSON.stringify(found.value, null, 2)}</pre>}
     </section>
   )

@@ -1,7 +1,8 @@
 /** Room: the page that checks the log, and erases data. It imports console/api, console/basics and console/components alone. */
 
 import { useSignal } from '@preact/signals'
-import { apiUrl, type ApiError } from '../../api/request.js'
+import type { ApiError } from '../../api/request.js'
+import { apiUrl } from '../../api/url.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, place } from '../../basics/place.js'
 import { saveFile } from '../../basics/save-file.js'

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
-import { json, type ApiError } from '../../api/request.js'
+import { json } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
-import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
+import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, jsonIn, place } from '../../basics/place.js'
 import { Refusal } from '../../components/notice.js'
 import { countText } from '../../components/value.js'
@@ -92,8 +92,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
   /** The plan that the user agrees to: another one needs a new word. */
   const agreed = useSignal<ErasurePlan | undefined>(undefined)
   const done = useSignal<ErasureResult | undefined>(undefined)
-  const refused = useSignal<ApiError | undefined>(undefined)
-  const isSending = useSignal(false)
+  const { send, isSending, error: refused, forget } = useSending()
   const isShown = useIsShown()
   const asked = isPlanned ? JSON.stringify(data) : undefined
   const { loaded, reload } = useLoaded(
@@ -104,42 +103,35 @@ export const Erase = ({ erased }: { erased: () => void }) => {
     [asked],
   )
   const { value: plan, isLoading } = loaded.value
-  const error = refused.value ?? loaded.value.error
+  const error = refused ?? loaded.value.error
   /** The plan of the data in the fields, and of no others. */
   const planned = plan && JSON.stringify(plan.data) === asked ? plan : undefined
   const change = (next: { what: string; given: Record<string, string> }) => {
     changeQuery({ erase: next.what, of: Object.keys(next.given).length === 0 ? undefined : JSON.stringify(next.given), plan: undefined })
     done.value = undefined
-    refused.value = undefined
+    forget()
   }
   const ask = () => {
     done.value = undefined
-    refused.value = undefined
+    forget()
     if (isPlanned) reload()
     else changeQuery({ erase: what, plan: 'erase' })
   }
-  const erase = async ({ data: planData, told }: ErasurePlan) => {
-    const body = {
-      ...planData,
-      ...(reason.value.trim() !== '' && { reason: reason.value.trim() }),
-      // The user has already seen the other users of the data.
-      ...(told.shared_with.length > 0 && { shared: true }),
-    }
-    refused.value = undefined
-    isSending.value = true
-    try {
+  const erase = ({ data: planData, told }: ErasurePlan) =>
+    send(async () => {
+      const body = {
+        ...planData,
+        ...(reason.value.trim() !== '' && { reason: reason.value.trim() }),
+        // The user has already seen the other users of the data.
+        ...(told.shared_with.length > 0 && { shared: true }),
+      }
       const result = await json<ErasureResult>('log/erasures', { method: 'POST', body })
       // The fields may name other data by now, or the user may have left.
       const now = chosen()
       if (isShown() && JSON.stringify(now.data) === JSON.stringify(planData)) change({ what: now.what, given: {} })
       done.value = result
       erased()
-    } catch (failed) {
-      refused.value = asApiError(failed)
-    } finally {
-      isSending.value = false
-    }
-  }
+    })
   return (
     <details open={isOpen}>
       <summary>Erase data of a person</summary>
@@ -174,7 +166,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
         </label>
         {error && <Refusal error={error} />}
         <div class="row">
-          <button type="submit" disabled={isSending.value || (isPlanned && isLoading)}>
+          <button type="submit" disabled={isSending || (isPlanned && isLoading)}>
             What would be erased
           </button>
         </div>
@@ -190,12 +182,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
               <span>I know that nobody can bring it back</span>
             </label>
             <div class="row">
-              <button
-                type="button"
-                class="danger"
-                disabled={agreed.value !== planned || isSending.value}
-                onClick={() => void erase(planned)}
-              >
+              <button type="button" class="danger" disabled={agreed.value !== planned || isSending} onClick={() => void erase(planned)}>
                 Erase it
               </button>
             </div>

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { keep as keepText, readKeptJson } from '../../basics/kept.js'
 import { parseHead, type Head } from './head.js'
 
 /** A head that is stored on this machine, with the service's key at that time. */
@@ -12,12 +13,8 @@ const keptMax = 50
 
 /** What is stored, also entries that this page cannot read. */
 const stored = (): unknown[] => {
-  try {
-    const entries: unknown = JSON.parse(localStorage.getItem(place) ?? '[]')
-    return Array.isArray(entries) ? entries : []
-  } catch {
-    return []
-  }
+  const entries = readKeptJson(place)
+  return Array.isArray(entries) ? entries : []
 }
 
 const headIn = (entry: unknown): LocalHead | undefined => {
@@ -44,7 +41,7 @@ const write = (change: (heads: readonly LocalHead[]) => readonly LocalHead[]): v
   const some = bySize.length <= keptMax ? bySize : [...bySize.slice(0, keptMax / 2), ...bySize.slice(-keptMax / 2)]
   const unread = entries.filter((entry) => headIn(entry) === undefined)
   const written = some.map(({ head, key, keptAt }): StoredHead => ({ note: head.note, key, keptAt }))
-  localStorage.setItem(place, JSON.stringify([...written, ...unread]))
+  keepText(place, JSON.stringify([...written, ...unread]))
   keptHeads.value = some
 }
 

@@ -1,29 +1,18 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { apiUrl, isReachable, loginNeeded, refusalOf, untilLoggedIn, type ApiError } from '../../api/request.js'
+import { pauseMs, rest, untilReachable } from '../../api/away.js'
+import { request, untilLoggedIn, type ApiError } from '../../api/request.js'
 import { serverEvents } from '../../api/server-events.js'
+import { asApiError } from '../../basics/loading.js'
 import type { LogEvent } from './log-event.js'
 
-/** The waits before a stream that ended is opened again, in ms: longer after each failure. */
-const firstWaitMs = 1_000
-const longestWaitMs = 15_000
+/** A stream without an event or a heartbeat for this time is dead. The service sends a heartbeat every 15 seconds. */
+const silentMaxMs = 60_000
 
 /**
  * Whether new events arrive as they are recorded. A stream that ended is opened again by itself, unless the service refuses it permanently.
  */
 export type LiveState = { is: 'live' | 'away' } | { is: 'refused'; error: ApiError }
-
-/** Resolves after a time in ms, or when the signal is aborted. */
-const rest = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const stop = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }
-    const timer = setTimeout(stop, ms)
-    signal.addEventListener('abort', stop)
-  })
 
 /**
  * Returns the events after a position, as they are recorded.
@@ -36,44 +25,53 @@ export const useLiveEvents = (search: string, after: number | undefined, take: (
   const state = useSignal<LiveState>({ is: 'away' })
   useEffect(() => {
     if (after === undefined) return undefined
-    const url = apiUrl('events/stream')
-    url.search = search
-    url.searchParams.set('after', String(after))
     const aborting = new AbortController()
     const { signal } = aborting
     const isOver = () => signal.aborted
-    const follow = async () => {
-      let last = String(after)
-      let wait = firstWaitMs
-      while (!isOver()) {
-        try {
-          const response = await fetch(url, { headers: { Accept: 'text/event-stream', 'Last-Event-ID': last }, signal })
-          isReachable.value = true
-          if (response.status === 401) {
-            loginNeeded.value = true
-            await untilLoggedIn(signal)
-            continue
-          }
-          // If the service is starting or busy, the stream is tried again.
-          if (response.status >= 400 && response.status < 500 && response.status !== 429) {
-            state.value = { is: 'refused', error: await refusalOf(response) }
-            return
-          }
-          if (!response.ok || !response.body) throw new Error(`the service answered ${response.status}`)
-          wait = firstWaitMs
-          state.value = { is: 'live' }
-          for await (const { id, data } of serverEvents(response)) {
-            if (isOver()) return
-            if (data !== '') take(JSON.parse(data) as LogEvent)
-            if (id !== undefined) last = id
-          }
-        } catch {
-          // The loop tries again.
+    let last = String(after)
+    /** Reads one stream to its end. @throws when it is refused, or breaks off */
+    const read = async () => {
+      const silence = new AbortController()
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const heard = () => {
+        clearTimeout(timer)
+        timer = setTimeout(() => silence.abort(), silentMaxMs)
+      }
+      try {
+        const response = await request(`events/stream?${new URLSearchParams([...new URLSearchParams(search), ['after', last]])}`, {
+          headers: { Accept: 'text/event-stream' },
+          signal: AbortSignal.any([signal, silence.signal]),
+        })
+        state.value = { is: 'live' }
+        heard()
+        for await (const { id, data } of serverEvents(response)) {
+          if (isOver()) return
+          heard()
+          if (data !== '') take(JSON.parse(data) as LogEvent)
+          if (id !== undefined) last = id
         }
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+    const follow = async () => {
+      let failures = 0
+      while (!isOver()) {
+        const refused = await read().then(() => undefined, asApiError)
         if (isOver()) return
+        if (refused?.status === 401) {
+          await untilLoggedIn(signal)
+          continue
+        }
+        // If the service is starting or busy, the stream is tried again.
+        if (refused && refused.status >= 400 && refused.status < 500 && refused.status !== 429) {
+          state.value = { is: 'refused', error: refused }
+          return
+        }
+        failures = state.peek().is === 'live' ? 0 : failures + 1
         state.value = { is: 'away' }
-        await rest(wait, signal)
-        wait = Math.min(longestWaitMs, 2 * wait)
+        await rest(pauseMs(failures), signal)
+        await untilReachable(signal)
       }
     }
     void follow()

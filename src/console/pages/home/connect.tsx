@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals'
-import { json, type ApiError } from '../../api/request.js'
-import { asApiError, useIsShown } from '../../basics/loading.js'
+import { json } from '../../api/request.js'
+import { useDraft } from '../../basics/drafts.js'
+import { useIsShown, useSending } from '../../basics/loading.js'
 import { go } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { Refusal } from '../../components/notice.js'
+import { Restored } from '../../components/restored.js'
 
 const engines = [
   ['postgres', 'PostgreSQL', 5432],
@@ -14,15 +16,20 @@ const engines = [
 /** The service's answer to a tested connection: it was stored, or the reason why not. */
 type ConnectionCheck = { status?: string; detail?: string }
 
+/** The texts of the fields, without the password: a browser must not keep it. */
+const textsIn = (form: HTMLFormElement): Record<string, string> =>
+  Object.fromEntries([...new FormData(form)].filter((entry): entry is [string, string] => entry[0] !== 'password' && entry[1] !== ''))
+
 /** A form that connects a database, whose data stays there. The connection is tested before it is stored. */
 export default () => {
-  const error = useSignal<ApiError | undefined>(undefined)
+  const { send, isSending, error } = useSending()
   const refused = useSignal<string | undefined>(undefined)
-  const isSending = useSignal(false)
   const isShown = useIsShown()
-  const engine = useSignal<string>('postgres')
+  const { found, type, drop } = useDraft('connect')
+  const typed = (name: string): string | undefined => found?.texts[name]
+  const engine = useSignal(typed('engine') ?? 'postgres')
   const port = engines.find(([name]) => name === engine.value)?.[2] ?? 5432
-  const send = async (event: SubmitEvent) => {
+  const connect = (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
     const written = (name: string): string => {
@@ -37,29 +44,32 @@ export default () => {
       password: written('password'),
       database: text('database'),
     }
-    isSending.value = true
-    error.value = undefined
-    refused.value = undefined
-    try {
+    void send(async () => {
+      refused.value = undefined
       const body = { database: { name: text('name'), engine: engine.value, parameters }, check_connection: true }
       const tried = await json<ConnectionCheck>('databases', { method: 'POST', body })
       if (tried.status === 'connection_error') refused.value = tried.detail ?? 'The database cannot be reached'
-      if (refused.value === undefined && isShown()) go(pathOfResource('database', null, text('name')))
-    } catch (failed) {
-      error.value = asApiError(failed)
-    } finally {
-      isSending.value = false
-    }
+      if (refused.value !== undefined) return
+      drop()
+      if (isShown()) go(pathOfResource('database', null, text('name')))
+    })
   }
   return (
     <>
       <h1>Connect a database</h1>
       <p>Its rows stay where they are: queries, models and agents read them there. The password is encrypted before it is kept.</p>
-      <form class="connect" onSubmit={(event) => void send(event)}>
+      {found && <Restored draft={found} discard={drop} />}
+      <form
+        key={found ? 'restored' : 'new'}
+        class="connect"
+        onSubmit={connect}
+        onInput={({ currentTarget }) => type(textsIn(currentTarget))}
+      >
         <label>
           Name
           <input
             name="name"
+            defaultValue={typed('name') ?? ''}
             required
             pattern="[A-Za-z_][A-Za-z0-9_]*"
             title="Letters, digits and _, beginning with a letter"
@@ -68,7 +78,7 @@ export default () => {
         </label>
         <label>
           Kind
-          <select value={engine.value} onChange={({ currentTarget }) => (engine.value = currentTarget.value)}>
+          <select name="engine" value={engine.value} onChange={({ currentTarget }) => (engine.value = currentTarget.value)}>
             {engines.map(([name, title]) => (
               <option key={name} value={name}>
                 {title}
@@ -78,29 +88,37 @@ export default () => {
         </label>
         <label>
           Host
-          <input name="host" required placeholder="db.example" autocomplete="off" />
+          <input name="host" defaultValue={typed('host') ?? ''} required placeholder="db.example" autocomplete="off" />
         </label>
         <label>
           Port
-          <input name="port" type="number" min={1} max={65535} required key={port} defaultValue={String(port)} />
+          <input
+            name="port"
+            type="number"
+            min={1}
+            max={65535}
+            required
+            key={port}
+            defaultValue={(engine.value === typed('engine') && typed('port')) || String(port)}
+          />
         </label>
         <label>
           Database
-          <input name="database" required autocomplete="off" />
+          <input name="database" defaultValue={typed('database') ?? ''} required autocomplete="off" />
         </label>
         <label>
           User
-          <input name="user" required autocomplete="off" />
+          <input name="user" defaultValue={typed('user') ?? ''} required autocomplete="off" />
         </label>
         <label>
           Password
           <input name="password" type="password" autocomplete="new-password" />
         </label>
-        <button type="submit" class="primary" disabled={isSending.value}>
-          {isSending.value ? 'Trying…' : 'Try it, and keep it'}
+        <button type="submit" class="primary" disabled={isSending}>
+          {isSending ? 'Trying…' : 'Try it, and keep it'}
         </button>
       </form>
-      {error.value && <Refusal error={error.value} />}
+      {error && <Refusal error={error} />}
       {refused.value !== undefined && (
         <div class="notice bad" role="alert">
           <p>{refused.value}</p>

@@ -1,6 +1,4 @@
-import { useSignal } from '@preact/signals'
-import type { ApiError } from '../../api/request.js'
-import { asApiError, useIsShown } from '../../basics/loading.js'
+import { useIsShown, useSending } from '../../basics/loading.js'
 import { go, hrefOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { sampleHomes } from './sample.js'
@@ -15,27 +13,19 @@ const takeSample = async (): Promise<string> => {
 
 /** The ways to begin: with a file of the user, a database, or sample data. */
 export const Start = ({ done, isShort = false }: { done: () => void; isShort?: boolean }) => {
-  const error = useSignal<ApiError | undefined>(undefined)
-  const sending = useSignal<string | undefined>(undefined)
+  const { send, isSending, error } = useSending()
   const isShown = useIsShown()
-  const sample = async () => {
-    error.value = undefined
-    sending.value = 'the sample'
-    try {
+  const sample = () =>
+    send(async () => {
       const name = await takeSample()
       if (isShown()) go('/models/new', { table: `files.${name}`, target: 'rent', name: 'rent' })
-    } catch (refused) {
-      error.value = asApiError(refused)
-    } finally {
-      sending.value = undefined
-    }
-  }
+    })
   return (
     <>
       {!isShort && <p>Nothing is here yet. Bring rows, and predict from them.</p>}
       <Uploads done={done} />
-      {sending.value !== undefined && <Busy what={`Reading ${sending.value}`} />}
-      {error.value && <Refusal error={error.value} />}
+      {isSending && <Busy what="Reading the sample" />}
+      {error && <Refusal error={error} />}
       {!isShort && (
         <ul class="cards">
           <li>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
-import { json, type ApiError } from '../../api/request.js'
+import { json } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
-import { asApiError } from '../../basics/loading.js'
+import { useSending } from '../../basics/loading.js'
 import { changeQuery, place, jsonIn } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { Shares } from '../../components/shares.js'
@@ -125,8 +125,7 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
 export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
   const { loaded, reload } = useInputs(of, record, report.features)
   const predicted = useSignal<{ row: string; prediction: ExplainedPrediction } | undefined>(undefined)
-  const isSending = useSignal(false)
-  const error = useSignal<ApiError | undefined>(undefined)
+  const { send, isSending, error } = useSending()
   const { value: inputs, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
   if (!inputs) return <Busy />
@@ -138,26 +137,20 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
   }
   const row = rowOf(inputs, values)
   const rowText = JSON.stringify(row)
-  const send = async (event: SubmitEvent) => {
+  const attempt = (event: SubmitEvent) => {
     event.preventDefault()
-    isSending.value = true
-    try {
+    void send(async () => {
       predicted.value = { row: rowText, prediction: await predict(of, record, row) }
-      error.value = undefined
-    } catch (failed) {
-      error.value = asApiError(failed)
-    } finally {
-      isSending.value = false
-    }
+    })
   }
   return (
     <div class="attempt">
-      <form onSubmit={(event) => void send(event)}>
+      <form onSubmit={attempt}>
         {inputs.map((input) => (
           <Control key={input.name} input={input} value={values.get(input.name) ?? ''} set={(value) => set(input.name, value)} />
         ))}
         <div class="row">
-          <button type="submit" class="primary" disabled={isSending.value}>
+          <button type="submit" class="primary" disabled={isSending}>
             Predict {record.predict}
           </button>
           <button type="button" onClick={() => changeQuery({ row: undefined })}>
@@ -167,7 +160,7 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
         {record.recording !== 'off' && <p class="quiet">The prediction is recorded in the log, as each of this model is.</p>}
       </form>
       <div>
-        {error.value && <Refusal error={error.value} />}
+        {error && <Refusal error={error} />}
         {predicted.value && predicted.value.row !== rowText && (
           <p class="notice" role="status">
             The inputs were changed since this prediction.

@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { exactRowsOf } from '../../api/exact.js'
-import type { ApiError } from '../../api/request.js'
 import { quoted, run, select } from '../../api/sql.js'
-import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
+import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, go, pathOf, place, jsonIn } from '../../basics/place.js'
 import { Columns } from '../../components/columns.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
@@ -182,8 +181,7 @@ const Options = ({ plan, summaries }: { plan: Plan; summaries: readonly ColumnSu
 
 const Pictured = ({ plan }: { plan: Plan }) => {
   const { loaded, reload } = useLoaded((signal) => loadPicture(plan, signal), [plan.db, plan.query])
-  const error = useSignal<ApiError | undefined>(undefined)
-  const isSending = useSignal(false)
+  const { send, isSending, error } = useSending()
   const isShown = useIsShown()
   const { value, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
@@ -191,19 +189,11 @@ const Pictured = ({ plan }: { plan: Plan }) => {
   const { summaries, rows, isPart } = value
   const named = { ...plan, name: plan.name === '' ? plan.target.toLowerCase().replace(/\W+/g, '_') : plan.name }
   const statement = plan.target === '' ? undefined : statementOf(named)
-  const train = async () => {
-    if (statement === undefined) return
-    isSending.value = true
-    error.value = undefined
-    try {
-      await run({ query: statement, db: plan.project })
+  const train = (query: string) =>
+    send(async () => {
+      await run({ query, db: plan.project })
       if (isShown()) go(pathOf('models', plan.project, named.name), {})
-    } catch (failed) {
-      error.value = asApiError(failed)
-    } finally {
-      isSending.value = false
-    }
-  }
+    })
   const toggle = (name: string) => {
     const next = plan.without.includes(name) ? plan.without.filter((one) => one !== name) : [...plan.without, name]
     changeQuery({ without: next.length === 0 ? undefined : JSON.stringify(next) })
@@ -235,8 +225,8 @@ const Pictured = ({ plan }: { plan: Plan }) => {
       {statement !== undefined && (
         <>
           <pre class="card statement">{statement}</pre>
-          {error.value && <Refusal error={error.value} />}
-          <button type="button" class="primary" disabled={isSending.value} onClick={() => void train()}>
+          {error && <Refusal error={error} />}
+          <button type="button" class="primary" disabled={isSending} onClick={() => void train(statement)}>
             Train
           </button>
         </>

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals'
-import type { ApiError } from '../../api/request.js'
 import { quoted, run } from '../../api/sql.js'
-import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
+import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, place } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
@@ -21,29 +20,21 @@ import './style.css'
 
 /** Trains a new version with the settings of the last one. */
 const Retrain = ({ of, begun }: { of: ModelName; begun: () => void }) => {
-  const error = useSignal<ApiError | undefined>(undefined)
-  const isSending = useSignal(false)
+  const { send, isSending, error } = useSending()
   const isShown = useIsShown()
-  const retrain = async () => {
-    error.value = undefined
-    isSending.value = true
-    try {
+  const retrain = () =>
+    send(async () => {
       await run({ query: `RETRAIN ${quoted(of.project)}.${quoted(of.model)}` })
       if (!isShown()) return
       changeQuery({ version: undefined, tab: 'versions' })
       begun()
-    } catch (refused) {
-      error.value = asApiError(refused)
-    } finally {
-      isSending.value = false
-    }
-  }
+    })
   return (
     <>
-      <button type="button" disabled={isSending.value} onClick={() => void retrain()}>
+      <button type="button" disabled={isSending} onClick={() => void retrain()}>
         Retrain
       </button>
-      {error.value && <Refusal error={error.value} />}
+      {error && <Refusal error={error} />}
     </>
   )
 }

@@ -1,7 +1,6 @@
-import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { json, type ApiError } from '../../api/request.js'
-import { asApiError, useLoaded, useRepeated } from '../../basics/loading.js'
+import { json } from '../../api/request.js'
+import { useLoaded, useRepeated, useSending } from '../../basics/loading.js'
 import { Refusal } from '../../components/notice.js'
 import { figure } from '../../components/value.js'
 import { isUnderWay, loadVersions, type ModelName, type ListedVersion } from './reports.js'
@@ -25,7 +24,7 @@ const lastTook = (versions: readonly ListedVersion[]): string => {
 
 /** The progress of a training, and the remaining time. It is updated until the training ends. */
 export const Progress = ({ of, version, ended }: { of: ModelName; version: number; ended: () => void }) => {
-  const error = useSignal<ApiError | undefined>(undefined)
+  const { send, isSending, error } = useSending()
   const begun = useRef<PhaseStart | undefined>(undefined)
   const { loaded, reload } = useLoaded((signal) => loadVersions(of, undefined, signal), [of.project, of.model])
   useRepeated(loaded, reload, lookEveryMs)
@@ -35,13 +34,10 @@ export const Progress = ({ of, version, ended }: { of: ModelName; version: numbe
   useEffect(() => {
     if (hasEnded) ended()
   }, [hasEnded])
-  const cancel = async () => {
-    try {
-      await json(`projects/${encodeURIComponent(of.project)}/models/${encodeURIComponent(of.model)}/cancel`, { method: 'POST', body: {} })
-    } catch (refused) {
-      error.value = asApiError(refused)
-    }
-  }
+  const cancel = () =>
+    send(() =>
+      json(`projects/${encodeURIComponent(of.project)}/models/${encodeURIComponent(of.model)}/cancel`, { method: 'POST', body: {} }),
+    )
   const [done, total] = [Number(job?.done ?? NaN), Number(job?.total ?? NaN)]
   const isMeasured = total > 0 && done >= 0
   const now = { at: performance.now(), done, total }
@@ -60,7 +56,7 @@ export const Progress = ({ of, version, ended }: { of: ModelName; version: numbe
             {figure(done)} of {figure(total)}
           </span>
         )}
-        <button type="button" onClick={() => void cancel()}>
+        <button type="button" disabled={isSending} onClick={() => void cancel()}>
           Cancel the training
         </button>
       </div>
@@ -70,7 +66,7 @@ export const Progress = ({ of, version, ended }: { of: ModelName; version: numbe
           : `About ${Math.max(1, Math.round(left))} s are left of this phase.`}
         {lastTook(versions)}
       </p>
-      {error.value && <Refusal error={error.value} />}
+      {error && <Refusal error={error} />}
     </section>
   )
 }

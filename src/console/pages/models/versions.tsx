@@ -1,8 +1,6 @@
-import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { ApiError } from '../../api/request.js'
 import { quoted, run } from '../../api/sql.js'
-import { asApiError, useLoaded, useRepeated } from '../../basics/loading.js'
+import { useLoaded, useRepeated, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { figure } from '../../components/value.js'
@@ -90,15 +88,12 @@ const Line = ({
   choose: () => void
   changed: () => void
 }) => {
-  const error = useSignal<ApiError | undefined>(undefined)
-  const activate = async () => {
-    try {
+  const { send, isSending, error } = useSending()
+  const activate = () =>
+    send(async () => {
       await run({ query: `SET active ${quoted(of.project)}.${quoted(of.model)}.${version.version}` })
       changed()
-    } catch (refused) {
-      error.value = asApiError(refused)
-    }
-  }
+    })
   return (
     <tr>
       <td>
@@ -116,12 +111,12 @@ const Line = ({
       <td class="right">{version.seconds === null ? '' : `${figure(version.seconds)} s`}</td>
       <td>
         {version.status === 'complete' && !version.active && momentShown() === undefined && (
-          <button type="button" onClick={() => void activate()}>
+          <button type="button" disabled={isSending} onClick={() => void activate()}>
             Activate
           </button>
         )}
         {version.error !== null && <span class="quiet clipped">{version.error}</span>}
-        {error.value && <Refusal error={error.value} />}
+        {error && <Refusal error={error} />}
       </td>
     </tr>
   )

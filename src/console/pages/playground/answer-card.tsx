@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
-import { json, type ApiError } from '../../api/request.js'
+import { json } from '../../api/request.js'
 import { costText, loadCost } from '../../basics/cost.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { useLoaded, useSending } from '../../basics/loading.js'
 import { hrefOf, pathOf } from '../../basics/place.js'
 import { Refusal } from '../../components/notice.js'
 import { Rows } from '../../components/rows.js'
@@ -28,16 +28,13 @@ const ToolUse = ({ step }: { step: Step }) => (
 
 const Feedback = ({ side: { project, agent }, answer }: { side: Side; answer: string }) => {
   const given = useSignal<'good' | 'bad' | undefined>(undefined)
-  const error = useSignal<ApiError | undefined>(undefined)
-  const judge = async (verdict: 'good' | 'bad') => {
-    try {
+  const { send, error } = useSending()
+  const judge = (verdict: 'good' | 'bad') =>
+    send(async () => {
       const path = `projects/${encodeURIComponent(project)}/agents/${encodeURIComponent(agent)}/answers/${encodeURIComponent(answer)}/feedback`
       await json(path, { method: 'POST', body: { verdict } })
       given.value = verdict
-    } catch (refused) {
-      error.value = asApiError(refused)
-    }
-  }
+    })
   return (
     <>
       {(['good', 'bad'] as const).map((verdict) => (
@@ -45,7 +42,7 @@ const Feedback = ({ side: { project, agent }, answer }: { side: Side; answer: st
           {verdict === 'good' ? 'Good answer' : 'Bad answer'}
         </button>
       ))}
-      {error.value && <Refusal error={error.value} />}
+      {error && <Refusal error={error} />}
     </>
   )
 }

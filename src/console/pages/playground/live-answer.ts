@@ -93,6 +93,12 @@ export class LiveAnswer {
 
   constructor(readonly side: Side) {}
 
+  /** Whether the question did not reach the service. */
+  get isUnheard(): boolean {
+    const { state, answer, error } = this.said.peek()
+    return state === 'failed' && answer === undefined && error?.isOfNetwork === true
+  }
+
   /** Sends the question with the previous turns; resolves when the answer has ended. */
   async ask(turns: readonly Turn[]): Promise<void> {
     const { project, agent, asOf } = this.side

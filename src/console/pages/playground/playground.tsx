@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'
+import { useDraft } from '../../basics/drafts.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
@@ -64,7 +65,8 @@ export default () => {
     [moment],
   )
   const rounds = useSignal<Round[]>([])
-  const question = useSignal(query.get('question') ?? '')
+  const { found: draft, type } = useDraft('question')
+  const question = useSignal(query.get('question') ?? draft?.texts['question'] ?? '')
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined)
   const { value: agents, error } = loaded.value
   const chosen = [sideOf(query.get('agent'), moment), sideOf(query.get('beside'), query.get('beside_at') ?? moment)]
@@ -85,6 +87,7 @@ export default () => {
   /** Browsers limit how often the address may change, so it does not change with every key. */
   const write = (text: string, afterMs = restMs) => {
     question.value = text
+    type(text === '' ? {} : { question: text })
     clearTimeout(resting.current)
     resting.current = setTimeout(() => changeQuery({ question: text }), afterMs)
   }
@@ -104,7 +107,10 @@ export default () => {
     rounds.value = [...before, { question: text, askings }]
     write('', 0)
     void Promise.all(askings.map((asking, side) => asking.ask(turnsOf(before, side, text)))).then(() => {
-      if (isShown()) changeQuery({ answers: addressOf(rounds.peek()) })
+      if (!isShown()) return
+      changeQuery({ answers: addressOf(rounds.peek()) })
+      // A question that reached nobody can be asked again.
+      if (question.peek() === '' && askings.every((asking) => asking.isUnheard)) write(text, 0)
     })
   }
   return (

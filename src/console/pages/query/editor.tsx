@@ -66,6 +66,9 @@ const rangeOf = (state: EditorState, { line, column }: Fault): { from: number; t
   return { from, to: Math.min(state.doc.length, from + Math.max(1, word)) }
 }
 
+/** Keys that are held down run the statement once. */
+const isHeldEnter = ({ key, repeat, ctrlKey, metaKey }: KeyboardEvent): boolean => key === 'Enter' && repeat && (ctrlKey || metaKey)
+
 /** The hint for screen readers: in this field, Tab indents the text and does not move to the next control. */
 const keys = 'Ctrl Enter runs it. Tab indents. To leave the editor press Escape, then Tab.'
 
@@ -108,6 +111,7 @@ export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
           highlightActiveLine(),
         ],
         ...[highlightSelectionMatches(), autocompletion(), syntaxHighlighting(colours), look, EditorView.lineWrapping],
+        Prec.highest(EditorView.domEventHandlers({ keydown: isHeldEnter })),
         Prec.highest(keymap.of([{ key: 'Mod-Enter', run }])),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
         language.current.of(words()),

@@ -9,6 +9,7 @@ import type { Value } from '../../api/sql.js'
 import { Columns } from '../../components/columns.js'
 import { asApiError, useLoaded } from '../../basics/loading.js'
 import { changeQuery, momentShown, place } from '../../basics/place.js'
+import { withoutSecrets } from '../../basics/secrets.js'
 import { Icon } from '../../components/icon.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
@@ -59,8 +60,8 @@ const firstClick =
     if (detail < 2) act()
   }
 
-/** A draft as parameters of the address, which leaves out the usual database. */
-const inAddress = ({ sql, db, dry, given }: Draft) => ({ sql, db: db === 'mindsdb' ? undefined : db, dry, given })
+/** A draft as parameters of the address, which leaves out the usual database, and secrets. */
+const inAddress = ({ sql, db, dry, given }: Draft) => ({ sql: withoutSecrets(sql), db: db === 'mindsdb' ? undefined : db, dry, given })
 
 /** Statements and their answers. The address stores the statement that is shown. */
 export default () => {
@@ -105,7 +106,7 @@ export default () => {
     // If the address comes from this page itself, it may be older than the typed text.
     else if (sent === ours.current) write(draft)
     else openSheet({ sql: sent, ...draft }, ours.current !== undefined)
-    ours.current = sent === '' ? shownSheet().sql : sent
+    ours.current = sent === '' ? withoutSecrets(shownSheet().sql) : sent
     text.value = shownSheet().sql
   }, [sent, db, dry, given])
   useSignalEffect(() => {
@@ -119,7 +120,7 @@ export default () => {
 
   const show = (draft: Draft & Partial<Sheet>) => {
     if (draft.id !== undefined) chosen.value = draft.id
-    ours.current = draft.sql
+    ours.current = withoutSecrets(draft.sql)
     text.value = draft.sql
     changeQuery({ ...inAddress(draft), view: undefined, ...asItComes })
   }
@@ -137,15 +138,16 @@ export default () => {
 
   const runText = async () => {
     const sql = text.value.trim()
-    if (sql === '' || wrong !== undefined) return
+    const statement = { query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) }
+    if (sql === '' || wrong !== undefined || running.isTwice(statement)) return
     // The filter and the order of another statement do not apply to this one.
-    const arrangement = text.value === sent ? {} : { filter: undefined, sort: undefined }
-    ours.current = text.value
+    const arrangement = withoutSecrets(text.value) === sent ? {} : { filter: undefined, sort: undefined }
+    ours.current = withoutSecrets(text.value)
     const draft = { sql: text.value, db, dry, given }
     changeQuery({ ...inAddress(draft), view: view === 'past' ? undefined : view, ...arrangement }, { replace: false })
     write(draft)
     const began = performance.now()
-    await running.run({ query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) })
+    await running.run(statement)
     const ok = errorOf(running.outcome.value) === undefined
     note({ sql, db, at: new Date().toISOString(), ok, ms: Math.round(performance.now() - began) })
   }

@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals'
+import { keep as keepText, readKeptJson } from '../../basics/kept.js'
+import { withoutSecrets } from '../../basics/secrets.js'
 import { hasRun } from './statement-history.js'
 
 /** What runs: a statement in its database, whether as a dry run, and the values of its parameters. Both are as in the address. */
@@ -18,13 +20,16 @@ const closedKey = 'closed-sheets'
 const blank: Sheet = { id: 1, sql: '', db: 'mindsdb' }
 
 const readList = <T>(from: string): T[] => {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(from) ?? '[]')
-    return Array.isArray(kept) ? (kept as T[]) : []
-  } catch {
-    return []
-  }
+  const kept = readKeptJson(from)
+  return Array.isArray(kept) ? (kept as T[]) : []
 }
+
+/** A sheet as the browser keeps it: only the window in which a secret was typed has it. */
+const withoutItsSecrets = (sheet: Sheet): Sheet => ({
+  ...sheet,
+  sql: withoutSecrets(sheet.sql),
+  ...(sheet.given !== undefined && { given: withoutSecrets(sheet.given) }),
+})
 
 const orBlank = (kept: readonly Sheet[]): readonly Sheet[] => (kept.length === 0 ? [blank] : kept)
 
@@ -65,12 +70,8 @@ const keep = (next: readonly Sheet[], closing?: Closed): void => {
   const isDropped = (one: Sheet): boolean =>
     surplus > 0 && one.id !== chosen.peek() && one.id !== next.at(-1)?.id && isReplaceable(one) && surplus-- > 0
   sheets.value = orBlank(all.filter((one) => !isDropped(one)))
-  try {
-    localStorage.setItem(closedKey, JSON.stringify(closed))
-    localStorage.setItem(key, JSON.stringify(sheets.value))
-  } catch {
-    // If the storage is full, its old content stays.
-  }
+  if (closing) keepText(closedKey, JSON.stringify(closed))
+  keepText(key, JSON.stringify(sheets.value.map(withoutItsSecrets)))
 }
 
 /** The sheet that is shown. */
@@ -85,19 +86,19 @@ export const write = (change: Partial<Draft>): void => {
 }
 
 /**
- * Shows a statement in the sheet that contains it, in an empty sheet, or in a new one. A step back or forward shows it in place of the
+ * Shows a statement in the sheet that contains it, perhaps with its secrets, in an empty sheet, or in a new one. A step back or forward shows it in place of the
  * shown statement, if that one ran.
  *
  * @example openSheet({ sql: 'SELECT 1', db: 'mindsdb' })
  */
 export const openSheet = (draft: Draft, isStep = false): void => {
   const shown = shownSheet()
-  const same = [shown, ...sheets.value].find(({ sql }) => sql === draft.sql)
+  const same = [shown, ...sheets.value].find(({ sql }) => sql === draft.sql || withoutSecrets(sql) === draft.sql)
   const found = same ?? (shown.sql.trim() === '' || (isStep && isReplaceable(shown)) ? shown : undefined)
   const id = found?.id ?? newId()
   if (!found) keep([...sheets.value, { id, ...draft, at: Date.now() }])
   chosen.value = id
-  write(draft)
+  write({ ...draft, sql: same?.sql ?? draft.sql })
 }
 
 /** Closes a sheet in all windows; there is always at least one sheet. */

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
+import { pauseMs, rest, untilReachable } from '../../api/away.js'
 import { ApiError } from '../../api/request.js'
 import { run, type Statement } from '../../api/sql.js'
-import { asApiError } from '../../basics/loading.js'
+import { asApiError, isPassing } from '../../basics/loading.js'
 import { mayWrite } from './statement-kind.js'
 import { RowStore } from './rows.js'
 import { Summaries, type ColumnSummary } from '../../components/summary.js'
@@ -22,12 +23,12 @@ type TableOutcome = {
 
 /**
  * The result of a statement. `version` changes as rows arrive, because the store stays the same. A statement that writes may be carried
- * out although the page does not wait for its answer.
+ * out although the page does not wait for its answer. `isWaiting` while the service is away.
  */
 export type Outcome =
   | { type: 'none' }
   | { type: 'cancelled'; mayBeDone: boolean }
-  | { type: 'running'; since: number }
+  | { type: 'running'; since: number; isWaiting?: boolean }
   | TableOutcome
   | { type: 'ok'; affected: number | null; ms: number }
   | { type: 'error'; error: ApiError }
@@ -35,11 +36,19 @@ export type Outcome =
 /** The time between two redraws of the page while rows arrive. */
 const drawEveryMs = 120
 
+/** The number of times that a statement is sent again after the service was away, or was starting. */
+const againMax = 5
+
+/** The second Ctrl Enter, if it comes within this time after the first. */
+const twiceMs = 500
+
 /** The error of a statement that may have written: without an answer from the service, it may have been carried out. */
 const unanswered = (error: ApiError): ApiError =>
   error.status === 0
     ? new ApiError({ status: 0, detail: error.message, hint: 'The statement may have been carried out. Look before you run it again.' })
     : error
+
+const doesWrite = ({ query, dryRun = false }: Omit<Statement, 'signal'>): boolean => !dryRun && mayWrite(query)
 
 /** The running statement of a sheet, and its outcome. */
 export class StatementRun {
@@ -47,6 +56,7 @@ export class StatementRun {
   readonly summaries = signal<ColumnSummary[]>([])
   #aborting: AbortController | undefined
   #mayWrite = false
+  #asked: { text: string; at: number } | undefined
 
   get isRunning(): boolean {
     const outcome = this.outcome.value
@@ -61,28 +71,48 @@ export class StatementRun {
     else if (outcome.type === 'table') this.outcome.value = { ...outcome, isWhole: true, isCut: true }
   }
 
-  /** Runs a statement instead of the previous one. */
+  /**
+   * Whether a statement that writes is asked for twice by accident: it is still under way, or was asked for a moment ago. Each call is a
+   * time that it is asked for.
+   */
+  isTwice(statement: Omit<Statement, 'signal'>): boolean {
+    const text = JSON.stringify(statement)
+    const now = performance.now()
+    const before = this.#asked?.text === text ? this.#asked.at : undefined
+    this.#asked = { text, at: now }
+    return before !== undefined && doesWrite(statement) && (this.isRunning || now - before < twiceMs)
+  }
+
+  /** Runs a statement instead of the previous one. One that only reads is sent again if the service was away before its first row. */
   async run(statement: Omit<Statement, 'signal'>): Promise<void> {
     this.#aborting?.abort()
     const aborting = new AbortController()
     this.#aborting = aborting
     const { signal: aborted } = aborting
+    const isOver = () => aborted.aborted
     const since = performance.now()
-    this.#mayWrite = statement.dryRun !== true && mayWrite(statement.query)
+    this.#mayWrite = doesWrite(statement)
     this.outcome.value = { type: 'running', since }
     this.summaries.value = []
-    try {
-      const answer = await run({ ...statement, signal: aborted })
-      if (answer.type === 'ok') {
-        this.outcome.value = { type: 'ok', affected: answer.affected, ms: performance.now() - since }
+    for (let failures = 0; ; failures++) {
+      const failure = await this.#ask(statement, since, aborting).then(() => undefined, asApiError)
+      if (!failure || isOver()) return
+      if (this.#mayWrite || failures === againMax || !isPassing(failure)) {
+        this.outcome.value = { type: 'error', error: this.#mayWrite ? unanswered(failure) : failure }
         return
       }
-      await this.#read(new RowStore(answer.columns), answer.pieces, since, aborting, statement)
-    } catch (error) {
-      if (aborted.aborted) return
-      const failure = asApiError(error)
-      this.outcome.value = { type: 'error', error: this.#mayWrite ? unanswered(failure) : failure }
+      this.outcome.value = { type: 'running', since, isWaiting: true }
+      await rest(pauseMs(failures), aborted)
+      await untilReachable(aborted)
+      if (isOver()) return
     }
+  }
+
+  /** Sends a statement, and reads its answer. @throws why there is no answer, before its first row */
+  async #ask(statement: Omit<Statement, 'signal'>, since: number, aborting: AbortController): Promise<void> {
+    const answer = await run({ ...statement, signal: aborting.signal })
+    if (answer.type === 'ok') this.outcome.value = { type: 'ok', affected: answer.affected, ms: performance.now() - since }
+    else await this.#read(new RowStore(answer.columns), answer.pieces, since, aborting, statement)
   }
 
   async #read(

@@ -6,7 +6,8 @@ const rowsText = (count: number): string => `${countText(count)} ${count === 1 ?
 
 /** The progress of a statement, or its result. */
 export const Status = ({ outcome }: { outcome: Outcome }) => {
-  if (outcome.type === 'running') return <p role="status">Running…</p>
+  if (outcome.type === 'running')
+    return <p role="status">{outcome.isWaiting === true ? 'Waiting for the service; it is asked again by itself…' : 'Running…'}</p>
   if (outcome.type === 'cancelled')
     return <p role="status">{outcome.mayBeDone ? 'The page waits no longer.' : 'Cancelled before the first row.'}</p>
   if (outcome.type === 'ok')

@@ -60,6 +60,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
             method="POST"
             path={path}
             word="Create"
+            draft={`new ${kind}`}
             choices={(field) => choicesOf(field, within, value[1])}
             done={({ name }) => {
               if (isShown()) go(pathOfResource(kind, within, typeof name === 'string' ? name : ''))

@@ -1,8 +1,7 @@
-import { useSignal } from '@preact/signals'
-import { json, type ApiError } from '../../api/request.js'
+import { json } from '../../api/request.js'
 import { select, type Value } from '../../api/sql.js'
 import { pathOfResource, type KindInfo } from '../../basics/kinds.js'
-import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
+import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, go, hrefOf, pathOf, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
@@ -56,25 +55,21 @@ export const Delete = ({ info, path, name }: { info: KindInfo; path: string; nam
     },
     [path, isAsked],
   )
-  const refused = useSignal<ApiError | undefined>(undefined)
+  const { send, isSending, error: refused, forget } = useSending()
   const isShown = useIsShown()
   const plan = isAsked ? loaded.value.value : undefined
-  const error = refused.value ?? loaded.value.error
+  const error = refused ?? loaded.value.error
   const isLoading = isAsked && loaded.value.isLoading
   const ask = () => {
-    refused.value = undefined
+    forget()
     if (isAsked) reload()
     else changeQuery({ plan: 'delete' })
   }
-  const remove = async () => {
-    refused.value = undefined
-    try {
+  const remove = () =>
+    send(async () => {
       await json(path, { method: 'DELETE' })
       if (isShown()) go(pathOf('resources', info.kind))
-    } catch (failed) {
-      refused.value = asApiError(failed)
-    }
-  }
+    })
   return (
     <>
       {!plan && (
@@ -90,7 +85,7 @@ export const Delete = ({ info, path, name }: { info: KindInfo; path: string; nam
           <PlannedEvents events={plan.events} />
           {plan.mentions.length > 0 && <Mentions mentions={plan.mentions} />}
           <div class="row">
-            <button type="button" class="danger" onClick={() => void remove()}>
+            <button type="button" class="danger" disabled={isSending} onClick={() => void remove()}>
               Delete
             </button>
             <button type="button" onClick={() => changeQuery({ plan: undefined })}>

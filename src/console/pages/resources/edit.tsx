@@ -71,6 +71,7 @@ export const Edit = ({
       path={path}
       etag={value.etag}
       word="Save"
+      draft={`edit ${path}`}
       choices={(field) => choicesOf(field, project, value.all)}
       done={({ name }) => {
         if (done(typeof name === 'string' ? name : undefined)) reload()

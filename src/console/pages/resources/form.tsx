@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals'
-import { request, type ApiError } from '../../api/request.js'
+import { request } from '../../api/request.js'
 import type { BodyForm, Field } from '../../api/schemas.js'
 import type { Value } from '../../api/sql.js'
-import { asApiError } from '../../basics/loading.js'
+import { useDraft } from '../../basics/drafts.js'
+import { useSending } from '../../basics/loading.js'
 import { Refusal } from '../../components/notice.js'
+import { Restored } from '../../components/restored.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
 import { changedMembers } from './changed-members.js'
 import { Control, textOf } from './fields.js'
@@ -18,6 +20,8 @@ type Props = {
   /** The version that the change is based on: another change in between is a conflict. */
   etag?: string | undefined
   word: string
+  /** The name under which the browser keeps what was typed. */
+  draft: string
   /** The proposals for a field. */
   choices: (field: Field) => readonly string[]
   done: (sent: Record<string, Value>) => void
@@ -27,53 +31,63 @@ type Props = {
 const isHelper = ({ name }: Field): boolean => /_to_(?:add|remove)$/.test(name)
 
 /** A form from the API's document. It sends only the changed members. */
-export const ResourceForm = ({ form: { member, fields }, record, method, path, etag, word, choices, done }: Props) => {
+export const ResourceForm = ({ form: { member, fields }, record, method, path, etag, word, draft, choices, done }: Props) => {
   const shown = fields.filter((field) => !isHelper(field))
   const was = Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, record?.[name])]))
-  const texts = useSignal(was)
-  const error = useSignal<ApiError | undefined>(undefined)
+  const { found, type, drop } = useDraft(draft, etag)
+  const texts = useSignal<Record<string, string>>({ ...was, ...found?.texts })
+  const { send, isSending, error } = useSending()
   const events = useSignal<PlannedEvent[] | undefined>(undefined)
-  const sending = useSignal<'plan' | 'change' | undefined>(undefined)
-  const isSending = sending.value !== undefined
+  /** From the change on the form is closed until another one takes its place: its version is the one before the change. */
+  const isClosed = useSignal(false)
   /** The planned events are those of the texts that were sent. */
   const change = ({ name }: Field, text: string) => {
     texts.value = { ...texts.value, [name]: text }
     events.value = undefined
+    type(Object.fromEntries(Object.entries(texts.value).filter(([field, now]) => now !== was[field])))
   }
-  const send = async (isDryRun: boolean) => {
-    sending.value = isDryRun ? 'plan' : 'change'
-    error.value = undefined
+  const discard = () => {
+    drop()
+    texts.value = was
     events.value = undefined
-    try {
+  }
+  const ask = async (headers: Record<string, string> = {}) => {
+    events.value = undefined
+    const body = changedMembers(shown, was, texts.value, record)
+    const version = etag === undefined ? {} : { 'If-Match': etag }
+    return { body, response: await request(path, { method, body: { [member]: body }, headers: { ...headers, ...version } }) }
+  }
+  const plan = () =>
+    send(async () => {
       const sent = texts.value
-      const body = changedMembers(shown, was, sent, record)
-      const response = await request(path, {
-        method,
-        body: { [member]: body },
-        headers: { ...(isDryRun && { Prefer: 'dry-run' }), ...(etag !== undefined && { 'If-Match': etag }) },
-      })
-      if (!isDryRun) {
-        // The form stays busy until another one takes its place: its version is the one before the change.
-        done(body)
-        return
-      }
+      const { response } = await ask({ Prefer: 'dry-run' })
       const planned = (await response.json()) as { events: PlannedEvent[] }
       if (texts.value === sent) events.value = planned.events
-    } catch (refused) {
-      error.value = asApiError(refused)
-    }
-    sending.value = undefined
-  }
-  const isWrong = ({ name }: Field): boolean => error.value !== undefined && new RegExp(`\\b${name}\\b`).test(error.value.message)
+    })
+  const submit = () =>
+    send(async () => {
+      isClosed.value = true
+      try {
+        const { body } = await ask()
+        drop()
+        done(body)
+      } catch (refused) {
+        isClosed.value = false
+        throw refused
+      }
+    })
+  const isBusy = isSending || isClosed.value
+  const isWrong = ({ name }: Field): boolean => error !== undefined && new RegExp(`\\b${name}\\b`).test(error.message)
   return (
     <form
       class="resource-form"
       onSubmit={(event) => {
         event.preventDefault()
-        void send(false)
+        if (!isClosed.peek()) void submit()
       }}
     >
-      <fieldset disabled={sending.value === 'change'}>
+      {found && <Restored draft={found} isOutdated={found.base !== etag} discard={discard} />}
+      <fieldset disabled={isClosed.value}>
         {shown.map((field) => (
           <Control
             key={field.name}
@@ -85,7 +99,7 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
           />
         ))}
       </fieldset>
-      {error.value && <Refusal error={error.value} />}
+      {error && <Refusal error={error} />}
       {events.value !== undefined && (
         <div class="notice" role="status">
           <p>Nothing was written. This would be recorded:</p>
@@ -93,14 +107,10 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
         </div>
       )}
       <div class="row">
-        <button type="submit" class="primary" disabled={isSending}>
+        <button type="submit" class="primary" disabled={isBusy}>
           {word}
         </button>
-        <button
-          type="button"
-          disabled={isSending}
-          onClick={(event) => event.currentTarget.form?.reportValidity() === true && void send(true)}
-        >
+        <button type="button" disabled={isBusy} onClick={(event) => event.currentTarget.form?.reportValidity() === true && void plan()}>
           What would happen
         </button>
       </div>

@@ -1,6 +1,5 @@
-import { useSignal } from '@preact/signals'
-import { json, type ApiError } from '../../api/request.js'
-import { asApiError, useIsShown, useLoaded } from '../../basics/loading.js'
+import { json } from '../../api/request.js'
+import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Diff } from '../../components/diff.js'
 import { Busy, Refusal } from '../../components/notice.js'
@@ -22,27 +21,16 @@ type RollBackProps = {
 
 /** The events of going back to a version, before they are recorded. */
 const RollBackPlan = ({ path, version, newest, done }: RollBackProps) => {
-  const send = (headers: Record<string, string> = {}) =>
+  const rollBack = (headers: Record<string, string> = {}) =>
     json<{ events: PlannedEvent[]; name: string }>(`${path}/rollback`, {
       method: 'POST',
       body: { version },
       headers: { 'If-Match': `"${newest}"`, ...headers },
     })
-  const { loaded, reload } = useLoaded(() => send({ Prefer: 'dry-run' }), [path, version, newest])
-  const isSending = useSignal(false)
-  const refused = useSignal<ApiError | undefined>(undefined)
+  const { loaded, reload } = useLoaded(() => rollBack({ Prefer: 'dry-run' }), [path, version, newest])
+  const { send, isSending, error: refused } = useSending()
   const { value: plan, error } = loaded.value
-  const goBack = async () => {
-    refused.value = undefined
-    isSending.value = true
-    try {
-      done((await send()).name)
-    } catch (failed) {
-      refused.value = asApiError(failed)
-    } finally {
-      isSending.value = false
-    }
-  }
+  const goBack = () => send(async () => done((await rollBack()).name))
   const leave = () => changeQuery({ back: undefined })
   if (!plan)
     return (
@@ -55,15 +43,15 @@ const RollBackPlan = ({ path, version, newest, done }: RollBackProps) => {
     )
   return (
     <div>
-      {refused.value && <Refusal error={refused.value} />}
+      {refused && <Refusal error={refused} />}
       <div class="preview">
         <p>It would be as it was in version {version}. This would be recorded:</p>
         <PlannedEvents events={plan.events} />
         <div class="row">
-          <button type="button" class="primary" disabled={isSending.value} onClick={() => void goBack()}>
+          <button type="button" class="primary" disabled={isSending} onClick={() => void goBack()}>
             Go back to version {version}
           </button>
-          <button type="button" disabled={isSending.value} onClick={leave}>
+          <button type="button" disabled={isSending} onClick={leave}>
             Leave it
           </button>
         </div>

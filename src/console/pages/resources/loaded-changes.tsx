@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../api/request.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { useLoaded, useSending } from '../../basics/loading.js'
 import { Refusal } from '../../components/notice.js'
 import { countText } from '../../components/value.js'
 import { loadNewest, loadUntil, type Changes, type ChangesOf } from './changes.js'
@@ -24,23 +24,15 @@ export const useChanges = (of: ChangesOf, isWanted = true): KnownChanges => {
   const { value: newest, error } = loaded.value
   /** The changes including earlier ones; `of` are the newest changes that they precede. */
   const joined = useSignal<{ of: Changes; all: Changes } | undefined>(undefined)
-  const isLoading = useSignal(false)
-  const refused = useSignal<ApiError | undefined>(undefined)
+  const { send, isSending: isLoading, error: refused } = useSending()
   const value = joined.value && joined.value.of === newest ? joined.value.all : newest
-  const load = async () => {
-    if (!newest || !value || isLoading.peek()) return
-    isLoading.value = true
-    refused.value = undefined
-    try {
+  const load = () =>
+    send(async () => {
+      if (!newest || !value) return
       const { changes, from } = await loadUntil(of, value.from)
       joined.value = { of: newest, all: { ...value, changes: [...changes, ...value.changes], from } }
-    } catch (failed) {
-      refused.value = asApiError(failed)
-    } finally {
-      isLoading.value = false
-    }
-  }
-  return { value, error, reload, earlier: { load: () => void load(), isLoading: isLoading.value, error: refused.value } }
+    })
+  return { value, error, reload, earlier: { load: () => void load(), isLoading, error: refused } }
 }
 
 /** Says which changes are not loaded yet, with a button that loads them. Nothing if all are loaded. */

@@ -4,7 +4,7 @@ import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { APIResponse, Route } from 'playwright-core'
 import { openPage, violationsOf } from '../../../support/console/browser.js'
-import { startConsole } from '../../../support/console/console.js'
+import { expectRefusals, startConsole } from '../../../support/console/console.js'
 import { sql } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
 
@@ -43,6 +43,7 @@ afterAll(() => {
 const queryPage = (sql: string) => `#/query?${new URLSearchParams({ sql }).toString()}`
 
 test('the rows of an answer that the network cuts off stay, and the page says that they are not all', async () => {
+  expectRefusals()
   const { page } = await openPage(at.browser, url, queryPage(`SELECT range AS i, repeat('x', 100) AS t FROM range(200000)`))
   page.setDefaultTimeout(20_000)
   await page.getByRole('button', { name: 'Run' }).click()
@@ -85,6 +86,7 @@ test('the rows that came before an error of the statement stay beside it', async
 })
 
 test('a statement that writes is run by a double click, and one that nobody waits for may have been carried out', async () => {
+  expectRefusals()
   await sql(at.url, 'CREATE TABLE files.kept (SELECT 1 AS i)')
   const { page } = await openPage(at.browser, at.url, queryPage('INSERT INTO files.kept VALUES (2)'))
   page.setDefaultTimeout(20_000)

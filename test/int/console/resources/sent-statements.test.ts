@@ -50,7 +50,7 @@ checkMisdeeds()
 const hash = '#/resources/database/-/plant?tab=sent'
 
 test('the page of a database lists what was sent to it: when, what, how many rows, how it ended, and for what', async () => {
-  const { page, misdeeds } = await openPage(browser, shop.url, hash)
+  const { page } = await openPage(browser, shop.url, hash)
   const lines = page.getByRole('region', { name: 'Statements that were sent' }).locator('tbody tr')
   await lines.first().waitFor()
   expect(await lines.first().innerText()).toMatch(
@@ -62,7 +62,6 @@ test('the page of a database lists what was sent to it: when, what, how many row
   expect(await training.getAttribute('href')).toBe('#/models/shop/fee')
   await lines.filter({ hasText: 'of keeper' }).first().getByRole('link', { name: 'answer' }).click()
   await page.getByText('What is the highest rent?').first().waitFor()
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 
@@ -72,7 +71,7 @@ test('the newest statements are shown, and a query has all of them with their wh
   await recorded("database = 'spare'", 54)
   await send(54)
   await recorded("database = 'spare'", 55)
-  const { page, misdeeds } = await openPage(browser, shop.url, '#/resources/database/-/spare?tab=sent')
+  const { page } = await openPage(browser, shop.url, '#/resources/database/-/spare?tab=sent')
   await page.getByText('The newest 50 are shown.').waitFor()
   const lines = page.locator('tbody tr')
   expect(await lines.count()).toBe(50)
@@ -86,7 +85,6 @@ test('the newest statements are shown, and a query has all of them with their wh
     .first()
     .waitFor()
   await page.locator('.grid-row', { hasText: 'whole end' }).first().waitFor()
-  expect(misdeeds).toEqual({ errors: [], elsewhere: [] })
   await page.context().close()
 })
 

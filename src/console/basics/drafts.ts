@@ -1,0 +1,50 @@
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { keep, readKeptJson } from './kept.js'
+import { withoutSecrets } from './secrets.js'
+
+/** What was typed into the fields of a form, and the version that it changes. */
+export type Draft = { texts: Record<string, string>; base?: string | undefined; hadSecrets: boolean }
+
+const key = 'drafts'
+/** The drafts that were changed longest ago are dropped. */
+const draftsMax = 50
+
+const readAll = (): [string, Draft][] => {
+  const kept = readKeptJson(key)
+  return Array.isArray(kept) ? (kept as [string, Draft][]) : []
+}
+
+/** Takes the place of a draft. The last ones of the list are those that were changed last. */
+const write = (name: string, draft: Draft | undefined): void => {
+  const all = readAll()
+  const others = all.filter(([other]) => other !== name)
+  if (draft) keep(key, JSON.stringify([...others, [name, draft]].slice(-draftsMax)))
+  else if (others.length < all.length) keep(key, JSON.stringify(others))
+}
+
+/**
+ * What was typed into a form, kept in the browser until it is sent or discarded. Secrets are not kept.
+ *
+ * @param name the name of the form, which all windows share
+ * @param base the version of what the form changes
+ * @returns `found` is what was kept when the form was shown; `type` keeps its fields as typed, and none of them drops the draft
+ * @example const { found, type, drop } = useDraft('new skill'); type({ name: 'rents' })
+ */
+export const useDraft = (
+  name: string,
+  base?: string,
+): { found: Draft | undefined; type: (texts: Record<string, string>) => void; drop: () => void } => {
+  const before = useMemo(() => readAll().find(([other]) => other === name)?.[1], [])
+  const found = useSignal(before)
+  const type = (texts: Record<string, string>) => {
+    const kept = Object.fromEntries(Object.entries(texts).map(([field, text]) => [field, withoutSecrets(text)]))
+    const hadSecrets = Object.entries(texts).some(([field, text]) => kept[field] !== text)
+    write(name, Object.keys(texts).length === 0 ? undefined : { texts: kept, base, hadSecrets })
+  }
+  const drop = () => {
+    write(name, undefined)
+    found.value = undefined
+  }
+  return { found: found.value, type, drop }
+}

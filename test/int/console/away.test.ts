@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
+import { undoAll } from '../../../src/basics/undo.js'
+import { openBrowser, openPage } from '../../support/console/browser.js'
+import { checkMisdeeds, expectRefusals, expectUsable } from '../../support/console/console.js'
+import { countOf } from '../../support/counts.js'
+import { restartable, send, sql } from '../../support/service.js'
+import { until } from '../../support/until.js'
+
+const undo: (() => unknown)[] = []
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  undo.push(() => browser.close())
+})
+afterAll(() => undoAll(undo))
+checkMisdeeds()
+
+/** The places where the page says that the service is away. */
+const saysAway = (page: Page) => page.getByText('The service cannot be reached.')
+
+/** Sends the statement of a query page, and breaks the connection before its answer when the service has left. */
+const askWithoutAnswer = async (page: Page, hasLeft: Promise<void>): Promise<void> => {
+  let asked = 0
+  await page.route('**/api/sql/query', async (route) => {
+    if (route.request().postData()?.includes('AS answer') !== true || asked++ > 0) return route.continue()
+    await hasLeft
+    return route.abort('connectionreset')
+  })
+  await page.getByRole('button', { name: 'Run' }).click()
+  await until(() => asked === 1)
+}
+
+test('while the service is away each page says so once, keeps what was typed, and goes on by itself', async () => {
+  expectRefusals()
+  const place = restartable()
+  undo.push(() => place.remove())
+  const url = await place.start()
+  await sql(url, 'CREATE PROJECT before')
+  const open = async (hash: string) => (await openPage(browser, url, hash)).page
+  const query = await open(`#/query?${new URLSearchParams({ sql: 'SELECT 41 + 1 AS answer' }).toString()}`)
+  const events = await open('#/events')
+  const health = await open('#/health')
+  const form = await open('#/new/project')
+  const status = events.locator('h1 ~ [role=status]')
+  await status.getByText('Live').waitFor()
+  await health.locator('.card', { hasText: 'Log' }).getByText('ready', { exact: true }).waitFor()
+  await form.getByLabel(/^name/).fill('office')
+  let leave: () => void = () => undefined
+  await askWithoutAnswer(query, new Promise<void>((resolve) => (leave = resolve)))
+
+  await place.stop()
+  leave()
+  for (const page of [query, events, health]) await saysAway(page).waitFor()
+  await form.getByRole('button', { name: 'Create' }).click()
+  await saysAway(form).waitFor()
+  await status.getByText('it is tried again').waitFor()
+  await query.getByRole('status').getByText('Waiting for the service').waitFor()
+  await sleep(countOf('CONSOLE_AWAY_SECONDS') * 1_000)
+  for (const page of [query, events, health, form]) expect(await saysAway(page).count()).toBe(1)
+  // The old numbers stay.
+  await health.locator('.card', { hasText: 'Log' }).getByText('ready', { exact: true }).waitFor()
+  expect(await form.getByLabel(/^name/).inputValue()).toBe('office')
+  await expectUsable(query)
+
+  await place.start({ PORT: new URL(url).port })
+  for (const page of [query, events, health, form]) await saysAway(page).waitFor({ state: 'detached' })
+  await query.locator('.grid-row', { hasText: '42' }).waitFor()
+  await status.getByText('Live').waitFor()
+  await sql(url, 'CREATE PROJECT after')
+  for (const name of ['before', 'after']) {
+    const line = events.locator('.events > li', { has: events.locator('pre', { hasText: `"${name}"` }) })
+    await line.first().waitFor({ state: 'attached' })
+    expect([name, await line.count()]).toEqual([name, 1])
+  }
+  await form.getByRole('button', { name: 'Create' }).click()
+  await form.locator('h1', { hasText: 'office' }).waitFor()
+  for (const page of [query, events, health, form]) await page.context().close()
+})
+
+test('a statement that writes is not sent again by itself, and a proxy that answers in place of the service is no answer', async () => {
+  expectRefusals()
+  const place = restartable()
+  undo.push(() => place.remove())
+  const url = await place.start()
+  const { page } = await openPage(browser, url, `#/query?${new URLSearchParams({ sql: 'CREATE PROJECT once' }).toString()}`)
+  let written = 0
+  await page.route('**/api/**', async (route) => {
+    if (route.request().postData()?.includes('CREATE PROJECT') === true) written += 1
+    await route.fulfill({ status: 503, contentType: 'text/html', body: '<html><body>No server is available.</body></html>' })
+  })
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('alert').getByText('The statement may have been carried out.').waitFor()
+  await saysAway(page).waitFor()
+  await page.unroute('**/api/**')
+  await saysAway(page).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'Resources' }).click()
+  await page.locator('h1', { hasText: 'Resources' }).waitFor()
+  expect(written).toBe(1)
+  expect((await send(url, 'GET', '/api/projects/once')).status).toBe(404)
+  await page.context().close()
+})

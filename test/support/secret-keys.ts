@@ -1,0 +1,25 @@
+/** Names whose values are secrets, in many ways of writing. */
+export const secretKeys = [
+  ...[
+    'password',
+    'PASSWORD',
+    'dbPassword',
+    'db_password',
+    'dbpassword',
+    'user-password',
+    'passwd',
+    'pwd',
+    'pass',
+    'passphrase',
+    'passcode',
+  ],
+  ...['api_key', 'apiKey', 'API-KEY', 'apikey', 'openai_api_key', 'openaiApiKey', 'OPENAI_API_KEY', 'X-API-Key', 'api key', 'api_keys'],
+  ...['token', 'access_token', 'accessToken', 'authtoken', 'refresh-token', 'secret', 'client_secret', 'clientSecret', 'secrets'],
+  ...['aws_secret_access_key', 'AWSSecretAccessKey', 'private_key', 'privateKey', 'account_key', 'credentials', 'credentials_json'],
+  ...['service_account', 'service_account_json', 'authorization', 'Authorization', 'bearer', 'connection_string', 'dsn', 'cookie'],
+  ...['api_key_2', 'password2', 'token_', 'api_key '],
+  ...['openai_key', 'anthropicKey', 'ssh_key', 'license_key', 'licence-key', 'private_key_pem', 'secret_value', 'token_value', 'token_2'],
+  ...['password_hash', 'user_password_plain', 'dbpass', 'db_pass', 'smtp_pass', 'pw', 'ftp_pw', 'basic_auth', 'pin', 'otp', 'access_code'],
+  ...['aws_key', 'github_key', 'slackKey', 'tls_key', 'passkey', 'SecretString', 'mnemonic', 'mot_de_passe', 'tavily_api_key'],
+  ...['Passwort', 'contraseña', 'ａｐｉ＿ｋｅｙ', 'api\u200b_key'],
+]
