@@ -1,4 +1,4 @@
-/** Room: one answer, from the question to its record. It imports events, basics, log/contract, commands, llm and agents alone. */
+/** Room: one answer, from the question to its record. It imports events, basics, log/contract, log/read, commands, llm and agents alone. */
 
 import type { AnswerOutcome, AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem } from '../../basics/errors.js'
