@@ -92,7 +92,7 @@ const decoded = (part: string): string => {
  *
  * @throws Problem wrong_arguments
  */
-export const urlParameters = (text: string, { protocols, form, options }: UrlForm): Map<string, string> => {
+const urlParameters = (text: string, { protocols, form, options }: UrlForm): Map<string, string> => {
   const url = urlIn(text, form)
   if (!protocols.includes(url.protocol)) throw wrong(`The parameter "url" begins with ${url.protocol}//`, `Write ${form}.`)
   if (url.hash !== '') throw wrong('The parameter "url" has a # in it', 'Write a # that belongs to a name or password as %23.')
@@ -122,10 +122,26 @@ export const secretsIn = (given: JsonObject, { password, encryption }: { passwor
 export const noSecrets: readonly string[] = []
 
 /** @throws Problem wrong_arguments unless the parameter `db_engine` of Aurora is missing or names the protocol that is spoken */
-export const checkDbEngine = (given: ReadonlyMap<string, Json>, spoken: 'mysql' | 'postgres'): void => {
+const checkDbEngine = (given: ReadonlyMap<string, Json>, spoken: 'mysql' | 'postgres'): void => {
   const said = textOf(given, 'db_engine')
   if (said !== undefined && said.toLowerCase() !== spoken)
     throw wrong('The parameter "db_engine" is neither "mysql" nor "postgres"', 'PARAMETERS = {"db_engine": "mysql", "host": …}')
+}
+
+/**
+ * The parameters of a connection to a server: its own, and those that only its URL holds. `names` are the names that it takes, and `spoken`
+ * is its protocol.
+ *
+ * @throws Problem wrong_arguments
+ */
+export const serverParameters = (
+  parameters: JsonObject,
+  { names, spoken, urls }: { names: readonly string[]; spoken: 'mysql' | 'postgres'; urls: UrlForm },
+): ReadonlyMap<string, Json> => {
+  const own = knownParameters(parameters, names)
+  checkDbEngine(own, spoken)
+  const url = textOf(own, 'url') ?? textOf(own, 'connection_string')
+  return new Map([...(url === undefined ? [] : urlParameters(url, urls)), ...own])
 }
 
 /** @throws Problem wrong_arguments when the connection names no host */

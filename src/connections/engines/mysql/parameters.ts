@@ -1,16 +1,6 @@
 import { portOf } from '../../../catalogue/connection-engines.js'
 import type { Connection } from '../../contract/requests.js'
-import {
-  checkDbEngine,
-  encryptionOf,
-  flagOf,
-  hostOf,
-  knownParameters,
-  textOf,
-  urlParameters,
-  type Encryption,
-  type UrlForm,
-} from '../contract/parameters.js'
+import { encryptionOf, flagOf, hostOf, serverParameters, textOf, type Encryption, type UrlForm } from '../contract/parameters.js'
 
 /** Parameters of a MySQL connection. */
 export type MysqlParameters = {
@@ -58,10 +48,7 @@ const encryption = { mode: ['ssl_mode', 'sslmode'], ca: ['ssl_ca'], cert: ['ssl_
  * @throws Problem wrong_arguments
  */
 export const readParameters = ({ engine, parameters }: Pick<Connection, 'engine' | 'parameters'>): MysqlParameters => {
-  const own = knownParameters(parameters, namesOf(engine))
-  checkDbEngine(own, 'mysql')
-  const url = textOf(own, 'url') ?? textOf(own, 'connection_string')
-  const given = new Map([...(url === undefined ? [] : urlParameters(url, urls)), ...own])
+  const given = serverParameters(parameters, { names: namesOf(engine), spoken: 'mysql', urls })
   return {
     host: hostOf(given),
     port: textOf(given, 'port') ?? String(portOf(engine)),

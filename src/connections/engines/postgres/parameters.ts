@@ -1,16 +1,6 @@
 import { portOf } from '../../../catalogue/connection-engines.js'
 import type { Connection } from '../../contract/requests.js'
-import {
-  checkDbEngine,
-  encryptionOf,
-  flagOf,
-  hostOf,
-  knownParameters,
-  textOf,
-  urlParameters,
-  type Encryption,
-  type UrlForm,
-} from '../contract/parameters.js'
+import { encryptionOf, flagOf, hostOf, serverParameters, textOf, type Encryption, type UrlForm } from '../contract/parameters.js'
 
 /** Parameters of a PostgreSQL connection. */
 export type PostgresParameters = {
@@ -60,10 +50,7 @@ const encryption = {
  * @throws Problem wrong_arguments
  */
 export const readParameters = ({ engine, parameters }: Pick<Connection, 'engine' | 'parameters'>): PostgresParameters => {
-  const own = knownParameters(parameters, namesOf(engine))
-  checkDbEngine(own, 'postgres')
-  const url = textOf(own, 'url') ?? textOf(own, 'connection_string')
-  const given = new Map([...(url === undefined ? [] : urlParameters(url, urls)), ...own])
+  const given = serverParameters(parameters, { names: namesOf(engine), spoken: 'postgres', urls })
   const user = textOf(given, 'user') ?? textOf(given, 'username') ?? 'postgres'
   return {
     host: hostOf(given),
