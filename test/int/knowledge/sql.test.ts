@@ -12,6 +12,7 @@ beforeAll(async () => {
   inserted = Number((await ask('SELECT max(position) FROM log.events'))[0]?.[0])
   await ask("INSERT INTO docs SELECT 'a' AS id, 'Wolves howl at night' AS content, 2030 AS year")
   await ask("INSERT INTO docs (content, kind) VALUES ('An addendum on badgers', 'extra')")
+  await ask("CREATE VIEW drawn AS (SELECT CAST(uuid() AS VARCHAR) AS id UNION ALL SELECT 'b')")
 })
 afterAll(() => at.stop())
 
@@ -61,6 +62,20 @@ describe('a search in SQL', () => {
     ["SELECT id FROM docs AS d WHERE content = 'wolves sofa parcel' AND id IN (SELECT 'c' WHERE d.kind = 'shop')", ['c']],
     ["WITH w AS (SELECT 'c' AS id) SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND id IN (SELECT id FROM w)", ['c']],
     ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND id IN (SELECT id FROM docs WHERE year = 1) ", []],
+    // NOT IN without values is true, also for a document without the metadata.
+    [
+      "SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND kind NOT IN (SELECT id FROM docs WHERE year = 1) ORDER BY id",
+      ['a', 'b', 'c'],
+    ],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND kind NOT IN (SELECT 'shop')", ['b']],
+    ["SELECT id FROM docs WHERE content = 'wolves sofa parcel' AND kind NOT IN (SELECT CAST(NULL AS VARCHAR))", []],
+    // Such a query has other values in each round of the statement.
+    ["SELECT id FROM docs WHERE content = 'sofa' AND id IN (SELECT CAST(uuid() AS VARCHAR) UNION ALL SELECT 'b')", ['b']],
+    [
+      "WITH w AS (SELECT CAST(uuid() AS VARCHAR) AS id UNION ALL SELECT 'b'), v AS (SELECT id FROM w) SELECT id FROM docs WHERE content = 'sofa' AND id IN (SELECT id FROM v)",
+      ['b'],
+    ],
+    ["SELECT id FROM docs WHERE content = 'sofa' AND id IN (SELECT id FROM drawn)", ['b']],
     ["SELECT id FROM docs WHERE content = 'OR \" * NEAR('", []],
     ['SELECT id FROM docs WHERE year >= 2021 AND year < 2030 ORDER BY year', ['b', 'c']],
     ["SELECT ID FROM docs AS d WHERE CONTENT = 'wolves sofa parcel' AND Year = 2021 AND d.Kind = 'pet'", ['b']],
@@ -125,8 +140,22 @@ describe('a search in SQL', () => {
     await expect(ask("SELECT id FROM crowd WHERE content = 'parcel' AND id IN (SELECT 'n' || n FROM range(1001) AS r(n))")).rejects.toThrow(
       /more than 1000 values/,
     )
-    expect(await ask("EXPLAIN SELECT id FROM crowd WHERE content = 'parcel' AND id IN (SELECT 'n1')")).not.toEqual([])
+    const all = "SELECT id FROM crowd WHERE content = 'parcel' AND id NOT IN (SELECT 'n' || n FROM range(1, 1100) AS r(n))"
+    expect(await ids(all)).toEqual(['n0'])
+    expect(await ask("EXPLAIN SELECT id FROM crowd WHERE content = 'parcel' AND id IN (SELECT 'n1')")).toContainEqual([
+      'table',
+      'mindsdb.crowd: a search, not made',
+    ])
     await ask('DROP KNOWLEDGE_BASE crowd')
+  })
+
+  test('with a subquery compares values of another kind as DuckDB does', async () => {
+    await ask('CREATE KNOWLEDGE_BASE numbered')
+    await ask("INSERT INTO numbered (id, content, tag) VALUES ('1', 'a sofa', '01'), ('2', 'a sofa', '2')")
+    const found = (condition: string) => ids(`SELECT id FROM numbered WHERE content = 'sofa' AND ${condition}`)
+    expect(await found('id = (SELECT CAST(1 AS DOUBLE))')).toEqual(['1'])
+    expect(await found('tag = (SELECT 1)')).toEqual(['1'])
+    await ask('DROP KNOWLEDGE_BASE numbered')
   })
 
   test('without a question counts more chunks than it would list', async () => {

@@ -207,6 +207,16 @@ const walkIn = (value: AstValue | undefined, enter: (node: AstNode) => boolean):
   else if (isNode(value)) walk(value, enter)
 }
 
+/** Whether a node or one below it passes a test. @example hasNode(tree, isColumnRef) // true for SELECT a */
+export const hasNode = (node: AstNode, test: (node: AstNode) => boolean): boolean => {
+  let isFound = false
+  walk(node, (one) => {
+    isFound ||= test(one)
+    return !isFound
+  })
+  return isFound
+}
+
 /** The items of all SELECT lists of a tree: only these expressions have a printed name. */
 export const selectItems = (tree: AstNode): ReadonlySet<AstNode> => {
   const items = new Set<AstNode>()

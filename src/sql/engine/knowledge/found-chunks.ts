@@ -1,6 +1,6 @@
 /**
  * Room: knowledge bases in a FROM: the search, and the chunks in their place. It imports events, basics, connections/contract,
- * knowledge/contract, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/connected-tables alone.
+ * knowledge/contract, sql/engine/ast, sql/engine/read, sql/engine/resolve, sql/engine/session and sql/engine/connected-tables alone.
  */
 
 import { foldName, type Json } from '../../../../events/common.js'
@@ -15,9 +15,11 @@ import type { FetchedRows } from '../connected-tables/plan-scan.js'
 import { usedColumns } from '../connected-tables/used-columns.js'
 import { aliasOf } from '../session/describe.js'
 import type { KnowledgeTable } from '../resolve/resolve.js'
+import type { LeafColumn } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { chunksToFind, chunksToList } from './limit-of-chunks.js'
 import { takeSearchTerms, type SearchTerms } from './search-terms.js'
+import type { ComparedSubquery } from './values-of-subquery.js'
 
 const ownColumns: readonly AnswerColumn[] = [
   { name: 'id', type: plain('VARCHAR') },
@@ -125,8 +127,8 @@ const fillWithAll = async (
   }
 }
 
-/** The values of a query in WHERE; undefined if it needs the query around it. */
-export type ValuesOfSubquery = (query: AstNode) => Promise<string[] | undefined>
+/** The values of a query in WHERE; undefined if a search must not be narrowed by them. */
+export type ValuesOfSubquery = (subquery: ComparedSubquery) => Promise<string[] | undefined>
 
 const nothingKnown: ValuesOfSubquery = () => Promise.resolve(undefined)
 
@@ -135,13 +137,23 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ])
 
+const kindOf = ({ type }: AnswerColumn): LeafColumn['kind'] =>
+  type.type === 'VARCHAR' ? 'text' : type.type === 'BOOLEAN' ? 'boolean' : 'number'
+
 /** Makes the queries in WHERE filters of the search, so that it finds chunks that pass them. DuckDB checks them again. */
-const takeSubqueries = async ({ isPlanned }: Session, terms: SearchTerms, valuesOf: ValuesOfSubquery): Promise<void> => {
+const takeSubqueries = async (
+  { isPlanned }: Session,
+  terms: SearchTerms,
+  { columns, valuesOf }: { columns: readonly AnswerColumn[]; valuesOf: ValuesOfSubquery },
+): Promise<void> => {
   for (const { column, op, query } of terms.subqueries) {
-    const texts = terms.contents.length > 0 && !isPlanned ? await valuesOf(query) : undefined
-    if (texts)
+    const shown = columns.find(({ name }) => name === column)
+    const isNarrowed = shown !== undefined && terms.contents.length > 0 && !isPlanned
+    const texts = isNarrowed ? await valuesOf({ query, op, kind: kindOf(shown) }) : undefined
+    if (!texts) terms.isAll = false
+    // Every chunk passes NOT IN without values, also one without the metadata, which no filter finds.
+    else if (op === 'in' || texts.length > 0)
       terms.filters.push({ column, op, value: texts.flatMap((text) => [text, ...(truths.has(text) ? [truths.get(text) ?? true] : [])]) })
-    else terms.isAll = false
   }
 }
 
@@ -157,7 +169,7 @@ export const fetchChunks = async (
   const { answers, quoted } = session
   const columns = shownColumns(await answers.factsOf(base.stream, session.isPlanned), base)
   const terms = takeSearchTerms(select, ref, { columns: columns.map(({ name }) => name), quoted })
-  await takeSubqueries(session, terms, valuesOf ?? nothingKnown)
+  await takeSubqueries(session, terms, { columns, valuesOf: valuesOf ?? nothingKnown })
   const wanted = await (terms.contents.length > 0
     ? chunksToFind(session.connection, { select, ref }, terms.isAll)
     : chunksToList(session.connection, { select, ref }))

@@ -1,6 +1,6 @@
 import type { Nondeterminism } from '../../contract/select.js'
 import type { AstNode } from '../ast/json.js'
-import { isColumnRef, isQuery, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
+import { hasNode, isColumnRef, isQuery, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 
 /** Functions whose values depend on more than their arguments. A test compares the list with DuckDB's information about its functions. */
 const drawing = new Set(['random', 'uuid', 'uuidv4', 'uuidv7', 'gen_random_uuid', 'reservoir_quantile'])
@@ -11,16 +11,18 @@ const timely = new Set([
 /** The functions of this list that SQL writes without brackets. A column may have such a name. Only the binding of names decides this. */
 const bare = new Set(['current_date', 'current_time', 'current_timestamp', 'localtime', 'localtimestamp'])
 
-const ofFunction = (name: string, values: number): string | undefined => {
-  if (drawing.has(name)) return `${name}() draws other values each time`
-  // With one argument, age counts from today.
-  if (timely.has(name) || (name === 'age' && values === 1)) return `${name}() is another time each time`
-  return undefined
-}
+const functionIn = (node: AstNode): string => (textOf(node, 'class') === 'FUNCTION' ? textOf(node, 'function_name').toLowerCase() : '')
 
-const ofName = (names: readonly string[]): string | undefined => {
-  const [name = ''] = names.map((part) => part.toLowerCase())
-  return names.length === 1 && bare.has(name) ? `${name} is another time each time` : undefined
+const another = (name: string): string[] => [`${name} is another time each time`]
+
+const timesIn = (node: AstNode): string[] => {
+  if (isColumnRef(node)) {
+    const [name = '', ...others] = textsOf(node, 'column_names').map((part) => part.toLowerCase())
+    return others.length === 0 && bare.has(name) ? another(name) : []
+  }
+  const name = functionIn(node)
+  // With one argument, age counts from today.
+  return timely.has(name) || (name === 'age' && nodesOf(node, 'children').length === 1) ? another(`${name}()`) : []
 }
 
 /** LIMIT and DISTINCT ON take the first rows. Only ORDER BY decides which rows are first. */
@@ -36,18 +38,23 @@ const ofModifiers = (query: AstNode): string[] => {
   ]
 }
 
-const findingsOf = (node: AstNode): string[] => {
-  const found = isQuery(node) ? ofModifiers(node) : []
-  // With several threads, each run draws another sample, even with a seed.
-  if (nodeOf(node, 'sample')) found.push('a sample is drawn anew each time')
-  const more =
-    textOf(node, 'class') === 'FUNCTION'
-      ? ofFunction(textOf(node, 'function_name').toLowerCase(), nodesOf(node, 'children').length)
-      : isColumnRef(node)
-        ? ofName(textsOf(node, 'column_names'))
-        : undefined
-  return more === undefined ? found : [...found, more]
+const drawsIn = (node: AstNode): string[] => {
+  const name = functionIn(node)
+  return [
+    ...(isQuery(node) ? ofModifiers(node) : []),
+    // With several threads, each run draws another sample, even with a seed.
+    ...(nodeOf(node, 'sample') ? ['a sample is drawn anew each time'] : []),
+    ...(drawing.has(name) ? [`${name}() draws other values each time`] : []),
+  ]
 }
+
+/**
+ * Whether a query's tree may give other rows a moment later, from the same tables. The time alone is no reason: few queries have other rows
+ * because of a second.
+ *
+ * @example isDrawn(await parseSelect(connection, 'SELECT id FROM t USING SAMPLE 5')) // true
+ */
+export const isDrawn = (tree: AstNode): boolean => hasNode(tree, (node) => drawsIn(node).length > 0)
 
 /**
  * The parts of a query's tree that may give other rows in another run, each part once.
@@ -57,7 +64,7 @@ const findingsOf = (node: AstNode): string[] => {
 export const nondeterminismIn = (tree: AstNode, view: string | null = null): Nondeterminism[] => {
   const found = new Set<string>()
   walk(tree, (node) => {
-    for (const what of findingsOf(node)) found.add(what)
+    for (const what of [...drawsIn(node), ...timesIn(node)]) found.add(what)
     return true
   })
   return [...found].map((what) => ({ what, view }))

@@ -10,7 +10,7 @@ import { childrenOf, isColumnRef, isLiteral, isNode, isQuery, isReference, listO
 import { answerAgents } from '../agents/agent-answers.js'
 import { asksLatest } from '../models/latest.js'
 import type { ModelUse } from '../models/references.js'
-import { valuesOfSubquery } from '../knowledge/values-of-subquery.js'
+import { valuesOfSubquery, type ComparedSubquery } from '../knowledge/values-of-subquery.js'
 import { rewriteModels } from '../models/rewrite-models.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { dropSchemas } from './drop-schemas.js'
@@ -127,7 +127,7 @@ export class Rewriter {
     // These come first: tables that are fetched afterwards contain the rows that such a statement writes.
     await placeNatives(this.session, later, use)
     await last?.fillFirst(later, scope)
-    await placeRows(this.session, later, use, { select: node, valuesOf: (query) => this.valuesOf(query, scope) })
+    await placeRows(this.session, later, use, { select: node, valuesOf: (subquery) => this.valuesOf(subquery, scope) })
     await last?.note(later, scope)
     for (const [key, value] of Object.entries(node)) if (key !== 'from_table' && key !== 'cte_map') await this.value(value, scope)
     if (later.agents.length > 0) await answerAgents(this.session, node, later.agents, scope)
@@ -135,10 +135,10 @@ export class Rewriter {
   }
 
   /** The values of a query in WHERE, which is rewritten for that. */
-  private async valuesOf(query: AstNode, scope: Scope): Promise<string[] | undefined> {
-    await this.query(query, scope)
-    this.done.add(query)
-    return valuesOfSubquery(this.session, query, scope)
+  private async valuesOf(subquery: ComparedSubquery, scope: Scope): Promise<string[] | undefined> {
+    await this.query(subquery.query, scope)
+    this.done.add(subquery.query)
+    return valuesOfSubquery(this.session, subquery, scope)
   }
 
   private lastIn(select: AstNode): LastInQuery | undefined {
