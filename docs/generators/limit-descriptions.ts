@@ -302,6 +302,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionMetadataMaxAgeMs: 'How long the tables and columns of a connected database are remembered. Beyond: they are asked for again.',
   connectionCommentMaxChars: 'Characters of a comment on a table or a column there. Beyond: the rest is left out.',
   connectionTablesMax: 'Tables of one connected database that are listed. Beyond: the rest is left out, and can still be read.',
+  connectionJoinMaxTables:
+    'Tables that a connected database joins and groups itself; MySQL joins no more. Beyond: the rows of each table are fetched, and joined here.',
   connectionColumnsMax:
     'Columns of all tables of one connected database that are listed together. Beyond: the rest is left out; name the table in WHERE.',
   connectionListedWaitMs:

@@ -45,6 +45,7 @@ export const callLimits = {
   connectionMetadataMaxAgeMs: 60_000,
   connectionCommentMaxChars: 2_000,
   connectionTablesMax: 50_000,
+  connectionJoinMaxTables: 61,
   connectionColumnsMax: 200_000,
   connectionListedWaitMs: 2_000,
   connectionSilentMaxAgeMs: 30_000,

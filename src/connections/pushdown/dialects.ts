@@ -1,7 +1,7 @@
 import { driverOf, type DriverName } from '../../catalogue/connection-engines.js'
 import type { Dialect } from './dialect.js'
 import { duckdbDialect } from './duckdb.js'
-import { mysqlDialect } from './mysql.js'
+import { mysqlDialect, planetscaleDialect } from './mysql.js'
 import { cockroachDialect, postgresDialect } from './postgres.js'
 import { sqliteDialect } from './sqlite.js'
 
@@ -13,6 +13,11 @@ const dialects: Readonly<Record<DriverName, Dialect>> = {
   parquet: duckdbDialect,
 }
 
+/** Databases that differ from the others with their protocol. */
+const differing: ReadonlyMap<string, Dialect> = new Map([
+  ['cockroachdb', cockroachDialect],
+  ['planetscale', planetscaleDialect],
+])
+
 /** The dialect for scans in the databases of an engine. @example dialectOf('mariadb') // mysqlDialect */
-export const dialectOf = (engine: string): Dialect =>
-  engine.toLowerCase() === 'cockroachdb' ? cockroachDialect : dialects[driverOf(engine) ?? 'postgres']
+export const dialectOf = (engine: string): Dialect => differing.get(engine.toLowerCase()) ?? dialects[driverOf(engine) ?? 'postgres']

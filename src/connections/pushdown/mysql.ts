@@ -83,3 +83,6 @@ export const mysqlDialect: Dialect = {
     return { sql: `sum(${quoted})`, type: decimal(decimalMaxDigits, column.type.scale) }
   },
 }
+
+/** PlanetScale, whose tables may lie on several servers: it refuses some joins and groups that one server computes. */
+export const planetscaleDialect: Dialect = { ...mysqlDialect, canJoin: () => false }

@@ -198,6 +198,7 @@ export const needsColumns = ({ filters = [], aggregates = [] }: Scan): boolean =
 export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): PrintedScan => {
   const { quote } = dialect
   const quoted = quoteIn(scan, dialect)
+  if (scan.join && !scan.aggregates?.length) throw new TypeError('a join is printed with aggregates alone')
   const { filters = [], aggregates = [], limit } = scan
   if (columns && !scan.join) for (const name of scan.columns) if (!columnOf(columns, name)) throw unknownColumn(name, columns)
   if (aggregates.length > 0 && !canAggregate(scan, columns ?? [], dialect))

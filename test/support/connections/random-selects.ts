@@ -66,6 +66,18 @@ export class Queries {
     return this.random() < 0.2 ? '' : ` WHERE ${this.#condition(p)}`
   }
 
+  /** Conditions on the right table of a join, which must not come before a LEFT JOIN. */
+  #ofRight(): string {
+    const condition = this.#one(
+      'u.word IS NULL',
+      'u.word IS NOT NULL',
+      'NOT (u.id > 20)',
+      `u.word <> ${this.#text()}`,
+      `u.t = ${this.#integer()}`,
+    )
+    return ` WHERE ${condition}${this.random() < 0.5 ? '' : ` AND ${this.#condition('t.')}`}`
+  }
+
   statement(): string {
     return this.isRich && this.random() < 0.2 ? this.#richStatement() : this.#statement()
   }
@@ -88,7 +100,7 @@ export class Queries {
       () => `SELECT id, ratio > 0.5, loose, CAST(key AS varchar), mood, rtrim(padded), small FROM {t}${this.#where()} ORDER BY id`,
       () => `SELECT ${counts} FROM {t}${this.#where()}`,
       () =>
-        `SELECT ${mood}, count(*), count(DISTINCT o.key), max(o.moment) IS NULL FROM {t} AS t ${this.#one('', 'LEFT ')}JOIN {t} AS o ON ${pair}${this.#where('t.')} GROUP BY 1 ORDER BY count(*), min(t.id), min(o.id)`,
+        `SELECT ${mood}, count(*), count(DISTINCT o.key), max(o.moment) IS NULL FROM {t} AS t ${this.#one('', 'LEFT ')}JOIN {t} AS o ON ${pair}${this.#where(this.#one('t.', 'o.'))} GROUP BY 1 ORDER BY count(*), min(t.id), min(o.id)`,
       () => `SELECT ${group}, count(*), sum(small) FROM {t}${this.#where()} GROUP BY ${group} ORDER BY count(*), min(id)`,
     )()
   }
@@ -108,7 +120,7 @@ export class Queries {
       () => `SELECT ${group}, ${counts} FROM {t}${this.#where()} GROUP BY ${group} ORDER BY count(*), min(id)`,
       () => `SELECT ${group}, count(*) FROM {t}${this.#where()} GROUP BY 1 HAVING count(*) > ${this.#one<number>(1, 3)} ORDER BY min(id)`,
       () =>
-        `SELECT ${this.#one('t.tag', 'u.word', 't.n', 't.name', 'u.t')}, ${joined} FROM {t} AS t ${this.#one('', 'LEFT ')}JOIN {u} AS u ON ${this.#one('u.t = t.id', 't.name = u.word', 'u.t = t.n')}${this.#where('t.')} GROUP BY 1 ${order}`,
+        `SELECT ${this.#one('t.tag', 'u.word', 't.n', 't.name', 'u.t')}, ${joined} FROM {t} AS t ${this.#one('', 'LEFT ')}JOIN {u} AS u ON ${this.#one('u.t = t.id', 't.name = u.word', 'u.t = t.n')}${this.random() < 0.5 ? this.#where('t.') : this.#ofRight()} GROUP BY 1 ${order}`,
       () => `SELECT ${joined} FROM {u} AS u, {t} AS t WHERE t.id = u.t AND ${this.#condition('t.')} AND u.word <> ${this.#text()}`,
       () => `SELECT DISTINCT tag, b FROM {t}${this.#where()} ORDER BY 1 NULLS LAST, 2 NULLS LAST`,
       () => `SELECT t.id, u.id FROM {t} AS t JOIN {u} AS u ON u.t = t.id${this.#where('t.')} ORDER BY 1, 2`,

@@ -85,6 +85,8 @@ test.each<[engine: string, left: TableColumn, right: TableColumn, isSent: boolea
   ['mysql', column('DATE', 'date'), column('DATE', 'date'), false],
   // A collation decides there whether texts are equal.
   ['mysql', column('VARCHAR', 'varchar(20)'), column('VARCHAR', 'varchar(20)'), false],
+  // Its tables may lie on several servers.
+  ['PlanetScale', column('BIGINT', 'bigint(20)'), column('INTEGER', 'int(11)'), false],
   ['postgres', column('BIGINT', 'bigint'), column('BIGINT', 'oid'), false],
   ['postgres', column('DATE', 'date'), column('TIMESTAMP', 'timestamp without time zone'), false],
   ['postgres', column('UUID', 'uuid'), column('UUID', 'uuid'), true],
@@ -93,4 +95,9 @@ test.each<[engine: string, left: TableColumn, right: TableColumn, isSent: boolea
   ['duckdb', column('VARCHAR', 'VARCHAR'), column('VARCHAR', 'VARCHAR'), true],
 ])('%s joins %j and %j by their values: %s', (engine, left, right, isSent) => {
   expect(dialectOf(engine).canJoin(left, right)).toBe(isSent)
+})
+
+test('a join is printed with aggregates alone', () => {
+  const join = { tables: [{ table: 'u', isLeft: false, on: [['a', 'b']] as const }], columns: [{ of: 1, column: 'id', as: 'b' }] }
+  expect(() => printScan({ table: 't', columns: ['b'], join }, undefined, dialectOf('postgres'))).toThrow('with aggregates alone')
 })

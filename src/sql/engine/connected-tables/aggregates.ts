@@ -1,7 +1,7 @@
 import { foldName } from '../../../../events/common.js'
 import type { Aggregate, TableColumn } from '../../../connections/contract/requests.js'
 import { NumberText, type AstNode } from '../ast/json.js'
-import { become, columnRef, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
+import { become, columnRef, hasNode, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 import type { FindColumn } from './find-column.js'
 
 /** Groups of a table and the aggregates of each group. `apply` makes the query read them from a table that holds both. */
@@ -9,9 +9,12 @@ export type Grouping = { groups: readonly string[]; aggregates: readonly Aggrega
 
 const known: Readonly<Record<string, Aggregate['function']>> = { count_star: 'count', count: 'count', min: 'min', max: 'max', sum: 'sum' }
 
+const functionOf = (node: AstNode): Aggregate['function'] | undefined =>
+  textOf(node, 'class') === 'FUNCTION' && textOf(node, 'schema') === '' ? known[textOf(node, 'function_name')] : undefined
+
 /** The function and the column of `sum(size)`; undefined for any other expression, and for one with more parts. */
 const aggregateOf = (find: FindColumn, node: AstNode): Omit<Aggregate, 'as'> | undefined => {
-  const name = textOf(node, 'class') === 'FUNCTION' && textOf(node, 'schema') === '' ? known[textOf(node, 'function_name')] : undefined
+  const name = functionOf(node)
   if (name === undefined || nodeOf(node, 'filter')) return undefined
   if (nodesOf(nodeOf(node, 'order_bys') ?? {}, 'orders').length > 0) return undefined
   const [child, more] = nodesOf(node, 'children')
@@ -20,6 +23,16 @@ const aggregateOf = (find: FindColumn, node: AstNode): Omit<Aggregate, 'as'> | u
   if (node['distinct'] !== true) return column && { function: name, column: column.name }
   return column && name === 'count' ? { function: name, column: column.name, isDistinct: true } : undefined
 }
+
+/** The parts of a query behind its WHERE and its groups, where names may be aliases of items. */
+export const partsBehind = (select: AstNode): AstNode[] => {
+  const having = nodeOf(select, 'having')
+  return [...(having ? [having] : []), ...nodesOf(select, 'modifiers')]
+}
+
+/** Whether a query has an aggregate that a database may compute. Its columns need not be known. */
+export const hasAggregates = (select: AstNode): boolean =>
+  [...nodesOf(select, 'select_list'), ...partsBehind(select)].some((part) => hasNode(part, (node) => functionOf(node) !== undefined))
 
 /** The expression that a GROUP BY means: the item of the list with this number, or the expression itself. */
 const groupExpression = (node: AstNode, items: readonly AstNode[]): AstNode | undefined => {
@@ -80,7 +93,7 @@ export const groupedIn = (select: AstNode, find: FindColumn): Grouping | undefin
   const none: ReadonlySet<string> = new Set()
   const names = new Set(items.map((item) => foldName(textOf(item, 'alias'))).filter((name) => name !== ''))
   const inItems = items.map((item) => findAggregates(find, groups, none, item))
-  const behind = [...(having ? [having] : []), ...nodesOf(select, 'modifiers')].map((node) => findAggregates(find, groups, names, node))
+  const behind = partsBehind(select).map((node) => findAggregates(find, groups, names, node))
   const parts = [...inItems, ...behind]
   if (!parts.every((part) => part !== undefined)) return undefined
   const calls = parts.flat()

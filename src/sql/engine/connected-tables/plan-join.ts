@@ -1,4 +1,5 @@
 import { foldName } from '../../../../events/common.js'
+import { limits } from '../../../basics/limits.js'
 import type { Filter, Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { canAggregate, namesIn } from '../../../connections/pushdown/print-scan.js'
@@ -9,7 +10,7 @@ import type { ConnectedTable } from '../resolve/resolve.js'
 import { aliasOf } from '../session/describe.js'
 import type { Session } from '../session/session.js'
 import { placed } from '../session/sources.js'
-import { groupedIn } from './aggregates.js'
+import { groupedIn, hasAggregates, partsBehind } from './aggregates.js'
 import { filterOf } from './filters.js'
 import { columnsOf, type FindColumn } from './find-column.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
@@ -108,10 +109,9 @@ const conditionsOf = (
   return isKnown && shortEnough(filters).length === filters.length ? { on, filters } : undefined
 }
 
-/** The names of columns that a query has outside of its FROM and WHERE: in its list, and behind that, where they may be aliases of items. */
+/** The names of columns that a query has outside of its FROM and WHERE: in its list, and behind that. */
 const namesOutside = (select: AstNode): { node: AstNode; item: AstNode | undefined }[] => {
   const items = nodesOf(select, 'select_list')
-  const having = nodeOf(select, 'having')
   const namesOf = (part: AstNode, isBehind: boolean) => {
     const names: { node: AstNode; item: AstNode | undefined }[] = []
     walk(part, (node) => {
@@ -122,10 +122,7 @@ const namesOutside = (select: AstNode): { node: AstNode; item: AstNode | undefin
     })
     return names
   }
-  return [
-    ...items.flatMap((item) => namesOf(item, false)),
-    ...[...(having ? [having] : []), ...nodesOf(select, 'modifiers')].flatMap((part) => namesOf(part, true)),
-  ]
+  return [...items.flatMap((item) => namesOf(item, false)), ...partsBehind(select).flatMap((part) => namesOf(part, true))]
 }
 
 /** A join that is fetched with its groups: the FROM that its rows replace, and its name for users. */
@@ -144,7 +141,10 @@ export const planJoin = async (
   { select, keepsRows }: Use,
 ): Promise<FetchedJoin | undefined> => {
   const from = nodeOf(select, 'from_table')
-  const steps = from && connected.length > 1 && !keepsRows && !session.knowsAll ? stepsOf(from) : undefined
+  const isJoin = connected.length > 1 && connected.length <= limits.connectionJoinMaxTables
+  // Only a query of groups needs the columns of all its tables.
+  const mayFetch = isJoin && !keepsRows && !session.knowsAll && hasAggregates(select)
+  const steps = from && mayFetch ? stepsOf(from) : undefined
   const tables = steps && (await tablesOf(session, steps, connected))
   const [first, ...others] = tables ?? []
   if (!from || !tables || !first || others.length === 0) return undefined
