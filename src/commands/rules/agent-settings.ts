@@ -27,9 +27,12 @@ const numbers: Readonly<Record<string, { least: number; about: string }>> = {
 /** The JSON Schemas of the settings, for the description of the API. The params of an agent may have others, for its prompt template. */
 export const settingSchemas: Readonly<Record<string, JsonObject>> = {
   ...Object.fromEntries(
-    Object.entries(numbers).map(([name, { least, about }]) => [name, { type: 'number', minimum: least, description: about }]),
+    Object.entries(numbers).map(([name, { least, about }]) => [
+      name,
+      { type: ['number', 'string', 'null'], minimum: least, description: `${about}; also as a text` },
+    ]),
   ),
-  mode: { enum: [...agentModes], description: 'Whether words, the rows of a query or passages of documents are the answer' },
+  mode: { enum: [...agentModes, null], description: 'Whether words, the rows of a query or passages of documents are the answer' },
 }
 
 const isUnset = (value: Json | undefined): value is null | undefined => value === undefined || value === null

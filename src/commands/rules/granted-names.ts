@@ -3,8 +3,8 @@ import { wrong } from '../../basics/errors.js'
 import { grantsOf } from '../../catalogue/grants.js'
 
 /**
- * Refuses lists of tables, models and knowledge bases that name nothing, or have entries that are no names, in the params of a skill or of
- * an agent.
+ * Refuses lists of tables, models and knowledge bases with entries that are no names, in the params of a skill or of an agent, and a list of
+ * tables in a skill for SQL that names none. Any other list may name nothing; it grants nothing.
  *
  * @example refuseUnfitNames({ type: 'sql', params: { database: 'crm', tables: [null] } }) // throws
  * @throws Problem wrong_arguments that names the list

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { agentChanges, agentCreation, agentFields } from '../../../src/commands/agent-input.js'
 import { providerOf } from '../../../src/catalogue/llm-providers.js'
+import { agentModes, refuseUnfitSettings, settingSchemas } from '../../../src/commands/rules/agent-settings.js'
+import { grantsOf } from '../../../src/catalogue/grants.js'
 import { limits } from '../../../src/basics/limits.js'
 import { given } from '../../support/log/given.js'
 import { stream } from '../../support/log/log.js'
@@ -79,6 +81,24 @@ describe('CreateAgent', () => {
     given(...past, helperCreated())
       .when(update(changes))
       .refuses('wrong_arguments', said)
+  })
+  test.each([[{ models: [] }], [{ data: { tables: [] } }], [{ data: { models: '', knowledge_bases: ' , ' } }]])(
+    'takes the empty list in %j, which grants nothing',
+    (params) => {
+      given(...past)
+        .when(creation({ params }))
+        .then({ type: 'AgentCreated', data: agentData({ params }) })
+      const { tables, models, knowledgeBases } = grantsOf([], params)
+      expect([tables, models, knowledgeBases]).toEqual([[], [], []])
+    },
+  )
+  test('describes settings as it takes them', () => {
+    const { mode, ...numbers } = settingSchemas
+    expect(mode).toMatchObject({ enum: [...agentModes, null] })
+    for (const [name, schema] of Object.entries(numbers)) {
+      expect(schema).toMatchObject({ type: ['number', 'string', 'null'] })
+      for (const value of [20, '20', null]) expect(() => refuseUnfitSettings({ [name]: value })).not.toThrow()
+    }
   })
   test('takes settings as texts, and above a limit of the service', () =>
     given(...past)

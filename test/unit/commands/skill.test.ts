@@ -64,6 +64,16 @@ describe('lists of names', () => {
       .when(creation('x', { type: 'weather', params }))
       .then({ type: 'SkillCreated', data: { project: shop, name: 'x', type: 'weather', params } })
   })
+  test.each([
+    ['sql', { database: 'files', tables: ['cars'], models: [] }],
+    ['sql', { database: 'files', knowledge_bases: ' , ' }],
+    ['model', { models: [] }],
+    ['knowledge_base', { source: '' }],
+  ])('that are empty are taken where they grant nothing: %s %j', (type, params) =>
+    given(shopCreated)
+      .when(creation('x', { type, params }))
+      .then({ type: 'SkillCreated', data: { project: shop, name: 'x', type, params } }),
+  )
   test('of a skill from before can be mended', () =>
     given(shopCreated, salesCreated({ database: 'files', tables: [''] }))
       .when(update('sales', { params: { tables: ['cars'] } }))
