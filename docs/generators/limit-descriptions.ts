@@ -471,6 +471,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentQueryMaxBytes: 'Bytes of these rows. Beyond: the first ones, marked as cut.',
   agentShownMaxRows: 'Rows of one query that the language model sees. Beyond: the first ones, with their number.',
   agentToolOutputMaxChars: 'Text of one use of a tool that the language model gets. Beyond: it is cut.',
+  agentResultMinChars:
+    'Characters of the prompt that must be free for each result of a tool. With less room the tools are not run, and the language model must answer with what it has.',
   agentPredictMaxRows: 'Rows that one use of a model predicts. Beyond: the use fails.',
   agentSearchMaxChunks: 'Chunks of one search that the language model gets. Beyond: the most relevant ones.',
   agentOutputMaxTokens: 'Tokens that a language model may answer each time it is asked; `max_tokens` of an agent may say fewer.',

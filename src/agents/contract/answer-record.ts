@@ -4,7 +4,10 @@ import type { ChatEnd, ChatMessage, ChatRequest, TokenUsage, ToolCall } from '..
 /** What a language model answered in one exchange, or how it failed. */
 export type ChatResponse = { text: string; toolCalls: readonly ToolCall[] } & (ChatEnd | { error: string })
 
-/** One exchange with a language model. `new` has the messages that this request added to those of the exchange before. */
+/**
+ * One exchange with a language model. `new` has the messages that this request added to those of the exchange before. A response whose
+ * tools were not run, because their results had no room, is not part of later requests.
+ */
 export type Exchange = { new: readonly ChatMessage[]; response: ChatResponse }
 
 /** One use of a tool: its input, and its output for the language model. A query has `sql`, `columns` and `rows`. */

@@ -16,9 +16,14 @@ export class Fence {
   /** @param mark the mark of an earlier answer, to make its texts again */
   constructor(readonly mark = `data-${randomBytes(8).toString('hex')}`) {}
 
-  /** Puts a text between the marks. A mark inside the text is replaced, so that the text cannot end its own block. */
+  /** A text as it stands between the marks: without invisible characters, and without a mark that would end its block. */
+  inside(text: string): string {
+    return visible(text).replaceAll(this.mark, 'data')
+  }
+
+  /** Puts a text between the marks. */
   around(what: string, text: string): string {
-    return `<${this.mark} ${what}>\n${visible(text).replaceAll(this.mark, 'data')}\n</${this.mark}>`
+    return `<${this.mark} ${what}>\n${this.inside(text)}\n</${this.mark}>`
   }
 
   /** The sentences that explain the marks to a language model. */

@@ -150,8 +150,7 @@ const messagesOf = (parts: PromptParts, { tables, history, forgotten }: FittingP
   ]
 }
 
-const nothing: FittingParts = { tables: { described: [], named: [], omitted: 0 }, history: [], forgotten: 0 }
-/** The titles and marks around tables, and the sentences about what is left out. */
+/** The titles and marks around tables. */
 const titlesMaxTokens = 150
 
 /**
@@ -165,10 +164,12 @@ const titlesMaxTokens = 150
 export const promptOf = (parts: PromptParts): { messages: ChatMessage[]; shown: PromptTables } => {
   const { settings, tables, turns, toolChars } = parts
   const { promptTokens } = settings.bounds
-  const fixed = tokensOf(messagesOf(parts, nothing).reduce((sum, message) => sum + charsOf(message), toolChars))
+  const before = turns.slice(0, -1)
+  const omitted = tables.described.length + tables.others.length
+  const least: FittingParts = { tables: { described: [], named: [], omitted }, history: [], forgotten: before.length }
+  const fixed = tokensOf(messagesOf(parts, least).reduce((sum, message) => sum + charsOf(message), toolChars))
   if (fixed > promptTokens) throw promptTooLong(fixed, settings.bounds)
   const free = Math.max(0, promptTokens - fixed - titlesMaxTokens)
-  const before = turns.slice(0, -1)
   const history = historyOf(before, settings.bounds.history, Math.floor(free / 2))
   const used = history.reduce((sum, { content }) => sum + estimateTokens(content), 0)
   const forTools = toolChars > 0 ? Math.floor(free / 4) : 0

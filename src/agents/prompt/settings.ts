@@ -44,14 +44,14 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
   const params = maskSecrets(sealed)
   const { model, prompt_template: template, mode } = params
   const objects = isObject(model) ? [params, model] : [params]
-  const bound = (key: string, least: number, most: number) => Math.floor(firstNumber([params], key, least, most) ?? most)
+  const bound = (key: string, least: number, most: number, usual = most) => Math.floor(firstNumber(objects, key, least, most) ?? usual)
   const seconds = firstNumber(objects, 'timeout', 1, limits.agentAnswerTimeoutMs / 1_000)
   return {
     promptTemplate: typeof template === 'string' && template.trim() !== '' ? filled(template, params) : undefined,
     mode: agentModes.find((known) => known === mode) ?? 'text',
     maxOutputTokens: Math.round(firstNumber(objects, 'max_tokens', 1, limits.agentOutputMaxTokens) ?? limits.agentOutputMaxTokens),
     bounds: {
-      promptTokens: Math.floor(firstNumber(objects, 'max_prompt_tokens', 1, limits.agentPromptMaxTokens) ?? limits.agentPromptTokens),
+      promptTokens: bound('max_prompt_tokens', 1, limits.agentPromptMaxTokens, limits.agentPromptTokens),
       answerTokens: bound('max_answer_tokens', 1, limits.agentAnswerMaxTokens),
       history: bound('max_history', 0, limits.agentHistoryMaxTurns),
       steps: bound('max_steps', 1, limits.agentStepsMax),
@@ -60,7 +60,7 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
     },
     temperature: firstNumber(objects, 'temperature', 0, 2),
     timeoutMs: seconds === undefined ? limits.agentAnswerTimeoutMs : Math.round(seconds * 1_000),
-    tokensPerDay: firstNumber([params], 'tokens_per_day', 0, limits.agentDayMaxTokens),
+    tokensPerDay: firstNumber(objects, 'tokens_per_day', 0, limits.agentDayMaxTokens),
     params,
   }
 }

@@ -62,8 +62,7 @@ type RunParts = {
 const nothingSaid = 'No answer: the language model said nothing.'
 const restsOnNothing = 'No query and no search for this answer succeeded: it rests on no data.'
 const answerNow = 'Answer now with what you have. Use no more tools.'
-/** With less room for another result, the language model has to answer. */
-const leastRoomChars = 400
+const notRun = 'It was not run: the prompt has no room for its result.'
 
 const limit = (title: string, detail: string): Problem =>
   new Problem('answer_limit', title, detail, { hint: 'Ask for less at once, or let the agent use fewer tables and tools.' })
@@ -129,14 +128,14 @@ export class AnswerRun {
   async #converse(): Promise<void> {
     const { signal, bounds } = this.parts
     let fresh: ChatMessage[] = [...this.parts.messages]
+    let isFull = false
     for (let step = 1; step <= bounds.steps; step++) {
       signal.throwIfAborted()
-      const isFull = step > 1 && this.#roomBeside(fresh) < leastRoomChars
+      isFull ||= step > 1 && !this.#hasRoom(fresh, 1)
       const isLast = isFull || step === bounds.steps
       if (isLast) fresh.push({ role: 'user', content: answerNow })
       const { text, toolCalls } = await this.#ask(fresh, isLast ? 'none' : 'auto')
       if (toolCalls.length === 0) return
-      this.#add({ role: 'assistant', content: text, toolCalls })
       if (isFull)
         throw limit(
           'The prompt is full',
@@ -144,6 +143,14 @@ export class AnswerRun {
         )
       if (isLast) break
       fresh = []
+      const reply: ChatMessage = { role: 'assistant', content: text, toolCalls }
+      isFull = !this.#hasRoom([reply], toolCalls.length)
+      if (isFull) {
+        // The language model is asked again without this reply: also a long reply leaves room for an answer.
+        this.#leaveOut(toolCalls)
+        continue
+      }
+      this.#add(reply)
       for (const [i, call] of toolCalls.entries())
         fresh.push(await this.#use(call, Math.floor(this.#roomBeside(fresh) / (toolCalls.length - i))))
     }
@@ -158,6 +165,19 @@ export class AnswerRun {
     const { bounds, executor } = this.parts
     const used = fresh.reduce((sum, message) => sum + charsOf(message), this.#chars + executor.descriptionChars)
     return charsIn(bounds.promptTokens) - used - answerNow.length
+  }
+
+  /** Whether some results of tools have room beside messages that are not sent yet. */
+  #hasRoom(fresh: readonly ChatMessage[], results: number): boolean {
+    return this.#roomBeside(fresh) >= results * limits.agentResultMinChars
+  }
+
+  /** Tells the reader of the answer that tools were not run. */
+  #leaveOut(calls: readonly ToolCall[]): void {
+    for (const { tool, input } of calls) {
+      this.parts.emit({ type: 'step', tool, input })
+      this.parts.emit({ type: 'result', tool, failed: true, text: notRun })
+    }
   }
 
   #add(message: ChatMessage): void {

@@ -27,6 +27,7 @@ export const agentLimits = {
   agentQueryMaxBytes: 1024 * 1024,
   agentShownMaxRows: 30,
   agentToolOutputMaxChars: 16_000,
+  agentResultMinChars: 400,
   agentPredictMaxRows: 100,
   agentSearchMaxChunks: 20,
   agentOutputMaxTokens: 8_192,

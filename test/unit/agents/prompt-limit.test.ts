@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Turn } from '../../../src/agents/contract/answering.js'
+import type { AnswerFrame, Turn } from '../../../src/agents/contract/answering.js'
 import { Fence } from '../../../src/agents/prompt/fence.js'
 import { promptOf } from '../../../src/agents/prompt/prompt.js'
 import type { RecordedAnswer } from '../../../src/agents/record/answer-records.js'
@@ -62,7 +62,13 @@ describe('a prompt', () => {
   test('has the default limit without a setting, and never more than the limit of the service', () => {
     expect(settingsOf({ params: {} }).bounds.promptTokens).toBe(limits.agentPromptTokens)
     expect(settingsOf({ params: { max_prompt_tokens: 10 ** 9 } }).bounds.promptTokens).toBe(limits.agentPromptMaxTokens)
-    expect(settingsOf({ params: { model: { max_prompt_tokens: '900' } } }).bounds.promptTokens).toBe(900)
+  })
+  test('and an answer have the limits beside the model and inside it alike', () => {
+    const given = { max_prompt_tokens: '900', max_answer_tokens: 5_000, max_history: 3, max_steps: 4, max_queries: 5, max_repairs: 0 }
+    const { bounds, tokensPerDay } = settingsOf({ params: { model: { ...given, tokens_per_day: 70 } } })
+    expect(bounds).toEqual({ promptTokens: 900, answerTokens: 5_000, history: 3, steps: 4, queries: 5, repairs: 0 })
+    expect(tokensPerDay).toBe(70)
+    expect(settingsOf({ params: { ...given, model: { max_steps: 2 } } }).bounds.steps).toBe(4)
   })
   test('has as many earlier messages as the agent says', () => {
     for (const [max_history, sent] of [
@@ -80,6 +86,18 @@ describe('a prompt', () => {
     expect(messages[0]?.content).not.toContain('left out')
     expect(messages).toHaveLength(4)
   })
+  test('has room for the sentences about what is left out, or is refused', () => {
+    const parts = { tables: 4, others: 50, turns: [...long, question] }
+    for (let max_prompt_tokens = 200; max_prompt_tokens < 1_000; max_prompt_tokens++) {
+      let needed = 0
+      try {
+        needed = tokensIn(prompt({ ...parts, params: { max_prompt_tokens } }))
+      } catch (error) {
+        expect(error).toMatchObject({ title: 'The prompt is too long' })
+      }
+      expect(needed).toBeLessThanOrEqual(max_prompt_tokens)
+    }
+  })
   test('that does not fit without the parts that can be left out is refused', () => {
     for (const bound of [{ params: { max_prompt_tokens: 100 } }, { params: { prompt_template: 'z'.repeat(200_000) } }])
       expect(() => prompt(bound)).toThrow(expect.objectContaining({ code: 'answer_limit', title: 'The prompt is too long' }))
@@ -91,14 +109,20 @@ describe('results of tools', () => {
     ...{ kind: 'sql', description: { name: 'sql', description: '', inputSchema: inputSchema({}) }, givesData: true },
     use: async () => ({ output, rows: 1 }),
   })
-  const answer = async (output: string, promptTokens: number, calls = 3, repeats = false) => {
+  type Input = (asked: number) => object
+  const other: Input = (n) => ({ n })
+  const same: Input = () => ({ n: 1 })
+  const answer = async (output: string, promptTokens: number, { calls = 3, parallel = 1, input = other } = {}) => {
     const asked: ChatRequest[] = []
+    const frames: AnswerFrame[] = []
     const model: LanguageModel = {
       ...{ provider: 'scripted', model: 'm', host: 'localhost:1' },
       chat: async function* (request) {
         asked.push(request)
         if (asked.length > calls || request.toolChoice === 'none') yield { text: 'Done.' }
-        else yield { toolCall: { id: String(asked.length), tool: 'sql', input: JSON.stringify({ n: repeats ? 1 : asked.length }) } }
+        else
+          for (const i of numbers(parallel))
+            yield { toolCall: { id: `${asked.length}_${i}`, tool: 'sql', input: JSON.stringify({ ...input(asked.length), i }) } }
         return { finish: 'stop', usage: { input: 1, output: 1 }, model: 'm' }
       },
     }
@@ -112,15 +136,15 @@ describe('results of tools', () => {
         request: { maxOutputTokens: 100 },
         bounds,
       },
-      ...{ reserve: async () => () => undefined, emit: () => undefined, signal: new AbortController().signal },
+      ...{ reserve: async () => () => undefined, emit: (frame) => frames.push(frame), signal: new AbortController().signal },
     }).finish()
     const read = asked.map(({ messages, tools }) => tokensOf(messages.reduce((sum, one) => sum + charsOf(one), charsOfTools(tools))))
     const settings = { tools: executor.descriptions, maxOutputTokens: 100, params: {}, bounds }
-    return { finished, asked, read, settings }
+    return { finished, asked, read, settings, frames }
   }
 
   test('are cut to what the prompt has left, inside their marks, and the language model then answers', async () => {
-    const { finished, asked, read } = await answer('r'.repeat(3_000), 1_000, 10)
+    const { finished, asked, read } = await answer('r'.repeat(3_000), 1_000, { calls: 10 })
     expect(finished).toMatchObject({ outcome: 'answered', content: 'Done.' })
     expect(Math.max(...read)).toBeLessThanOrEqual(1_000)
     const [, cut] = finished.tools
@@ -128,12 +152,37 @@ describe('results of tools', () => {
     expect(asked.at(-1)).toMatchObject({ toolChoice: 'none' })
     expect(asked.length).toBeLessThan(5)
   })
-  test.each([600, 1_000, 1_500, 3_000])('are cut in the same places when the record is replayed: %d tokens', async (promptTokens) => {
-    const { finished, settings } = await answer('r'.repeat(3_000), promptTokens, 10, true)
+  const replayed = async ({ finished, settings }: Awaited<ReturnType<typeof answer>>) => {
     const { exchanges, tools, content, outcome } = finished
     const record = answerRecord.parse({ question: question.content, history: [], settings, exchanges, tools, answer: content })
     const event = { provider: 'scripted', model: 'm', host: 'localhost:1', outcome, error: null } as RecordedAnswer
-    expect(await replay(event, record)).toMatchObject({ isSame: true, outcome: 'answered' })
+    return replay(event, record)
+  }
+  // Characters that the marks replace are longer in the result than between the marks.
+  const outputs = ['r'.repeat(3_000), 'r\u{e0041}'.repeat(1_000)]
+  test.each([600, 1_000, 1_500, 3_000].flatMap((tokens) => outputs.map((output) => [tokens, output] as const)))(
+    'are cut in the same places when the record is replayed: %d tokens',
+    async (promptTokens, output) => {
+      const answered = await answer(output, promptTokens, { calls: 10, input: same })
+      expect(await replayed(answered)).toMatchObject({ isSame: true, outcome: 'answered' })
+    },
+  )
+  const tooLong: Input = () => ({ query: 'q'.repeat(5_000) })
+  const tooLongSoon: Input = (n) => ({ query: 'q'.repeat(n > 1 ? 2_000 : 1) })
+  test.each<[string, number, Parameters<typeof answer>[2], ran: number]>([
+    ['at once', 1_000, { input: tooLong }, 0],
+    ['after another result', 1_000, { input: tooLongSoon }, 1],
+    ['as many short calls', 1_000, { parallel: 32 }, 0],
+  ])('have no room beside a long reply, %s: it is left out, and the language model answers without it', async (_, tokens, how, ran) => {
+    const answered = await answer('r'.repeat(1_500), tokens, how)
+    const { finished, asked, read, frames } = answered
+    expect(finished).toMatchObject({ outcome: 'answered', content: 'Done.', problem: undefined })
+    expect(finished.tools).toHaveLength(ran)
+    expect(Math.max(...read)).toBeLessThanOrEqual(tokens)
+    expect(asked.at(-1)).toMatchObject({ toolChoice: 'none' })
+    const told = frames.filter((frame) => frame.type === 'result' && frame.failed)
+    expect(told).toHaveLength(asked.length < 2 ? 0 : (how?.parallel ?? 1))
+    expect(await replayed(answered)).toMatchObject({ isSame: true })
   })
   test('are whole where they fit', async () => {
     const { finished, asked } = await answer('r'.repeat(3_000), 4_000)
