@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { keep, readKeptJson } from './kept.js'
-import { withoutSecrets } from './secrets.js'
+import { isSecretName, mask, withoutSecrets } from './secrets.js'
 
 /** What was typed into the fields of a form, and the version that it changes. */
 export type Draft = { texts: Record<string, string>; base?: string | undefined; hadSecrets: boolean }
@@ -38,8 +38,11 @@ export const useDraft = (
   const before = useMemo(() => readAll().find(([other]) => other === name)?.[1], [])
   const found = useSignal(before)
   const type = (texts: Record<string, string>) => {
-    const kept = Object.fromEntries(Object.entries(texts).map(([field, text]) => [field, withoutSecrets(text)]))
-    const hadSecrets = Object.entries(texts).some(([field, text]) => kept[field] !== text)
+    const kept = Object.fromEntries(
+      Object.entries(texts).map(([field, text]) => [field, text !== '' && isSecretName(field) ? mask : withoutSecrets(text)]),
+    )
+    // A text that is here again has the masks of the secrets that were in it.
+    const hadSecrets = Object.values(kept).some((text) => text.includes(mask))
     write(name, Object.keys(texts).length === 0 ? undefined : { texts: kept, base, hadSecrets })
   }
   const drop = () => {

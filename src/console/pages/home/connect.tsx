@@ -16,9 +16,16 @@ const engines = [
 /** The service's answer to a tested connection: it was stored, or the reason why not. */
 type ConnectionCheck = { status?: string; detail?: string }
 
-/** The texts of the fields, without the password: a browser must not keep it. */
-const textsIn = (form: HTMLFormElement): Record<string, string> =>
-  Object.fromEntries([...new FormData(form)].filter((entry): entry is [string, string] => entry[0] !== 'password' && entry[1] !== ''))
+/**
+ * The texts of the fields, without the password: a browser must not keep it. The kind and its port alone are no texts, and a kind that was
+ * just chosen does not have its port yet.
+ */
+const textsIn = (form: HTMLFormElement, isKindNew: boolean): Record<string, string> => {
+  const isText = (entry: [string, unknown]): entry is [string, string] =>
+    entry[1] !== '' && entry[0] !== 'password' && !(isKindNew && entry[0] === 'port')
+  const texts = [...new FormData(form)].filter(isText)
+  return texts.every(([name]) => name === 'engine' || name === 'port') ? {} : Object.fromEntries(texts)
+}
 
 /** A form that connects a database, whose data stays there. The connection is tested before it is stored. */
 export default () => {
@@ -58,12 +65,21 @@ export default () => {
     <>
       <h1>Connect a database</h1>
       <p>Its rows stay where they are: queries, models and agents read them there. The password is encrypted before it is kept.</p>
-      {found && <Restored draft={found} discard={drop} />}
+      {found && (
+        <Restored
+          draft={found}
+          missing="The password is not kept in the browser: type it again."
+          discard={() => {
+            drop()
+            engine.value = 'postgres'
+          }}
+        />
+      )}
       <form
         key={found ? 'restored' : 'new'}
         class="connect"
         onSubmit={connect}
-        onInput={({ currentTarget }) => type(textsIn(currentTarget))}
+        onInput={({ currentTarget, target }) => type(textsIn(currentTarget, target instanceof HTMLSelectElement))}
       >
         <label>
           Name

@@ -1,8 +1,9 @@
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 import { exactRowsOf } from '../../api/exact.js'
 import { quoted, run, select } from '../../api/sql.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, go, pathOf, place, jsonIn } from '../../basics/place.js'
+import { withoutSecrets } from '../../basics/secrets.js'
 import { Columns } from '../../components/columns.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { Summaries, type ColumnSummary } from '../../components/summary.js'
@@ -40,15 +41,15 @@ const loadPicture = async ({ db, query }: Pick<Plan, 'db' | 'query'>, signal: Ab
   return { summaries: summaries.read(), rows, isPart: rows === picturedMax }
 }
 
-/** The plan of a training as stored in the address. */
-const readPlan = (query: URLSearchParams): Plan | undefined => {
+/** The plan of a training as stored in the address, which has the query that was typed without its secrets. */
+const readPlan = (query: URLSearchParams, typed: string): Plan | undefined => {
   const table = query.get('table')
   const [db = '', ...rest] = (table ?? '').split('.')
   const own = query.get('query')
   if (table === null && own === null) return undefined
   return {
     db: own === null ? db : (query.get('db') ?? 'files'),
-    query: own ?? `SELECT * FROM ${quoted(rest.join('.'))}`,
+    query: own === null ? `SELECT * FROM ${quoted(rest.join('.'))}` : own === withoutSecrets(typed) ? typed : own,
     name: query.get('name') ?? '',
     project: query.get('project') ?? 'mindsdb',
     target: query.get('target') ?? '',
@@ -60,11 +61,11 @@ const readPlan = (query: URLSearchParams): Plan | undefined => {
   }
 }
 
-const Source = ({ plan }: { plan: Plan | undefined }) => {
+const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string> }) => {
   const { loaded, reload } = useLoaded(loadTables, [])
   const { value, error } = loaded.value
   const own = place.value.query.get('query')
-  const text = useSignal(own ?? plan?.query ?? '')
+  const text = useSignal(plan?.query ?? '')
   const isOwn = useSignal(own !== null)
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
@@ -79,7 +80,9 @@ const Source = ({ plan }: { plan: Plan | undefined }) => {
       class="row source"
       onSubmit={(event) => {
         event.preventDefault()
-        changeQuery({ query: text.value, db: plan?.db, table: undefined, target: undefined, without: undefined }, { replace: false })
+        typed.value = text.value
+        const query = withoutSecrets(text.value)
+        changeQuery({ query, db: plan?.db, table: undefined, target: undefined, without: undefined }, { replace: false })
       }}
     >
       <label>
@@ -237,11 +240,12 @@ const Pictured = ({ plan }: { plan: Plan }) => {
 
 /** Trains a model, after an overview of its rows. */
 export default () => {
-  const plan = readPlan(place.value.query)
+  const typed = useSignal('')
+  const plan = readPlan(place.value.query, typed.value)
   return (
     <>
       <h1>Train a model</h1>
-      <Source plan={plan} />
+      <Source plan={plan} typed={typed} />
       {plan && <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} />}
     </>
   )

@@ -6,6 +6,7 @@ import { select, type Value } from '../../api/sql.js'
 import { useDraft } from '../../basics/drafts.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
+import { withoutSecrets } from '../../basics/secrets.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { TextField } from '../../components/text-field.js'
 import { AnswerCard } from './answer-card.js'
@@ -89,7 +90,7 @@ export default () => {
     question.value = text
     type(text === '' ? {} : { question: text })
     clearTimeout(resting.current)
-    resting.current = setTimeout(() => changeQuery({ question: text }), afterMs)
+    resting.current = setTimeout(() => changeQuery({ question: withoutSecrets(text) }), afterMs)
   }
   // After leaving this page, the address must not get a question.
   useEffect(() => () => clearTimeout(resting.current), [])
@@ -109,7 +110,7 @@ export default () => {
     void Promise.all(askings.map((asking, side) => asking.ask(turnsOf(before, side, text)))).then(() => {
       if (!isShown()) return
       changeQuery({ answers: addressOf(rounds.peek()) })
-      // A question that reached nobody can be asked again.
+      // A question without any answer can be asked again.
       if (question.peek() === '' && askings.every((asking) => asking.isUnheard)) write(text, 0)
     })
   }

@@ -30,7 +30,7 @@ import { SheetList } from './sheet-list.js'
 import { chosen, followWindows, openSheet, shownSheet, write, type Draft, type Sheet } from './sheets.js'
 import { NoAnswer, Status } from './status.js'
 import { ParameterFields } from './writing/parameter-fields.js'
-import { givenText, readGiven, sentAs } from './writing/parameters.js'
+import { givenText, keptGiven, readGiven, secretsIn, sentAs, type Given } from './writing/parameters.js'
 import { loadDatabases, loadSchema, parametersOf, placeOf, type Schema } from './writing/schema.js'
 import './style.css'
 
@@ -61,7 +61,12 @@ const firstClick =
   }
 
 /** A draft as parameters of the address, which leaves out the usual database, and secrets. */
-const inAddress = ({ sql, db, dry, given }: Draft) => ({ sql: withoutSecrets(sql), db: db === 'mindsdb' ? undefined : db, dry, given })
+const inAddress = ({ sql, db, dry, given }: Draft) => ({
+  sql: withoutSecrets(sql),
+  db: db === 'mindsdb' ? undefined : db,
+  dry,
+  given: keptGiven(given),
+})
 
 /** Statements and their answers. The address stores the statement that is shown. */
 export default () => {
@@ -72,12 +77,14 @@ export default () => {
   const text = useSignal('')
   const answers = useMemo(() => new Answers(), [])
   const running = answers.of(chosen.value)
-  const values = readGiven(query)
   const view = query.get('view') ?? 'rows'
   const { filter, by, descending } = readArrangement(query)
   const dry = query.get('dry') ?? undefined
   const isDryRun = dry === '1'
   const given = query.get('given') ?? undefined
+  /** The values of parameters that are secrets, of each sheet. They are neither in the address nor in the browser's storage. */
+  const secrets = useSignal<Record<number, Record<string, Given>>>({})
+  const values = { ...readGiven(given), ...secrets.value[chosen.value] }
   const arranged = useSignal(0)
   const failure = useSignal<unknown>(undefined)
   const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
@@ -129,6 +136,10 @@ export default () => {
   const set = (change: Partial<Draft>) => {
     write(change)
     changeQuery(change)
+  }
+  const give = (next: Record<string, Given>) => {
+    secrets.value = { ...secrets.value, [chosen.value]: secretsIn(next) }
+    set({ given: keptGiven(givenText(next)) })
   }
 
   const asked = parameters.map((name) => ({ name, ...sentAs(values[name] ?? { text: '' }) }))
@@ -232,7 +243,7 @@ export default () => {
         db={db}
         fault={faultOf(outcome)}
       />
-      {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={(next) => set({ given: givenText(next) })} />}
+      {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={give} />}
       {failure.value !== undefined && <Refusal error={asApiError(failure.value)} />}
       <NoAnswer outcome={outcome} />
       <div class="answer">

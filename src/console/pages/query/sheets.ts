@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { keep as keepText, readKeptJson } from '../../basics/kept.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { hasRun } from './statement-history.js'
+import { keptGiven } from './writing/parameters.js'
 
 /** What runs: a statement in its database, whether as a dry run, and the values of its parameters. Both are as in the address. */
 export type Draft = { sql: string; db: string; dry?: string | undefined; given?: string | undefined }
@@ -28,7 +29,7 @@ const readList = <T>(from: string): T[] => {
 const withoutItsSecrets = (sheet: Sheet): Sheet => ({
   ...sheet,
   sql: withoutSecrets(sheet.sql),
-  ...(sheet.given !== undefined && { given: withoutSecrets(sheet.given) }),
+  ...(sheet.given !== undefined && { given: keptGiven(sheet.given) }),
 })
 
 const orBlank = (kept: readonly Sheet[]): readonly Sheet[] => (kept.length === 0 ? [blank] : kept)
@@ -86,8 +87,8 @@ export const write = (change: Partial<Draft>): void => {
 }
 
 /**
- * Shows a statement in the sheet that contains it, perhaps with its secrets, in an empty sheet, or in a new one. A step back or forward shows it in place of the
- * shown statement, if that one ran.
+ * Shows a statement in the sheet that contains it, perhaps with its secrets, in an empty sheet, or in a new one. A step back or forward
+ * shows it in place of the shown statement, if that one ran.
  *
  * @example openSheet({ sql: 'SELECT 1', db: 'mindsdb' })
  */

@@ -2,6 +2,7 @@
 
 import type { Value } from '../../../api/sql.js'
 import { jsonIn } from '../../../basics/place.js'
+import { isSecretName, withoutSecrets } from '../../../basics/secrets.js'
 
 /** The types of a parameter's value. */
 export const parameterTypes = ['text', 'number', 'true/false', 'NULL'] as const
@@ -48,8 +49,8 @@ export const sentAs = ({ text, type = guessed(text) }: Given): Sent => {
 }
 
 /** The parameter values in an address: a text is the typed text, an object also has its type. */
-export const readGiven = (query: URLSearchParams): Record<string, Given> => {
-  const given = Object.entries(jsonIn(query.get('given')) ?? {})
+export const readGiven = (kept: string | undefined): Record<string, Given> => {
+  const given = Object.entries(jsonIn(kept ?? null) ?? {})
   // A parameter may have the name of something that every object has, such as `constructor`.
   const all = Object.create(null) as Record<string, Given>
   for (const [name, one] of given as [string, unknown][]) {
@@ -62,3 +63,18 @@ export const readGiven = (query: URLSearchParams): Record<string, Given> => {
 /** @example givenText({ a: { text: '1' }, b: { text: '2', type: 'text' } }) // '{"a":"1","b":{"text":"2","type":"text"}}' */
 export const givenText = (given: Record<string, Given>): string =>
   JSON.stringify(Object.fromEntries(Object.entries(given).map(([name, one]) => [name, one.type === undefined ? one.text : one])))
+
+/** Whether a browser must not keep the value of a parameter: because of its name, or because of the value. */
+const isSecret = ([name, { text }]: [string, Given]): boolean => isSecretName(name) || withoutSecrets(text) !== text
+
+/** The values of parameters that are secrets. Only the page itself has them. */
+export const secretsIn = (given: Record<string, Given>): Record<string, Given> =>
+  Object.fromEntries(Object.entries(given).filter((one) => isSecret(one)))
+
+/**
+ * The values of parameters as a browser may keep them.
+ *
+ * @example keptGiven('{"size":"12","password":"x"}') // '{"size":"12"}'
+ */
+export const keptGiven = (given: string | undefined): string | undefined =>
+  given === undefined ? undefined : givenText(Object.fromEntries(Object.entries(readGiven(given)).filter((one) => !isSecret(one))))
