@@ -4,20 +4,22 @@ import { signal } from '@preact/signals'
 import { isFromProxy, isReachable, setAway, untilIs } from './away.js'
 import { apiUrl } from './url.js'
 
-type RefusalText = { status: number; detail: string; hint?: string | undefined }
+type RefusalText = { status: number; detail: string; hint?: string | undefined; code?: string | undefined }
 
 /** A refusal of the service in its own form: RFC 9457 with a hint. `status` is 0 when no answer came, or only a part of it. */
 export class ApiError extends Error {
   readonly status: number
   readonly hint: string | undefined
+  readonly code: string | undefined
   /** Whether the network is the reason: the service was not reached, or its answer broke off. */
   readonly isOfNetwork: boolean
 
-  constructor({ status, detail, hint, isOfNetwork = false }: RefusalText & { isOfNetwork?: boolean }) {
+  constructor({ status, detail, hint, code, isOfNetwork = false }: RefusalText & { isOfNetwork?: boolean }) {
     super(detail)
     this.name = 'ApiError'
     this.status = status
     this.hint = hint
+    this.code = code
     this.isOfNetwork = isOfNetwork
   }
 }
@@ -56,12 +58,13 @@ export type RequestOptions = {
 export const refusalOf = async (response: Response): Promise<ApiError> => {
   const text = await response.text().catch(() => '')
   try {
-    const said = JSON.parse(text) as { detail?: unknown; title?: unknown; hint?: unknown }
+    const said = JSON.parse(text) as { detail?: unknown; title?: unknown; hint?: unknown; code?: unknown }
     const detail = said.detail ?? said.title
     return new ApiError({
       status: response.status,
       detail: typeof detail === 'string' ? detail : `the service answered ${response.status}`,
       hint: typeof said.hint === 'string' ? said.hint : undefined,
+      code: typeof said.code === 'string' ? said.code : undefined,
     })
   } catch {
     return new ApiError({ status: response.status, detail: `the service answered ${response.status} ${response.statusText}` })

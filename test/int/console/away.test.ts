@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Route } from 'playwright-core'
 import { undoAll } from '../../../src/basics/undo.js'
 import { openBrowser, openPage } from '../../support/console/browser.js'
 import { checkMisdeeds, expectRefusals, expectUsable } from '../../support/console/console.js'
@@ -57,7 +57,6 @@ test('while the service is away each page says so once, keeps what was typed, an
   await form.getByRole('button', { name: 'Create' }).click()
   await saysAway(form).waitFor()
   await status.getByText('it is tried again').waitFor()
-  await query.getByRole('status').getByText('Waiting for the service').waitFor()
   await sleep(countOf('CONSOLE_AWAY_SECONDS') * 1_000)
   for (const page of [query, events, health, form]) expect(await saysAway(page).count()).toBe(1)
   // The old numbers stay.
@@ -67,6 +66,9 @@ test('while the service is away each page says so once, keeps what was typed, an
 
   await place.start({ PORT: new URL(url).port })
   for (const page of [query, events, health, form]) await saysAway(page).waitFor({ state: 'detached' })
+  // An agent or a model may have been asked, so no statement is sent again after a connection broke.
+  await query.getByRole('alert').getByText('the service cannot be reached').waitFor()
+  await query.getByRole('button', { name: 'Run' }).click()
   await query.locator('.grid-row', { hasText: '42' }).waitFor()
   await status.getByText('Live').waitFor()
   await sql(url, 'CREATE PROJECT after')
@@ -100,5 +102,45 @@ test('a statement that writes is not sent again by itself, and a proxy that answ
   await page.locator('h1', { hasText: 'Resources' }).waitFor()
   expect(written).toBe(1)
   expect((await send(url, 'GET', '/api/projects/once')).status).toBe(404)
+  await page.context().close()
+})
+
+test('a statement is sent again only if it reads, and the service itself said that it did not begin it', async () => {
+  expectRefusals()
+  const place = restartable()
+  undo.push(() => place.remove())
+  const url = await place.start()
+  await sql(url, `CREATE AGENT broker USING model = 'gpt-4o'`)
+  const { page } = await openPage(browser, url, '#/query')
+  const refusal = (code: string) => ({
+    status: 503,
+    contentType: 'application/problem+json',
+    body: JSON.stringify({ title: 'Refused', status: 503, detail: `refused as ${code}`, code }),
+  })
+  /** Gives the first request of a statement another answer, and counts its requests. */
+  const askedFor = async (statement: string, answer: (route: Route) => Promise<void>, ended: string): Promise<number> => {
+    let asked = 0
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.route('**/api/sql/query', async (route) => {
+      if (route.request().postDataJSON()?.query !== statement) return route.continue()
+      asked += 1
+      return asked === 1 ? answer(route) : route.continue()
+    })
+    await page.goto(`${url}/#/query?${new URLSearchParams({ sql: statement }).toString()}`)
+    await page.locator('.cm-content', { hasText: statement }).waitFor()
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.locator('.query').getByText(ended).first().waitFor()
+    return asked
+  }
+  const isBusy = (route: Route) => route.fulfill(refusal('busy'))
+  expect(await askedFor('SELECT 40 + 2 AS answer', isBusy, '42')).toBe(2)
+  // The log was written for an answer, so the agent was asked.
+  const isUnstored = (route: Route) => route.fulfill(refusal('storage_failed'))
+  expect(await askedFor(`SELECT answer FROM broker WHERE question = 'how many?'`, isUnstored, 'refused as storage_failed')).toBe(1)
+  const breaks = (route: Route) => route.abort('connectionreset')
+  expect(await askedFor(`SELECT answer FROM broker WHERE question = 'which?'`, breaks, 'the service cannot be reached')).toBe(1)
+  await saysAway(page).waitFor({ state: 'detached' })
+  expect(await askedFor('EVALUATE AGENT broker USING test_table = 1', isBusy, 'refused as busy')).toBe(1)
+  expect(await askedFor('SELECT * FROM shop_db (SELECT pay(7))', isBusy, 'refused as busy')).toBe(1)
   await page.context().close()
 })

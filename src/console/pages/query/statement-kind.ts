@@ -8,13 +8,21 @@ const readers = /^(?:SELECT|WITH|FROM|VALUES|TABLE|SHOW|DESC|DESCRIBE|EXPLAIN|SU
 /** Whether a statement only reads, by its first word. @example isReading('-- all\nSELECT 1') // true */
 export const isReading = (sql: string): boolean => readers.test(firstWords(sql))
 
-/** A statement in the language of a connected database, in brackets. It runs as soon as the rows are asked for. */
-const nativeWrite =
-  /\(\s*(?:WITH\b[^]*\b)?(?:INSERT|UPDATE|DELETE|MERGE|REPLACE|CREATE|ALTER|DROP|TRUNCATE|CALL|EXEC|EXECUTE|DO)\s+["`\w$]/i
+const comment = /--[^\n]*|\/\*[^]*?\*\//g
+/**
+ * A statement in the language of a connected database, in brackets after its name: more words than the argument of a function. It runs as
+ * soon as the rows are asked for, and may write whatever its first word is: `shop_db (SELECT pay(7))`.
+ */
+const native = /\b(?:FROM|JOIN)\s+(?!LATERAL\b)(?:[\w$]+|"[^"]*"|`[^`]*`)\s*\(\s*[a-z]+(?:\s+["'`\w$(*@:]|\s*\()/i
+/** A statement that asks agents and models, which costs tokens, and records their answers. */
+const asking = /^EVALUATE\s+AGENT\b/i
 
 /**
  * Whether a statement that was cut off may have written something, here or in a connected database.
  *
  * @example mayWrite('SELECT * FROM shop_db (INSERT INTO notes VALUES (1) RETURNING id)') // true
  */
-export const mayWrite = (sql: string): boolean => !isReading(sql) || nativeWrite.test(sql)
+export const mayWrite = (sql: string): boolean => {
+  const text = sql.replace(comment, ' ')
+  return !isReading(text) || asking.test(firstWords(text)) || native.test(text)
+}

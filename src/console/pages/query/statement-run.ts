@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { pauseMs, rest, untilReachable } from '../../api/away.js'
 import { ApiError } from '../../api/request.js'
 import { run, type Statement } from '../../api/sql.js'
-import { asApiError, isPassing } from '../../basics/loading.js'
+import { asApiError } from '../../basics/loading.js'
 import { mayWrite } from './statement-kind.js'
 import { RowStore } from './rows.js'
 import { Summaries, type ColumnSummary } from '../../components/summary.js'
@@ -36,8 +36,11 @@ export type Outcome =
 /** The time between two redraws of the page while rows arrive. */
 const drawEveryMs = 120
 
-/** The number of times that a statement is sent again after the service was away, or was starting. */
+/** The number of times that a statement is sent again after the service refused it because it was starting or busy. */
 const againMax = 5
+
+/** Refusals by which the service says that it did not begin a statement. */
+const unbegun: ReadonlySet<string | undefined> = new Set(['busy', 'behind', 'analytics_unavailable'])
 
 /** The second Ctrl Enter, if it comes within this time after the first. */
 const twiceMs = 500
@@ -83,7 +86,10 @@ export class StatementRun {
     return before !== undefined && doesWrite(statement) && (this.isRunning || now - before < twiceMs)
   }
 
-  /** Runs a statement instead of the previous one. One that only reads is sent again if the service was away before its first row. */
+  /**
+   * Runs a statement instead of the previous one. One that only reads is sent again if the service refused it before it began. After a
+   * broken connection or the answer of a proxy nothing is sent again: agents and models may have been asked.
+   */
   async run(statement: Omit<Statement, 'signal'>): Promise<void> {
     this.#aborting?.abort()
     const aborting = new AbortController()
@@ -97,7 +103,7 @@ export class StatementRun {
     for (let failures = 0; ; failures++) {
       const failure = await this.#ask(statement, since, aborting).then(() => undefined, asApiError)
       if (!failure || isOver()) return
-      if (this.#mayWrite || failures === againMax || !isPassing(failure)) {
+      if (this.#mayWrite || failures === againMax || failure.status !== 503 || !unbegun.has(failure.code)) {
         this.outcome.value = { type: 'error', error: this.#mayWrite ? unanswered(failure) : failure }
         return
       }
@@ -105,6 +111,7 @@ export class StatementRun {
       await rest(pauseMs(failures), aborted)
       await untilReachable(aborted)
       if (isOver()) return
+      this.outcome.value = { type: 'running', since }
     }
   }
 
