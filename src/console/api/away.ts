@@ -24,12 +24,14 @@ export const rest = (ms: number, aborted: AbortSignal): Promise<void> =>
 
 /** Resolves when a state is the wanted one, or when the signal is aborted. */
 export const untilIs = async (state: ReadonlySignal<boolean>, wanted: boolean, aborted: AbortSignal): Promise<void> => {
+  const over = new AbortController()
   let end = (): void => undefined
   await new Promise<void>((resolve) => {
     end = state.subscribe((is) => is === wanted && resolve())
-    aborted.addEventListener('abort', () => resolve(), { once: true })
+    aborted.addEventListener('abort', () => resolve(), { signal: over.signal })
     if (aborted.aborted) resolve()
   })
+  over.abort()
   end()
 }
 
@@ -40,8 +42,7 @@ export const isReachable = signal(true)
 export const untilReachable = (aborted: AbortSignal): Promise<void> => untilIs(isReachable, true, aborted)
 
 /** Whether a proxy answers in place of the service, whose own refusals are JSON. */
-export const isFromProxy = ({ status, headers }: Response): boolean =>
-  (status === 502 || status === 503) && !/json/.test(headers.get('content-type') ?? '')
+export const isFromProxy = ({ status, headers }: Response): boolean => status >= 500 && !/json/.test(headers.get('content-type') ?? '')
 
 const isThere = (): Promise<boolean> =>
   fetch(apiUrl('health'), { cache: 'no-store', signal: AbortSignal.timeout(answerMaxMs) }).then(

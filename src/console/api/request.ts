@@ -74,6 +74,9 @@ export const refusalOf = async (response: Response): Promise<ApiError> => {
 const awayError = (hint: string | undefined): ApiError =>
   new ApiError({ status: 0, detail: 'the service cannot be reached', hint, isOfNetwork: true })
 
+/** What a proxy says if it does not reach the service. It also says 504 while a heavy statement runs, which is not sent by GET. */
+const unreached = (method: string): readonly number[] => (method === 'GET' ? [502, 503, 504] : [502, 503])
+
 const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
   body === undefined ? {} : { body: body instanceof FormData || typeof body === 'string' ? body : JSON.stringify(body) }
 
@@ -103,7 +106,7 @@ export const request = async (
     setAway()
     throw awayError(error instanceof Error ? error.message : undefined)
   }
-  if (isFromProxy(response)) {
+  if (isFromProxy(response) && unreached(method).includes(response.status)) {
     setAway()
     throw awayError(`A proxy answered ${response.status} in its place.`)
   }

@@ -18,12 +18,15 @@ export const asApiError = (error: unknown): ApiError => {
   return new ApiError({ status: 0, detail, hint: isMistake ? 'This is a fault of the console.' : undefined })
 }
 
-/** Whether a request may succeed later: the service is away, is busy, is starting, or waits for its tables. */
-export const isPassing = ({ status, isOfNetwork }: ApiError): boolean => isOfNetwork || status === 503
+/** Whether a request may succeed later: the service is away, is busy, is starting, or waits for its tables, or a gateway waited in vain. */
+const isPassing = ({ status, isOfNetwork }: ApiError): boolean => isOfNetwork || status === 503 || status === 504
+
+/** The number of failures in a row during which a page keeps its data, and after which it asks by itself only a service that says 503. */
+const triesMax = 5
 
 /**
  * Loads data when a component is shown, and again whenever one of `inputs` changes, or some time after a busy service refused it. While the
- * service is away, the old data stays, and the frame of the page says so. Outdated requests are aborted.
+ * service is away or starting, the old data stays, and the frame of the page says so. Outdated requests are aborted.
  *
  * @example const { loaded, reload } = useLoaded((signal) => json<Project[]>('projects', { signal }), [at])
  */
@@ -34,6 +37,7 @@ export const useLoaded = <T>(
   const state = useSignal<LoadState<T>>({ value: undefined, error: undefined, isLoading: true })
   const tries = useSignal(0)
   const failures = useRef(0)
+  const loadedFor = useRef<readonly unknown[]>(undefined)
   useEffect(() => {
     const aborting = new AbortController()
     const { signal } = aborting
@@ -43,19 +47,24 @@ export const useLoaded = <T>(
       (value) => {
         if (isOver()) return
         failures.current = 0
+        loadedFor.current = inputs
         state.value = { value, error: undefined, isLoading: false }
       },
       async (error: unknown) => {
         if (isOver()) return
         const refused = asApiError(error)
         failures.current += 1
-        // Behind the login, and while the service is away, a page keeps its data.
+        const isAway = refused.isOfNetwork && !isReachable.peek()
+        const isPast = failures.current > triesMax
+        // Behind the login, and while the service is away or starts, a page keeps its data, but not in the place of other data.
         if (refused.status === 401) await untilLoggedIn(signal)
-        else if (refused.isOfNetwork && !isReachable.peek() && failures.current === 1) await untilReachable(signal)
         else {
-          state.value = { value: undefined, error: refused, isLoading: false }
-          if (!isPassing(refused)) return
-          await rest(pauseMs(failures.current), signal)
+          const isSame = inputs.every((input, i) => input === loadedFor.current?.[i]) && state.peek().value !== undefined
+          if (!isPassing(refused) || isPast || !(isSame || (isAway && failures.current === 1)))
+            state.value = { value: undefined, error: refused, isLoading: false }
+          if (!isPassing(refused) || (isPast && refused.status !== 503)) return
+          if (!isAway || failures.current > 1) await rest(pauseMs(failures.current), signal)
+          if (isAway) await untilReachable(signal)
         }
         if (!isOver()) tries.value += 1
       },

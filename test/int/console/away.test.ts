@@ -144,3 +144,29 @@ test('a statement is sent again only if it reads, and the service itself said th
   expect(await askedFor('SELECT * FROM shop_db (SELECT pay(7))', isBusy, 'refused as busy')).toBe(1)
   await page.context().close()
 })
+
+test('a page keeps its data while a service that is back still starts, and a gateway that waits in vain is no service', async () => {
+  expectRefusals()
+  const place = restartable()
+  undo.push(() => place.remove())
+  const url = await place.start()
+  const { page } = await openPage(browser, url, '#/health')
+  const ready = page.locator('.card', { hasText: 'Log' }).getByText('ready', { exact: true })
+  await ready.waitFor()
+  let isGone = true
+  let starting = 0
+  await page.route('**/api/**', async (route) => {
+    if (isGone) return route.fulfill({ status: 504, contentType: 'text/html', body: '<html><body>Gateway Time-out</body></html>' })
+    if (new URL(route.request().url()).pathname === '/api/health') return route.continue()
+    starting += 1
+    const body = JSON.stringify({ title: 'Starting', status: 503, detail: 'SQL starts', code: 'analytics_unavailable' })
+    return route.fulfill({ status: 503, contentType: 'application/problem+json', body })
+  })
+  await saysAway(page).waitFor()
+  isGone = false
+  await saysAway(page).waitFor({ state: 'detached' })
+  await until(() => starting > 3)
+  expect([await ready.count(), await page.getByRole('alert').allInnerTexts()]).toEqual([1, []])
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.context().close()
+})

@@ -37,13 +37,13 @@ export const useLiveEvents = (search: string, after: number | undefined, take: (
         clearTimeout(timer)
         timer = setTimeout(() => silence.abort(), silentMaxMs)
       }
+      heard()
       try {
         const response = await request(`events/stream?${new URLSearchParams([...new URLSearchParams(search), ['after', last]])}`, {
           headers: { Accept: 'text/event-stream' },
           signal: AbortSignal.any([signal, silence.signal]),
         })
         state.value = { is: 'live' }
-        heard()
         for await (const { id, data } of serverEvents(response)) {
           if (isOver()) return
           heard()

@@ -93,7 +93,7 @@ export class LiveAnswer {
 
   constructor(readonly side: Side) {}
 
-  /** Whether the question did not reach the service. */
+  /** Whether the question may not have reached the service: nothing of an answer came. */
   get isUnheard(): boolean {
     const { state, answer, error } = this.said.peek()
     return state === 'failed' && answer === undefined && error?.isOfNetwork === true
