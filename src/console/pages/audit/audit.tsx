@@ -21,7 +21,7 @@ const Verdict = ({ finding: { isProven, says } }: { finding: Finding }) => (
   </span>
 )
 
-const KeptHead = ({ kept, newest }: { kept: LocalHead; newest: Head }) => {
+const KeptHead = ({ kept, newest, remove }: { kept: LocalHead; newest: Head; remove: () => void }) => {
   const { loaded, reload } = useLoaded((signal) => checkKept(kept, newest, signal), [kept.head.signed, newest.signed])
   const { value, error } = loaded.value
   return (
@@ -34,7 +34,7 @@ const KeptHead = ({ kept, newest }: { kept: LocalHead; newest: Head }) => {
         {!value && !error && <Busy what="Checking" />}
         {error && <Refusal error={error} again={reload} />}
       </span>
-      <button type="button" aria-label={`Forget the head of ${kept.head.size} events`} onClick={() => forget(kept.head)}>
+      <button type="button" aria-label={`Forget the head of ${kept.head.size} events`} onClick={remove}>
         Forget
       </button>
     </li>
@@ -49,15 +49,16 @@ const save = (heads: readonly LocalHead[]): void => {
 
 const Heads = ({ head, signKey, isSigned }: { head: Head; signKey: string; isSigned: boolean | undefined }) => {
   const error = useSignal<ApiError | undefined>(undefined)
-  const take = async (file: File | undefined) => {
-    if (!file) return
+  const attempt = async (act: () => void | Promise<void>) => {
     try {
-      keep(parseHeads(await file.text()).map((one) => ({ head: one, key: signKey, keptAt: new Date().toISOString() })))
+      await act()
       error.value = undefined
     } catch (refused) {
       error.value = asApiError(refused)
     }
   }
+  const localHead = (one: Head): LocalHead => ({ head: one, key: signKey, keptAt: new Date().toISOString() })
+  const take = async (file: File) => keep(parseHeads(await file.text()).map(localHead))
   const kept = keptHeads.value
   return (
     <section aria-label="Heads">
@@ -89,7 +90,7 @@ const Heads = ({ head, signKey, isSigned }: { head: Head; signKey: string; isSig
         </div>
       </dl>
       <div class="tools">
-        <button type="button" class="primary" onClick={() => keep([{ head, key: signKey, keptAt: new Date().toISOString() }])}>
+        <button type="button" class="primary" onClick={() => void attempt(() => keep([localHead(head)]))}>
           Keep this head
         </button>
         <button type="button" disabled={kept.length === 0} onClick={() => save(kept)}>
@@ -101,7 +102,10 @@ const Heads = ({ head, signKey, isSigned }: { head: Head; signKey: string; isSig
             class="hidden"
             type="file"
             accept=".txt,text/plain"
-            onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
+            onChange={({ currentTarget }) => {
+              const file = currentTarget.files?.[0]
+              if (file) void attempt(() => take(file))
+            }}
           />
         </label>
       </div>
@@ -111,7 +115,7 @@ const Heads = ({ head, signKey, isSigned }: { head: Head; signKey: string; isSig
       ) : (
         <ul class="kept">
           {kept.map((one) => (
-            <KeptHead key={one.head.signed} kept={one} newest={head} />
+            <KeptHead key={one.head.signed} kept={one} newest={head} remove={() => void attempt(() => forget(one.head))} />
           ))}
         </ul>
       )}

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { ApiError } from '../../api/request.js'
 import { keep as keepText, readKeptJson } from '../../basics/kept.js'
 import { parseHead, type Head } from './head.js'
 
@@ -34,23 +35,28 @@ addEventListener('storage', ({ key }) => {
   if (key === place || key === null) keptHeads.value = headsIn(stored())
 })
 
-/** Changes the stored heads, which other windows share. An entry that cannot be read stays. */
+/** Changes the stored heads, which other windows share. An entry that cannot be read stays. @throws ApiError when nothing was stored */
 const write = (change: (heads: readonly LocalHead[]) => readonly LocalHead[]): void => {
   const entries = stored()
   const bySize = change(headsIn(entries)).toSorted((a, b) => a.head.size - b.head.size)
   const some = bySize.length <= keptMax ? bySize : [...bySize.slice(0, keptMax / 2), ...bySize.slice(-keptMax / 2)]
   const unread = entries.filter((entry) => headIn(entry) === undefined)
   const written = some.map(({ head, key, keptAt }): StoredHead => ({ note: head.note, key, keptAt }))
-  keepText(place, JSON.stringify([...written, ...unread]))
+  if (!keepText(place, JSON.stringify([...written, ...unread])))
+    throw new ApiError({
+      status: 0,
+      detail: 'the browser did not store this',
+      hint: 'Allow this page its storage, or save the heads as a file.',
+    })
   keptHeads.value = some
 }
 
-/** Stores heads in this browser, each once. If there are too many, those in the middle are dropped. */
+/** Stores heads in this browser, each once. If there are too many, those in the middle are dropped. @throws ApiError */
 export const keep = (heads: readonly LocalHead[]): void =>
   write((kept) => {
     const known = new Set(kept.map(({ head }) => head.signed))
     return [...kept, ...heads.filter(({ head }) => !known.has(head.signed))]
   })
 
-/** Removes a head from this browser. */
+/** Removes a head from this browser. @throws ApiError */
 export const forget = (head: Head): void => write((kept) => kept.filter((one) => one.head.signed !== head.signed))
