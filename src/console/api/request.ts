@@ -106,11 +106,12 @@ export const request = async (
     setAway()
     throw awayError(error instanceof Error ? error.message : undefined)
   }
-  if (isFromProxy(response) && unreached(method).includes(response.status)) {
+  const isOfProxy = isFromProxy(response)
+  if (isOfProxy && unreached(method).includes(response.status)) {
     setAway()
     throw awayError(`A proxy answered ${response.status} in its place.`)
   }
-  isReachable.value = true
+  if (!isOfProxy) isReachable.value = true
   const isAnswer = response.status === alsoAnswers && response.headers.get('content-type')?.startsWith('application/json') === true
   if (response.ok || isAnswer) return response
   if (response.status === 401) loginNeeded.value = true

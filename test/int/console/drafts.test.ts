@@ -131,7 +131,11 @@ test('a statement is kept without its secrets, whatever they are called', async 
 })
 
 test('values of parameters that are secrets, and secrets in a question or in the query of a training, are nowhere but in the page', async () => {
-  const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql: 'SELECT :password AS p, :size AS s' })}`)
+  const { page } = await openPage(
+    at.browser,
+    at.url,
+    `#/query?${new URLSearchParams({ sql: 'SELECT :password AS p, :size AS s' }).toString()}`,
+  )
   await page.getByLabel(':password', { exact: true }).fill('planted-1')
   await page.getByLabel(':size', { exact: true }).fill('12')
   await page.getByRole('button', { name: 'Run' }).click()
@@ -148,7 +152,7 @@ test('values of parameters that are secrets, and secrets in a question or in the
   await page.waitForURL(/question=/)
   expect(await keptBy(page)).not.toContain('planted-2')
 
-  await page.goto(`${at.url}/#/models/new?${new URLSearchParams({ query: 'SELECT 1 AS size', db: 'files' })}`)
+  await page.goto(`${at.url}/#/models/new?${new URLSearchParams({ query: 'SELECT 1 AS size', db: 'files' }).toString()}`)
   await page.getByRole('button', { name: 'Predict this' }).waitFor()
   await page.getByLabel(/^Query/).fill(`SELECT 'host=h password=planted-3' AS text, 2 AS size`)
   await page.getByRole('button', { name: 'Show its rows' }).click()
