@@ -84,7 +84,7 @@ export default () => {
   const given = query.get('given') ?? undefined
   /** The values of parameters that are secrets, of each sheet. They are neither in the address nor in the browser's storage. */
   const secrets = useSignal<Record<number, Record<string, Given>>>({})
-  const values = { ...readGiven(given), ...secrets.value[chosen.value] }
+  const values = Object.assign(readGiven(given), secrets.value[chosen.value])
   const arranged = useSignal(0)
   const failure = useSignal<unknown>(undefined)
   const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
