@@ -54,8 +54,12 @@ const names = /identified\s+by\b|\$?[\p{L}\p{N}\p{Pc}\u200b-]+/giu
 const wordsBefore = /(?:[\p{L}\p{N}\p{Pc}-]+ ){0,2}$/u
 const nameMaxChars = 80
 
-/** A sign between a name and its value; a name may be in quotes, in a function, or cast by `::`. */
-const signed = /\s*(?<close>\\*["'\x60])?\)?\s*(?:::\s*\w+\s*)?(?<sign>:(?!:)=?|=[>=]?|[!<>~]=|<>)\s*(?:\w+\s*(?=\())?/y
+/**
+ * A sign between a name and its value; a name may be in quotes, in a function, or cast by `::`. Blanks have a limit: to try all ways to
+ * divide them would take the square of their number.
+ */
+const signed =
+  /\s{0,400}(?<close>\\*["'\x60])?\)?\s{0,400}(?:::\s{0,400}\w+\s{0,400})?(?<sign>:(?!:)=?|=[>=]?|[!<>~]=|<>)\s{0,400}(?:\w+\s{0,400}(?=\())?/y
 /** No sign: `PASSWORD 'x'`, `password IN ('x', 'y')`. */
 const unsigned = /(?=[\s(])(?<link>(?:\s+(?:is|not|like|ilike|in)\b)*)\s*/iy
 /** The rest of a pair: `"Authorization", "value": "x"`. */
