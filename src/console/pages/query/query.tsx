@@ -105,6 +105,8 @@ export default () => {
   // A link to another statement, or a step back, shows that statement. Without one, the last text appears again.
   const ours = useRef<string | undefined>(undefined)
   useEffect(() => {
+    // The address may have changed since this was drawn. What it has now is drawn next, and must not be overwritten before.
+    if ((place.peek().query.get('sql') ?? '') !== sent) return
     const draft = { db, dry, given }
     if (sent === '') {
       if (Object.keys(draft).some((name) => query.has(name))) write(draft)

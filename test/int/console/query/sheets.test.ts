@@ -145,6 +145,24 @@ test('steps back and forward show each statement in its sheet, with its database
   await page.context().close()
 })
 
+test('a link that is opened while the page is just drawn is not overwritten', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/query')
+  await page.locator('.cm-content').waitFor()
+  for (let n = 1; n <= 5; n++) {
+    await page.goto(`${at.url}/#/audit`)
+    await page.locator('h1', { hasText: 'Audit' }).waitFor()
+    const text = `SELECT ${n} AS linked`
+    await page.evaluate(`new Promise((resolve) => {
+      const seen = new MutationObserver(() => document.querySelector('.query') && resolve(seen.disconnect()))
+      seen.observe(document.body, { childList: true, subtree: true })
+      location.hash = '#/query'
+    }).then(() => { location.hash = ${JSON.stringify(queryPage(text))} })`)
+    await page.locator('.cm-content', { hasText: text }).waitFor()
+    expect(new URLSearchParams(page.url().split('?')[1]).get('sql')).toBe(text)
+  }
+  await page.context().close()
+})
+
 test('a statement that did not run is not dropped for a new one, one that ran is', async () => {
   const { page } = await openPage(at.browser, at.url, '#/query')
   page.setDefaultTimeout(20_000)
