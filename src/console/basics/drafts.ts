@@ -4,7 +4,7 @@ import { keep, readKeptJson } from './kept.js'
 import { isSecretName, mask, withoutSecrets } from './secrets.js'
 
 /** What was typed into the fields of a form, and the version that it changes. */
-export type Draft = { texts: Record<string, string>; base?: string | undefined; hadSecrets: boolean }
+export type Draft = { texts: Record<string, string>; base?: string | undefined }
 
 const key = 'drafts'
 /** The drafts that were changed longest ago are dropped. */
@@ -41,9 +41,7 @@ export const useDraft = (
     const kept = Object.fromEntries(
       Object.entries(texts).map(([field, text]) => [field, text !== '' && isSecretName(field) ? mask : withoutSecrets(text)]),
     )
-    // A text that is here again has the masks of the secrets that were in it.
-    const hadSecrets = Object.values(kept).some((text) => text.includes(mask))
-    write(name, Object.keys(texts).length === 0 ? undefined : { texts: kept, base, hadSecrets })
+    write(name, Object.keys(texts).length === 0 ? undefined : { texts: kept, base })
   }
   const drop = () => {
     write(name, undefined)
