@@ -1,40 +1,14 @@
 import type { Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Connections } from '../../../src/connections/connections.js'
+import { describe, expect, test } from '@jest/globals'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { duck, problemOf, readAll } from '../../support/connections/answers.js'
+import { startBesideMysql, toMysql } from '../../support/connections/beside-mysql.js'
 import { column, endOfAnswer, greeting, mysqlThat, oneColumn, packet, refusal } from '../../support/connections/mysql-server.js'
 import { password } from '../../support/connections/postgres.js'
-import { listen, type Listening } from '../../support/connections/proxy.js'
+import { listen } from '../../support/connections/proxy.js'
 import { until } from '../../support/until.js'
 
-let connections: Connections
-/** A server without a fault. It is asked meanwhile, by the same process. */
-let steady: Listening
-
-beforeAll(async () => {
-  connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
-  steady = await mysqlThat((socket) => socket.write(Buffer.concat([oneColumn, packet(4, '\x01x'), endOfAnswer(5)])))
-})
-
-afterAll(async () => {
-  connections.stop()
-  await steady.stop()
-})
-
-let count = 0
-const connection = ({ port }: Listening, more: Connection['parameters'] = {}): Connection => ({
-  id: `faulty ${++count}`,
-  version: 1,
-  engine: 'mysql',
-  parameters: { host: '127.0.0.1', port, user: 'me', password, database: 'shop', ssl: false, ...more },
-})
-
-/** Another database is read as if nothing had happened, by the process that met the fault. */
-const expectOthersRead = async (): Promise<void> => {
-  expect((await readAll(await duck(), connections, connection(steady), 'SELECT x FROM t')).rows).toEqual([['x']])
-  expect(connections.pids).toHaveLength(1)
-}
+const { connections, expectOthersRead } = startBesideMysql()
 
 /** What a client says first, and each later thing, gets the next of these answers; the last one again and again. */
 const answering =
@@ -68,7 +42,7 @@ const brokenOff = /broke off/
 const expectRefused = async (welcome: (socket: Socket) => void, parameters: Connection['parameters'], says: RegExp): Promise<void> => {
   const server = await listen(welcome)
   try {
-    const [checked] = await Promise.all([connections.check(connection(server, parameters)), expectOthersRead()])
+    const [checked] = await Promise.all([connections.check(toMysql(server, parameters)), expectOthersRead()])
     expect(checked).toMatchObject({ status: 'connection_error', detail: expect.stringMatching(says) as unknown })
     // The hint is a sentence of its own.
     expect('detail' in checked && checked.detail).toMatch(/\. [A-Z]/)
@@ -177,7 +151,7 @@ describe('an answer that goes wrong', () => {
   ])('%s: the statement fails with a hint, and others do not notice', async (_, answer, code, says) => {
     const server = await mysqlThat(answer)
     try {
-      const reading = problemOf(readAll(await duck(), connections, connection(server), 'SELECT x FROM t', { timeMs: 2_000 }))
+      const reading = problemOf(readAll(await duck(), connections, toMysql(server), 'SELECT x FROM t', { timeMs: 2_000 }))
       const [problem] = await Promise.all([reading, expectOthersRead()])
       expect(problem).toMatchObject({
         code,

@@ -1,36 +1,16 @@
 import type { Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { Connections } from '../../../src/connections/connections.js'
-import type { Connection } from '../../../src/connections/contract/requests.js'
+import { expect, test } from '@jest/globals'
 import { residentBytes } from '../../../src/basics/resident-memory.js'
 import { duck, problemOf, readAll } from '../../support/connections/answers.js'
 import { repeatedly } from '../../support/connections/flood.js'
-import { column, endOfAnswer, moreAnswers, mysqlThat, oneColumn, packet } from '../../support/connections/mysql-server.js'
-import type { Listening } from '../../support/connections/proxy.js'
+import { startBesideMysql, toMysql } from '../../support/connections/beside-mysql.js'
+import { column, moreAnswers, mysqlThat, oneColumn, packet } from '../../support/connections/mysql-server.js'
 import { until } from '../../support/until.js'
 
 /** What the process of the drivers may hold at most; without bounds each of these floods takes several times as much. */
 const memoryMaxBytes = 400 * 1024 * 1024
 
-let connections: Connections
-let steady: Listening
-
-const connection = (id: string, port: number): Connection => ({
-  id,
-  version: 1,
-  engine: 'mysql',
-  parameters: { host: '127.0.0.1', port, user: 'me', password: 'unused', database: 'shop', ssl: false },
-})
-
-beforeAll(async () => {
-  connections = new Connections({ egressAllow: '', loopback: true, files: undefined })
-  steady = await mysqlThat((socket) => socket.write(Buffer.concat([oneColumn, packet(4, '\x01x'), endOfAnswer(5)])))
-})
-
-afterAll(async () => {
-  connections.stop()
-  await steady.stop()
-})
+const { connections, expectOthersRead } = startBesideMysql()
 
 /** The same packets again and again, with numbers that go on from one to the next. */
 const endless = (first: number, ...bodies: readonly Buffer[]): Buffer => {
@@ -55,18 +35,15 @@ const floods: readonly (readonly [name: string, flood: (socket: Socket) => void,
   ['a value that never ends', after(Buffer.concat([oneColumn, packet(4, longRow)]), packet(5, longRow)), /more than \d+ bytes/],
 ]
 
-test.each(floods)('%s without end: the statement ends, and others are answered in bounded memory', async (name, flood, says) => {
+test.each(floods)('%s without end: the statement ends, and others are answered in bounded memory', async (_, flood, says) => {
   const server = await mysqlThat(flood)
   let peak = 0
   const look = setInterval(() => {
     for (const pid of connections.pids) void residentBytes(pid).then((bytes) => (peak = Math.max(peak, bytes)))
   }, 20)
   try {
-    const asked = Array.from({ length: 3 }, async (_, index) =>
-      problemOf(readAll(await duck(), connections, connection(`${name} ${index}`, server.port), 'SELECT x FROM t')),
-    )
-    const good = await readAll(await duck(), connections, connection('steady', steady.port), 'SELECT x FROM t')
-    expect(good.rows).toEqual([['x']])
+    const asked = Array.from({ length: 3 }, async () => problemOf(readAll(await duck(), connections, toMysql(server), 'SELECT x FROM t')))
+    await expectOthersRead()
     for (const problem of await Promise.all(asked)) expect(problem.detail).toMatch(new RegExp(`${says.source}|at once`))
     expect(peak).toBeLessThan(memoryMaxBytes)
     await until(() => server.open() === 0)
@@ -79,7 +56,7 @@ test.each(floods)('%s without end: the statement ends, and others are answered i
 
 test('rows that answer the setting up of a session: it is not opened, in bounded memory', async () => {
   const server = await mysqlThat(() => undefined, after(oneColumn, endless(4, Buffer.from('\x01x'))))
-  const checked = await connections.check(connection('setting up', server.port))
+  const checked = await connections.check(toMysql(server))
   expect(checked).toMatchObject({ status: 'connection_error', detail: expect.stringMatching(/broke off|more than \d+ rows/) as unknown })
   await until(() => server.open() === 0)
   await server.stop()
