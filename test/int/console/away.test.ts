@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Browser, Page, Route } from 'playwright-core'
-import { undoAll } from '../../../src/basics/undo.js'
-import { openBrowser, openPage } from '../../support/console/browser.js'
-import { checkMisdeeds, expectRefusals, expectUsable } from '../../support/console/console.js'
+import type { Page, Route } from 'playwright-core'
+import { openPage } from '../../support/console/browser.js'
+import { expectRefusals, expectUsable, startBrowser } from '../../support/console/console.js'
 import { countOf } from '../../support/counts.js'
 import { restartable, send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-
-beforeAll(async () => {
-  browser = await openBrowser()
-  undo.push(() => browser.close())
-})
-afterAll(() => undoAll(undo))
-checkMisdeeds()
+const at = startBrowser()
 
 /** The places where the page says that the service is away. */
 const saysAway = (page: Page) => page.getByText('The service cannot be reached.')
@@ -36,10 +27,10 @@ const askWithoutAnswer = async (page: Page, hasLeft: Promise<void>): Promise<voi
 test('while the service is away each page says so once, keeps what was typed, and goes on by itself', async () => {
   expectRefusals()
   const place = restartable()
-  undo.push(() => place.remove())
+  at.undo(() => place.remove())
   const url = await place.start()
   await sql(url, 'CREATE PROJECT before')
-  const open = async (hash: string) => (await openPage(browser, url, hash)).page
+  const open = async (hash: string) => (await openPage(at.browser, url, hash)).page
   const query = await open(`#/query?${new URLSearchParams({ sql: 'SELECT 41 + 1 AS answer' }).toString()}`)
   const events = await open('#/events')
   const health = await open('#/health')
@@ -85,9 +76,9 @@ test('while the service is away each page says so once, keeps what was typed, an
 test('a statement that writes is not sent again by itself, and a proxy that answers in place of the service is no answer', async () => {
   expectRefusals()
   const place = restartable()
-  undo.push(() => place.remove())
+  at.undo(() => place.remove())
   const url = await place.start()
-  const { page } = await openPage(browser, url, `#/query?${new URLSearchParams({ sql: 'CREATE PROJECT once' }).toString()}`)
+  const { page } = await openPage(at.browser, url, `#/query?${new URLSearchParams({ sql: 'CREATE PROJECT once' }).toString()}`)
   let written = 0
   await page.route('**/api/**', async (route) => {
     if (route.request().postData()?.includes('CREATE PROJECT') === true) written += 1
@@ -108,10 +99,10 @@ test('a statement that writes is not sent again by itself, and a proxy that answ
 test('a statement is sent again only if it reads, and the service itself said that it did not begin it', async () => {
   expectRefusals()
   const place = restartable()
-  undo.push(() => place.remove())
+  at.undo(() => place.remove())
   const url = await place.start()
   await sql(url, `CREATE AGENT broker USING model = 'gpt-4o'`)
-  const { page } = await openPage(browser, url, '#/query')
+  const { page } = await openPage(at.browser, url, '#/query')
   const refusal = (code: string) => ({
     status: 503,
     contentType: 'application/problem+json',
@@ -148,9 +139,9 @@ test('a statement is sent again only if it reads, and the service itself said th
 test('a page keeps its data while a service that is back still starts, and a gateway that waits in vain is no service', async () => {
   expectRefusals()
   const place = restartable()
-  undo.push(() => place.remove())
+  at.undo(() => place.remove())
   const url = await place.start()
-  const { page } = await openPage(browser, url, '#/health')
+  const { page } = await openPage(at.browser, url, '#/health')
   const ready = page.locator('.card', { hasText: 'Log' }).getByText('ready', { exact: true })
   await ready.waitFor()
   let isGone = true

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
-import { checkMisdeeds, expectUsable, screenWidths } from '../../support/console/console.js'
+import type { Page } from 'playwright-core'
+import { openPage, violationsOf } from '../../support/console/browser.js'
+import { expectUsable, screenWidths, startBrowser } from '../../support/console/console.js'
 import { sql, startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-
-beforeAll(async () => {
-  browser = await openBrowser()
-  undo.push(() => browser.close())
-})
-afterAll(() => undoAll(undo))
-checkMisdeeds()
+const at = startBrowser()
 
 /** `npm run pictures` keeps what a new user sees for the documentation. */
 const pictures = process.env['PICTURES']
@@ -26,8 +17,8 @@ const csv = `size,district,rent\n${Array.from({ length: 240 }, (_, i) => `${20 +
 
 test('a new user goes from an empty service to an upload, a model, a prediction, a chart, a history and a proof', async () => {
   const { url, stop } = await startTestService()
-  undo.push(stop)
-  const { page } = await openPage(browser, url)
+  at.undo(stop)
+  const { page } = await openPage(at.browser, url)
   await page.getByText('Nothing is here yet').waitFor()
   await picture(page, 'start')
   await page.locator('input[type=file]').setInputFiles({ name: 'Homes.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
@@ -74,8 +65,8 @@ test('a new user goes from an empty service to an upload, a model, a prediction,
 
 test('types of an upload are corrected after it was seen what that gives', async () => {
   const { url, stop } = await startTestService()
-  undo.push(stop)
-  const { page } = await openPage(browser, url)
+  at.undo(stop)
+  const { page } = await openPage(at.browser, url)
   const lines = Array.from({ length: 14 }, (_, i) => `${i + 1}.02.2024 until noon?,0${i},${i}.5,1`)
   const text = `day,code,paid,constructor\n${lines.join('\n')}\nnever,x,1.5,1\n`
   await page.locator('input[type=file]').setInputFiles({ name: 'Days.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
@@ -99,8 +90,8 @@ test('types of an upload are corrected after it was seen what that gives', async
 
 test('a changed type says before it is given what it would round, and what would lose a part', async () => {
   const { url, stop } = await startTestService()
-  undo.push(stop)
-  const { page } = await openPage(browser, url)
+  at.undo(stop)
+  const { page } = await openPage(at.browser, url)
   const rows = ['1.55,2024-01-02 03:04:05,9007199254740993,0071', '2.0,2024-01-03 00:00:00,5,12', '3.10,2024-01-04 00:00:00,7,x']
   const text = `paid,at,large,code\n${rows.join('\n')}\n`
   await page.locator('input[type=file]').setInputFiles({ name: 'Lossy.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
@@ -135,14 +126,14 @@ test('a changed type says before it is given what it would round, and what would
 
 test('the sample leads to a model with one click, and anybody can use the first page', async () => {
   const { url, stop } = await startTestService()
-  undo.push(stop)
+  at.undo(stop)
   for (const width of screenWidths) {
-    const { page } = await openPage(browser, url, '#/', { viewport: { width, height: 900 } })
+    const { page } = await openPage(at.browser, url, '#/', { viewport: { width, height: 900 } })
     await page.getByText('Nothing is here yet').waitFor()
     await expectUsable(page)
     await page.context().close()
   }
-  const { page } = await openPage(browser, url)
+  const { page } = await openPage(at.browser, url)
   await page.getByRole('button', { name: 'Take a sample' }).click()
   await page.getByRole('button', { name: 'Train', exact: true }).click()
   await page.getByText('What it uses').waitFor()
@@ -151,8 +142,8 @@ test('the sample leads to a model with one click, and anybody can use the first 
 
 test('a database that cannot be reached is told before anything is kept', async () => {
   const { url, stop } = await startTestService()
-  undo.push(stop)
-  const { page } = await openPage(browser, url, '#/connect')
+  at.undo(stop)
+  const { page } = await openPage(at.browser, url, '#/connect')
   for (const [label, text] of [
     ['Name', 'far'],
     ['Host', '127.0.0.1'],

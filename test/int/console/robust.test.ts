@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser } from 'playwright-core'
-import { openBrowser, openPage } from '../../support/console/browser.js'
-import { checkMisdeeds, clickWithoutSession, expectRefusals, expectUsable } from '../../support/console/console.js'
+import { expect, test } from '@jest/globals'
+import { openPage } from '../../support/console/browser.js'
+import { clickWithoutSession, expectRefusals, expectUsable, startBrowser } from '../../support/console/console.js'
 import { startProxy } from '../../support/console/proxy.js'
 import { restartable, send, sql, startTestService } from '../../support/service.js'
-import { undoAll } from '../../../src/basics/undo.js'
 
-const undo: (() => unknown)[] = []
-let browser: Browser
-
-beforeAll(async () => {
-  browser = await openBrowser()
-  undo.push(() => browser.close())
-})
-afterAll(() => undoAll(undo))
-checkMisdeeds()
+const at = startBrowser()
 
 test('over a slow network rows are shown as they come, and a query is cancelled', async () => {
   const { url, stop } = await startTestService()
-  undo.push(stop)
+  at.undo(stop)
   const { page } = await openPage(
-    browser,
+    at.browser,
     url,
     `#/query?${new URLSearchParams({ sql: 'SELECT range AS i, md5(range::VARCHAR) AS h FROM range(2000000)' }).toString()}`,
   )
@@ -43,10 +33,10 @@ test('over a slow network rows are shown as they come, and a query is cancelled'
 test('a stream of events that is cut off goes on by itself where it was', async () => {
   expectRefusals()
   const { url, stop } = await startTestService()
-  undo.push(stop)
+  at.undo(stop)
   const line = await startProxy(url)
-  undo.push(() => line.stop())
-  const { page } = await openPage(browser, line.url, '#/events')
+  at.undo(() => line.stop())
+  const { page } = await openPage(at.browser, line.url, '#/events')
   const streams: string[] = []
   page.on('request', (request) => {
     if (request.url().includes('/events/stream')) streams.push(request.url())
@@ -75,8 +65,8 @@ test('a stream of events that is cut off goes on by itself where it was', async 
 test('a stream of events that was refused for good says why, and is connected again when the reader wants it', async () => {
   expectRefusals()
   const { url, stop } = await startTestService()
-  undo.push(stop)
-  const { page } = await openPage(browser, url, '#/health')
+  at.undo(stop)
+  const { page } = await openPage(at.browser, url, '#/health')
   await page.locator('h1', { hasText: 'Health' }).waitFor()
   let refusals = 0
   await page.route('**/events/stream*', async (route) => {
@@ -105,10 +95,10 @@ test('a stream of events that was refused for good says why, and is connected ag
 test('events go on after a restart, and after the login that the restart asks for', async () => {
   expectRefusals()
   const place = restartable()
-  undo.push(() => place.remove())
+  at.undo(() => place.remove())
   const login = { AUTH: 'session', AUTH_USERNAME: 'ada', AUTH_PASSWORD: 'a password of some length' }
   const url = await place.start(login)
-  const { page } = await openPage(browser, url, '#/events')
+  const { page } = await openPage(at.browser, url, '#/events')
   const logIn = async () => {
     await page.getByLabel('User name').fill('ada')
     await page.getByLabel('Password').fill('a password of some length')
@@ -128,9 +118,9 @@ test('events go on after a restart, and after the login that the restart asks fo
 /** The query page of a service that can go away, and come back at the same address. */
 const openRestartable = async () => {
   const place = restartable()
-  undo.push(() => place.remove())
+  at.undo(() => place.remove())
   const url = await place.start()
-  const { page } = await openPage(browser, url, '#/query')
+  const { page } = await openPage(at.browser, url, '#/query')
   await page.getByLabel('SQL').waitFor()
   return { url, page, leave: () => place.stop(), comeBack: () => place.start({ PORT: new URL(url).port }) }
 }
@@ -138,8 +128,8 @@ const openRestartable = async () => {
 test('a page that a busy service refuses says so, and loads by itself a moment later', async () => {
   expectRefusals()
   const { url, stop } = await startTestService()
-  undo.push(stop)
-  const { page } = await openPage(browser, url)
+  at.undo(stop)
+  const { page } = await openPage(at.browser, url)
   let refused = 0
   await page.route('**/api/sql/query', (route) =>
     refused++ < 2 ? route.fulfill({ status: 503, json: { title: 'Busy', detail: 'SQL is behind' } }) : route.continue(),
@@ -182,8 +172,8 @@ test('a service that restarts is told as not reachable, and used again without a
 test('a session that ends in the middle asks for the login, and the place and the text are there after it', async () => {
   expectRefusals()
   const { url, stop } = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ada', AUTH_PASSWORD: 'a password of some length' })
-  undo.push(stop)
-  const { page } = await openPage(browser, url, '#/query?db=files')
+  at.undo(stop)
+  const { page } = await openPage(at.browser, url, '#/query?db=files')
   const login = async () => {
     await page.getByLabel('User name').fill('ada')
     await page.getByLabel('Password').fill('a password of some length')

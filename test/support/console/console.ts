@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
-import { undoAll } from '../../../src/basics/undo.js'
+import { undoAll, type Step } from '../../../src/basics/undo.js'
 import { startTestService } from '../service.js'
 import { openBrowser, openPage, setChecked, takeMisdeeds, violationsOf } from './browser.js'
 import { tooWideIn } from './width.js'
@@ -24,37 +24,58 @@ export const checkMisdeeds = (): void => {
   afterAll(() => setChecked(false))
 }
 
+/** A browser for all tests of a file, and what must end after them. */
+export type OpenBrowser = { browser: Browser; undo: (step: Step) => void }
+
+/**
+ * Starts a browser before the tests of a file. After them it ends, and the steps that were given to `undo`, the last one first. Misdeeds of
+ * its pages are checked after each test.
+ *
+ * @example const at = startBrowser(); test('…', async () => { at.undo(stop); const { page } = await openPage(at.browser, url) })
+ */
+export const startBrowser = (): OpenBrowser => {
+  const steps: Step[] = []
+  let running: Browser | undefined
+  checkMisdeeds()
+  beforeAll(async () => {
+    const browser = await openBrowser()
+    steps.push(() => browser.close())
+    running = browser
+  })
+  afterAll(() => undoAll(steps))
+  return {
+    get browser() {
+      if (!running) throw new Error('the browser does not run yet')
+      return running
+    },
+    undo: (step) => void steps.push(step),
+  }
+}
+
 /** A service and a browser for all tests of a file. */
 export type Console = { browser: Browser; url: string }
 
 /**
- * Starts a service and a browser before the tests of a file, and ends them after it. Misdeeds of its pages are checked after each test.
+ * Starts a service and a browser before the tests of a file, and ends them after it.
  *
  * @example const at = startConsole(async (url) => { await sql(url, 'CREATE PROJECT shop') })
  */
 export const startConsole = (prepare?: (url: string) => Promise<void>, environment: Record<string, string> = {}): Console => {
-  const undo: (() => unknown)[] = []
-  let running: Console | undefined
-  const there = (): Console => {
-    if (!running) throw new Error('the console does not run yet')
-    return running
-  }
-  checkMisdeeds()
+  const at = startBrowser()
+  let running: string | undefined
   beforeAll(async () => {
     const { url, stop } = await startTestService(environment)
-    undo.push(stop)
-    const browser = await openBrowser()
-    undo.push(() => browser.close())
-    running = { browser, url }
+    at.undo(stop)
+    running = url
     await prepare?.(url)
   })
-  afterAll(() => undoAll(undo))
   return {
     get browser() {
-      return there().browser
+      return at.browser
     },
     get url() {
-      return there().url
+      if (running === undefined) throw new Error('the service does not run yet')
+      return running
     },
   }
 }
