@@ -12,10 +12,12 @@ export const looksSecret = (text: string): boolean => {
   return /^[^:/]+:[^:/]{3,}$/.test(text) || (text.length >= 8 && /\p{L}/u.test(text) && /\d/.test(text))
 }
 
-/** The prefixes of vendors' keys, which make them easy to find: OpenAI, GitHub, GitLab, Slack, Google, Stripe and others. */
+/** The prefixes of vendors' keys, which make them easy to find: OpenAI, Anthropic, Groq, GitHub, GitLab, Slack, Google, Stripe and others. */
 const knownForms = new RegExp(
   [
     /\bsk-(?:[a-z0-9]+-){0,3}[A-Za-z0-9_]{20,}/,
+    // Such keys may have hyphens at any place. A name such as `sk-learn-…` has no capital letter and no digit.
+    /\b(?:sk-|gsk_|r8_|xai-|pplx-|nvapi-|tvly-)(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[A-Z])[\w-]{20,}/,
     /\b(?:gh[opsur]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{30,})/,
     /\bxox[abeoprs]-[\w-]{10,}/,
     /\bAIza[\w-]{35}/,

@@ -23,3 +23,27 @@ export const secretKeys = [
   ...['aws_key', 'github_key', 'slackKey', 'tls_key', 'passkey', 'SecretString', 'mnemonic', 'mot_de_passe', 'tavily_api_key'],
   ...['Passwort', 'contraseña', 'ａｐｉ＿ｋｅｙ', 'api\u200b_key'],
 ]
+
+const long = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9'
+
+/** Texts with a key whose form tells its vendor. */
+export const knownKeys: string[] = [
+  `sk-proj-${long}`,
+  `use sk-${long} for it`,
+  'sk-proj-A1b2-C3d4E5f6G7h8I9j0K1l2M3n4O5p6',
+  'sk-ant-api03-9f_Kw-2LmQ-x7Rt_BvN-4cZ8yHjP-6sDgA',
+  'sk-or-v1-0f3a-Bc94-77de-a1C2',
+  `gsk_${long}`,
+  `xai-${long}`,
+  `pplx-${long}`,
+  `r8_${long}`,
+  `nvapi-a1B2-${long}`,
+  `tvly-dev-${long}`,
+  `ghp_${long}`,
+  `glpat-${long}`,
+  `xoxb-1234567890-${long}`,
+  `AIza${long.slice(0, 35)}`,
+  `sk_live_${long}`,
+  `hf_${long}`,
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+]

@@ -45,7 +45,10 @@ export const mask = '******'
 const knownForms: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/[^\s/:@'"]{0,200}:)[^\s'"@]{1,500}@/g, `$1${mask}@`],
   [/\b(bearer\s{1,20})[^\s'",}\\]+/gi, `$1${mask}`],
-  [/\b(?:sk-|[rs]k_(?:live|test)_|gh[opsur]_|github_pat_|glpat-|hf_|npm_|xox[a-z]-|AIza|SG\.|eyJ)[\w.-]{16,}/g, mask],
+  [
+    /\b(?:sk-|[rs]k_(?:live|test)_|gh[opsur]_|github_pat_|glpat-|hf_|npm_|gsk_|r8_|xai-|pplx-|nvapi-|tvly-|xox[a-z]-|AIza|SG\.|eyJ)[\w.-]{16,}/g,
+    mask,
+  ],
   [/(\bhooks\.slack\.com\/\w+\/|\bdiscord(?:app)?\.com\/api\/webhooks\/|\bapi\.telegram\.org\/bot)[\w/:-]+/g, `$1${mask}`],
   [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY[^]*?(?:-----END [A-Z ]{0,30}-----|$)/g, mask],
 ]

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { loadModule } from '../../support/console/load-module.js'
-import { secretKeys } from '../../support/secret-keys.js'
+import { knownKeys, secretKeys } from '../../support/secret-keys.js'
 
 const { withoutSecrets } = await loadModule<{ withoutSecrets: (text: string) => string }>('basics/secrets.ts')
 
@@ -39,6 +39,10 @@ test.each([
 ])('no secret is kept of %s', (text) => {
   expect(withoutSecrets(text)).not.toMatch(/planted|7777/)
   expect(withoutSecrets(text)).toContain('******')
+})
+
+test.each(knownKeys)('no key is kept that its form tells: %s', (text) => {
+  expect(withoutSecrets(text).replace('use ', '').replace(' for it', '')).toBe('******')
 })
 
 test('what stands around a secret is kept, and what was masked stays so', () => {

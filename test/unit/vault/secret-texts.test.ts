@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { holdsSecret, holdsSecretOf } from '../../../src/vault/looks-secret.js'
-
-const long = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9'
+import { knownKeys } from '../../support/secret-keys.js'
 
 const secret: Record<string, string[]> = {
   'a URL with a password, with whatever is in it': [
@@ -30,17 +29,7 @@ const secret: Record<string, string[]> = {
   'a header': ['Authorization: Bearer k', 'X-Api-Key: k3yk3yk3y', 'Accept: text/csv\nAuthorization: Basic dTpw', 'Bearer k3yk3yk3y'],
   'JSON with a secret key in it': ['{"api_key": "k"}', '[{"a": {"password": 1}}]', '{"a": "{\\"token\\": \\"k\\"}"}'],
   'a private key': ['-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----', 'a -----BEGIN OPENSSH PRIVATE KEY-----'],
-  'a key in a known form': [
-    `sk-proj-${long}`,
-    `use sk-${long} for it`,
-    `ghp_${long}`,
-    `glpat-${long}`,
-    `xoxb-1234567890-${long}`,
-    `AIza${long.slice(0, 35)}`,
-    `sk_live_${long}`,
-    `hf_${long}`,
-    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
-  ],
+  'a key in a known form': knownKeys,
 }
 
 const plain: Record<string, string[]> = {
@@ -69,6 +58,8 @@ const plain: Record<string, string[]> = {
     'a - password reset',
     'time 10:30 @ noon',
     'sk-learn-classification-model',
+    'sk-learn-random-forest-of-2024',
+    'xai-explanations-of-the-model',
     'task-based',
   ],
   'settings and names': [
