@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { limits } from '../../../src/basics/limits.js'
 import { shopLedger } from '../../support/sql/shop.js'
 import { send, sql as sqlOf, startTestService, type SqlReply } from '../../support/service.js'
 
@@ -51,6 +52,12 @@ describe('CREATE TABLE', () => {
     await ok(query, 'files')
     expect(await rows(`SELECT x FROM files.${file}`)).toEqual([[1]])
     await ok(`DROP TABLE files.\`${file}\``)
+  })
+
+  test('takes as many columns of text as a file may have', async () => {
+    const columns = Array.from({ length: limits.fileMaxColumns }, (_, i) => `'text ${i}' AS c${i}`)
+    expect(await ok(`CREATE TABLE files.broad (SELECT ${columns.join(', ')})`)).toMatchObject({ affected_rows: 1 })
+    expect(await rows(`SELECT c${limits.fileMaxColumns - 1} FROM files.broad`)).toEqual([[`text ${limits.fileMaxColumns - 1}`]])
   })
 
   test('refuses a name that is taken, unless told otherwise', async () => {
