@@ -15,11 +15,14 @@ export const webhookSecret = 'a-secret-of-the-bench'
 /** The request id of the largest predictions. */
 export const predictionId = 'largest-predictions'
 
-/** What to prepare: `skills` skills for the lists, a resource with `changes` changes, and answers of a share of their largest size. */
-type Sizes = { skills: number; changes: number; share: number; model: object }
+/**
+ * What to prepare: `skills` skills for the lists, `agents` agents that all use one of them, a resource with `changes` changes, and answers of
+ * a share of their largest size.
+ */
+type Sizes = { skills: number; agents: number; changes: number; share: number; model: object }
 
 /** Creates the resources that the requests name. Returns the ids that the service gave. */
-export const prepare = async (target: Target, { skills, changes, share, model }: Sizes): Promise<Ids> => {
+export const prepare = async (target: Target, { skills, agents, changes, share, model }: Sizes): Promise<Ids> => {
   const make = (path: string, body: object) => send(target, 'POST', path, body)
   await upload(target, 'cars', 'cars.json', readFileSync(vegaFile('cars.json'), 'utf8'))
   for (const rows of ['1,a\n', '1,a\n2,b\n']) await upload(target, 'pairs', 'pairs.csv', `n,word\n${rows}`)
@@ -34,14 +37,19 @@ export const prepare = async (target: Target, { skills, changes, share, model }:
   const [predicted, answered] = [await predictTwice(target), await converse(target, share, model)]
   for (let n = 0; n < changes; n++)
     await send(target, 'PUT', `${inProject}/skills/taken`, { skill: { params: { text: `${n} ${'x'.repeat(100_000)}` } } })
-  let next = 0
-  const write = async () => {
-    for (let n = next++; n < skills; n = next++)
-      await make(`${inProject}/skills`, { skill: { name: `s${n}`, type: 'sql', params: { about: 'x'.repeat(100) } } })
-  }
-  await Promise.all(Array.from({ length: writers }, write))
+  await makeMany(skills, (n) => make(`${inProject}/skills`, { skill: { name: `s${n}`, type: 'sql', params: { about: 'x'.repeat(100) } } }))
+  await makeMany(agents, (n) => make(`${inProject}/agents`, { agent: { name: `a${n}`, model_name: 'm', skills: ['sales'] } }))
   const { head } = (await send(target, 'GET', '/api/events?limit=1')) as { head: number }
   return { ...predicted, ...answered, head: String(head) }
+}
+
+/** Makes resources, some at a time. */
+const makeMany = async (count: number, make: (n: number) => Promise<unknown>): Promise<void> => {
+  let next = 0
+  const write = async () => {
+    for (let n = next++; n < count; n = next++) await make(n)
+  }
+  await Promise.all(Array.from({ length: writers }, write))
 }
 
 /** The sales of two shops on ninety days from 2024 on, as CSV. */

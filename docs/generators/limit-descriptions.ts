@@ -62,8 +62,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   statesAtOnceMaxChars:
     'Text of the resources that a list reads in one step; a single resource may be longer. Beyond: other requests run before the next step.',
   stateCacheMaxChars: 'States of resources that are kept parsed. Beyond: the one used longest ago is read again.',
-  linkCacheMaxStreams:
-    'Remembered references between resources, such as those of agents to a skill, counted in streams. Beyond: the references to the target used longest ago are read again.',
+  linkCacheMaxIds:
+    'Remembered references between resources, such as those of agents to a skill, counted in ids. Beyond: the references to the target used longest ago are read again.',
   rollbackMaxVersion:
     'The version to which a rollback takes a resource: the transaction folds all events up to this version. Beyond: 400 `wrong_arguments`.',
   treeCacheMaxTiles: 'Tiles of the log’s Merkle tree held in memory, 4 KiB each. Beyond: the one used longest ago is read again.',

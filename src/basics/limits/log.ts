@@ -15,7 +15,7 @@ export const logLimits = {
   diskUseMaxAgeMs: 10_000,
   statesAtOnceMaxChars: 1024 * 1024,
   stateCacheMaxChars: 32 * 1024 * 1024,
-  linkCacheMaxStreams: 20_000,
+  linkCacheMaxIds: 200_000,
   rollbackMaxVersion: 20_000,
   treeCacheMaxTiles: 1_024,
   rotationBatchMaxPayloads: 250,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../events/common.js'
 import { answeringVersion, type Model, type ModelVersion } from '../../../events/model.js'
+import { LongWork } from '../../basics/long-work.js'
 import type { RunRecord } from '../../jobs/history.js'
 import type { Resource, Log } from '../../log/contract/log.js'
 import { databaseOf, shownQuery } from '../../commands/rules/data-source.js'
@@ -24,17 +25,16 @@ export class Records {
 
   /** The record of a skill with the agents that use it; secrets are masked. */
   async skill(skill: Resource<'skill'>, project: Resource<'project'>) {
-    const agents = await this.moment.resources.linked('agent', skill.stream)
-    return this.newSkill(skill, project, agents)
+    return this.newSkill(skill, project, await this.moment.resources.linkedIds('agent', skill.stream))
   }
 
   /** The same for a skill that was just created: no agent uses it yet. */
-  newSkill(skill: Resource<'skill'>, project: Resource<'project'>, agents: readonly Resource<'agent'>[] = []) {
+  newSkill(skill: Resource<'skill'>, project: Resource<'project'>, agentIds: readonly number[] = []) {
     return {
       id: skill.id,
       name: skill.state.name,
       project_id: project.id,
-      agent_ids: agents.map(({ id }) => id),
+      agent_ids: agentIds,
       type: skill.state.type,
       params: maskSecrets(skill.state.params),
       created_at: recordTime(skill.created_at),
@@ -44,11 +44,16 @@ export class Records {
   /** The record of an agent with its skills; secrets are masked. */
   async agent(agent: Resource<'agent'>, project: Resource<'project'>) {
     const { name, model_name, provider } = agent.state
-    const found = await Promise.all(
-      agent.state.skills.map(async (used) => ({ used, skill: await this.moment.resources.byStream('skill', used.skill) })),
-    )
-    const skills = await Promise.all(found.flatMap(({ skill }) => (skill ? [this.skill(skill, project)] : [])))
-    const extra = found.flatMap(({ used, skill }) => (skill ? [[skill.state.name, maskSecrets(used.params)] as const] : []))
+    const skills: object[] = []
+    const extra: [string, JsonObject][] = []
+    const work = new LongWork()
+    for (const used of agent.state.skills) {
+      const skill = await this.moment.resources.byStream('skill', used.skill)
+      if (!skill) continue
+      skills.push(await this.skill(skill, project))
+      extra.push([skill.state.name, maskSecrets(used.params)])
+      await work.pause()
+    }
     const params = maskSecrets(agent.state.params)
     return {
       id: agent.id,

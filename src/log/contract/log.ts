@@ -113,9 +113,9 @@ export interface Resources {
   list<K extends Kind>(kind: K, project?: Resource<'project'>): Promise<Resource<K>[]>
   /** One page: at most `limit` resources after an id. Without a project: resources of kinds that belong to none. */
   page<K extends Kind>(kind: K, project: Resource<'project'> | undefined, after: number, limit: number): Promise<Resource<K>[]>
-  /** The resources of a kind that refer to this stream. */
-  linked<K extends Kind>(kind: K, to: StreamId): Promise<Resource<K>[]>
-  /** One page of them: at most `limit` after an id, in order of creation. */
+  /** The ids of all resources of a kind that refer to this stream, in order of creation. */
+  linkedIds(kind: Kind, to: StreamId): Promise<readonly number[]>
+  /** One page of these resources: at most `limit` after an id. */
   linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Resource<K>[]>
 }
 

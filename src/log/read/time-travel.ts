@@ -188,14 +188,18 @@ class PastResources implements Resources {
     return page
   }
 
-  async linked<K extends Kind>(kind: K, to: StreamId): Promise<Resource<K>[]> {
+  async linkedIds(kind: Kind, to: StreamId): Promise<readonly number[]> {
+    return (await this.#linked(kind, to)).map(({ id }) => id)
+  }
+
+  async #linked<K extends Kind>(kind: K, to: StreamId): Promise<Resource<K>[]> {
     const project = this.#projectsOfPage.has(to) ? this.#projectsOfPage.get(to) : await this.#projectOf(to)
     const links = await once(this.#links, `${kind} ${project ?? ''}`, () => this.#linksOf(kind, project))
     return (links.get(to) ?? []) as Resource<K>[]
   }
 
   async linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Resource<K>[]> {
-    return (await this.linked(kind, to)).filter(({ id }) => id > after).slice(0, limit)
+    return (await this.#linked(kind, to)).filter(({ id }) => id > after).slice(0, limit)
   }
 
   /** The project of a resource, and of all that refers to it; undefined when it is in none. */

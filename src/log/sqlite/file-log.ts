@@ -46,7 +46,7 @@ export class FileLog implements ServedLog {
       byStream: async (kind, stream) => table((resources) => resources.byStream(kind, stream)),
       list: async (kind, project) => table((resources) => resources.list(kind, project?.stream)),
       page: async (kind, project, after, limit) => table((resources) => resources.page(kind, project?.stream ?? '', after, limit)),
-      linked: async (kind, to) => table((resources) => resources.linked(kind, to)),
+      linkedIds: async (kind, to) => table((resources) => resources.linkedIds(kind, to)),
       linkedPage: async (kind, to, after, limit) => table((resources) => resources.linkedPage(kind, to, after, limit)),
     }
   }

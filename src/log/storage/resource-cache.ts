@@ -11,6 +11,12 @@ const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/
 
 const keyOf = ({ kind, state }: AnyResource): string => nameKey(kind, projectOf(state), state.name)
 
+/** A list of rising ids with one more. Nearly always it is the newest. */
+const inserted = (ids: readonly number[], id: number): readonly number[] => {
+  const at = ids.findLastIndex((one) => one < id) + 1
+  return ids[at] === id ? ids : ids.toSpliced(at, 0, id)
+}
+
 /**
  * The most recently read resources, by stream and by name, and the references between them. The process has one writer, so the cache agrees
  * with the table. Entries of an undone command are dropped. A newly created resource enters the cache when it is read: most are not read
@@ -27,10 +33,10 @@ export class ResourceCache {
       if (this.#streams.get(key) === stream) this.#streams.delete(key)
     },
   })
-  /** The streams that refer to a stream, by kind and target. Any change of a link empties this map. */
-  readonly #sources = new LRUCache<string, readonly string[]>({
-    maxSize: limits.linkCacheMaxStreams,
-    sizeCalculation: (streams) => streams.length + 1,
+  /** The ids of the resources that refer to a stream, by kind and target, in order of creation. */
+  readonly #linkedIds = new LRUCache<string, readonly number[]>({
+    maxSize: limits.linkCacheMaxIds,
+    sizeCalculation: (ids) => ids.length + 1,
   })
   #written: string[] = []
   /** The last name that was looked up and does not exist: a new resource looks up its name several times. */
@@ -82,18 +88,23 @@ export class ResourceCache {
     this.#found.delete(stream)
   }
 
-  /** The streams of a kind that refer to a target, if they were read since the last change of a link. */
-  sources(kind: Kind, target: string): readonly string[] | undefined {
-    return this.#sources.get(`${kind}/${target}`)
+  /** The ids of the resources of a kind that refer to a target, if they were read before. */
+  linkedIds(kind: Kind, target: string): readonly number[] | undefined {
+    return this.#linkedIds.get(`${kind}/${target}`)
   }
 
-  keepSources(kind: Kind, target: string, streams: readonly string[]): void {
-    this.#sources.set(`${kind}/${target}`, streams)
+  keepLinkedIds(kind: Kind, target: string, ids: readonly number[]): void {
+    this.#linkedIds.set(`${kind}/${target}`, ids)
   }
 
-  /** Notes that a link has changed. */
-  dropSources(): void {
-    this.#sources.clear()
+  /** Notes that a resource refers to other targets than before. */
+  relink(kind: Kind, id: number, before: readonly string[], after: readonly string[]): void {
+    for (const target of new Set([...before, ...after])) {
+      const ids = this.#linkedIds.peek(`${kind}/${target}`)
+      if (!ids) continue
+      const others = before.includes(target) ? ids.filter((one) => one !== id) : ids
+      this.keepLinkedIds(kind, target, after.includes(target) ? inserted(others, id) : others)
+    }
   }
 
   /** Begins a command: earlier entries stay. */
@@ -105,14 +116,14 @@ export class ResourceCache {
   forget(streams: Iterable<string>): void {
     this.#nothingNamed = undefined
     for (const stream of streams) this.drop(stream)
-    this.dropSources()
+    this.#linkedIds.clear()
   }
 
   /** Drops the resources of an undone command: they will be read again. */
   undo(): void {
     this.#nothingNamed = undefined
     for (const stream of this.#written) this.drop(stream)
-    this.dropSources()
+    this.#linkedIds.clear()
     this.begin()
   }
 }

@@ -42,6 +42,7 @@ export class ResourceTable {
   readonly #firstNames
   readonly #count
   readonly #linked
+  readonly #linkedIds
   readonly #fewLinkedPage
   readonly #manyLinkedPage
   readonly #hasManyLinks
@@ -67,6 +68,7 @@ export class ResourceTable {
     )
     this.#count = db.prepare<[string, string], number>('SELECT count(*) FROM resources WHERE kind = ? AND project = ?').pluck()
     this.#linked = db.prepare<[string, string], Row>(`SELECT ${columns} ${fromLinks} ORDER BY id`)
+    this.#linkedIds = db.prepare<[string, string], number>(`SELECT id ${fromLinks} ORDER BY id`).pluck()
     this.#fewLinkedPage = db.prepare<[string, string, number, number], Row>(`SELECT ${columns} ${fromLinks} AND id > ? ORDER BY id LIMIT ?`)
     // The plus sign keeps SQLite from reading all resources of the kind and sorting them.
     this.#manyLinkedPage = db.prepare<[string, string, number, number], Row>(
@@ -178,20 +180,16 @@ export class ResourceTable {
     }
   }
 
-  /** The resources of a kind whose states refer to this stream. */
-  linked<K extends Kind>(kind: K, target: string): Resource<K>[] {
-    const known = this.#cache.sources(kind, target)
-    if (known) return known.flatMap((stream) => this.byStream(kind, stream) ?? [])
-    const found = this.#linked.all(target, kind).map((row) => this.#kept<K>(row))
-    this.#cache.keepSources(
-      kind,
-      target,
-      found.map(({ stream }) => stream),
-    )
-    return found
+  /** The ids of the resources of a kind whose states refer to this stream, in order of creation. */
+  linkedIds(kind: Kind, target: string): readonly number[] {
+    const known = this.#cache.linkedIds(kind, target)
+    if (known) return known
+    const ids = this.#linkedIds.all(target, kind)
+    this.#cache.keepLinkedIds(kind, target, ids)
+    return ids
   }
 
-  /** One page of the same; a long list does not change the cache. */
+  /** One page of these resources; a long list does not change the cache. */
   linkedPage<K extends Kind>(kind: K, target: string, after: number, limit: number): Resource<K>[] {
     const page = this.#hasManyLinks.get(target, fewLinks) === undefined ? this.#fewLinkedPage : this.#manyLinkedPage
     return page.all(target, kind, after, limit).map((row) => this.#found<K>(row))
@@ -246,7 +244,7 @@ export class ResourceTable {
       }
       case 'users': {
         const used = scope === undefined ? undefined : this.one(lookup.of, lookup.ref, scope, orId)
-        return used ? this.linked(lookup.kind, used.stream) : []
+        return used ? this.#linked.all(used.stream, lookup.kind).map((row) => this.#kept(row)) : []
       }
       case 'count':
         return scope === undefined ? 0 : this.#count.get(lookup.kind, scope)
@@ -289,7 +287,7 @@ export class ResourceTable {
     const text = data !== undefined && state === event.data ? data : JSON.stringify(state)
     return () => {
       this.#upsert.run(stream, kind, project, name, id, version, created_at, recordedAt, text)
-      if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], linksOf(kind, state))
+      if (hasLinks(kind)) this.#linkAll({ kind, stream, id }, before ? linksOf(kind, before.state) : [], linksOf(kind, state))
       // The state as a read from the row returns it: JSON has no -0.
       const stored = JSON.parse(text) as typeof state
       const found = { kind, stream, id, version, created_at, updated_at: recordedAt, state: stored } as AnyResource
@@ -300,15 +298,15 @@ export class ResourceTable {
   }
 
   #removeRow(kind: Kind, stream: string, before: AnyResource | undefined): undefined {
-    if (hasLinks(kind)) this.#linkAll(stream, before ? linksOf(kind, before.state) : [], [])
+    if (before && hasLinks(kind)) this.#linkAll(before, linksOf(kind, before.state), [])
     this.#remove.run(stream)
     this.#cache.drop(stream)
   }
 
   /** Writes the links that changed. */
-  #linkAll(stream: string, before: readonly string[], after: readonly string[]): void {
+  #linkAll({ kind, stream, id }: { kind: Kind; stream: string; id: number }, before: readonly string[], after: readonly string[]): void {
     if (before.length === after.length && before.every((target, i) => target === after[i])) return
-    this.#cache.dropSources()
+    this.#cache.relink(kind, id, before, after)
     if (before.length > 0) this.#unlink.run(stream)
     for (const target of after) this.#link.run(stream, target)
   }

@@ -33,5 +33,5 @@ test('pages of what refers to a resource have all of it once, in order of creati
     expect(await pagesOf(log, none, 40)).toEqual([])
     // Of another kind nothing refers to it.
     expect(await log.resources.linkedPage('agent', stream(many), 0, 10)).toEqual([])
-    expect((await log.resources.linked('conversation', stream(few))).map(({ id }) => id)).toEqual(ofFew)
+    expect(await log.resources.linkedIds('conversation', stream(few))).toEqual(ofFew)
   }))

@@ -129,20 +129,26 @@ describe('resources are kept in memory as the table holds them', () => {
         stream: stream(n),
         event: { type: 'AgentUpdated', data: { skills: skills.map((skill) => ({ skill: stream(skill), params: {} })) } },
       })
-      const users = async () => (await log.resources.linked('agent', stream(9))).map(({ version, state: { name } }) => [name, version])
+      /** The agents by what is kept in memory, which must be those that the table has. */
+      const users = async () => {
+        const ids = await log.resources.linkedIds('agent', stream(9))
+        expect((await log.resources.linkedPage('agent', stream(9), 0, 10)).map(({ id }) => id)).toEqual(ids)
+        return ids
+      }
       expect(await users()).toEqual([])
-      await log.submit(writes(uses(2, 9)))
-      expect(await users()).toEqual([['faq', 2]])
-      await log.submit({ ...writes(uses(2), agent(3, 'more'), uses(3, 9)), dryRun: true })
-      expect(await users()).toEqual([['faq', 2]])
-      await log.submit(writes(renamed(2, 'help'), agent(3, 'more'), uses(3, 9)))
-      expect(await users()).toEqual([
-        ['help', 3],
-        ['more', 2],
-      ])
-      await log.submit(writes(deleted(2)))
-      expect(await users()).toEqual([['more', 2]])
+      await log.submit(writes(agent(3, 'more'), agent(4, 'most')))
+      await log.submit(writes(uses(3, 9)))
+      expect(await users()).toEqual([3])
+      await log.submit({ ...writes(uses(3), agent(5, 'less'), uses(5, 9)), dryRun: true })
+      expect(await users()).toEqual([3])
+      // The one that was created first comes first, whenever it was linked.
+      await log.submit(writes(uses(4, 8, 9), uses(2, 9), renamed(2, 'help')))
+      expect(await users()).toEqual([2, 3, 4])
+      await log.submit(writes(uses(4, 9, 7), deleted(2)))
+      expect(await users()).toEqual([3, 4])
+      await expect(log.submit(writes(uses(4), renamed(3, 'most')))).rejects.toThrow()
+      expect(await users()).toEqual([3, 4])
       await log.submit(writes(uses(3, 8)))
-      expect(await users()).toEqual([])
+      expect(await users()).toEqual([4])
     }))
 })

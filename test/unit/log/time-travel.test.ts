@@ -35,7 +35,7 @@ test('what refers to the resources of a page is found without reading them once 
     for (const { stream, state } of page)
       users.set(
         state.name,
-        (await then.linked('agent', stream)).map((found) => found.state.name),
+        (await then.linkedPage('agent', stream, 0, 10)).map((found) => found.state.name),
       )
     expect([users.get('s3'), users.get('s7'), users.get('s8')]).toEqual([['helper'], ['helper'], []])
     // The one agent is read, once.
