@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { send, serviceAfter } from './harness/harness.js'
+import { checkAims, send, serviceAfter } from './harness/harness.js'
 import { modelOf, startModel } from './harness/language-model.js'
 import { prepare } from './largest/prepare.js'
 import { largestRequests, type Document } from './largest/requests.js'
@@ -8,6 +8,7 @@ import { walk, type Walked } from './largest/walk.js'
 import { makeDirectory, removeDirectory } from './harness/processes.js'
 
 const skills = Number(process.env['BENCH_SKILLS'] ?? 20_000)
+const agents = Number(process.env['BENCH_AGENTS'] ?? 2_000)
 const boundMs = 250
 /** The longest wait for an answer: by then, whatever blocks the server is over. */
 const patienceMs = 10_000
@@ -29,7 +30,7 @@ export const block = async (): Promise<void> => {
   const model = await startModel()
   const target = await serviceAfter(['bench/harness/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
   try {
-    const ids = await prepare(target, { skills, changes: 100, share: 1, model: modelOf(model.url) })
+    const ids = await prepare(target, { skills, agents, changes: 100, share: 1, model: modelOf(model.url) })
     const document = (await send(target, 'GET', '/api/openapi.json')) as Document
     const { requests, missing } = largestRequests(document, await toolsOf(target), ids)
     const walked: Walked[] = []
@@ -44,6 +45,8 @@ export const block = async (): Promise<void> => {
     console.log(`${refused.length} were refused; these say nothing about the work on what is accepted:`)
     for (const { name, status, refusal } of refused) console.log(`  ${status}  ${name}: ${refusal}`)
     for (const one of missing) console.log(`not asked: ${one}; bench/largest has none of it, or the service does not have it`)
+    const slowest = Math.max(...walked.map(({ wallMs }) => wallMs))
+    checkAims([[`at most ${boundMs} ms by the clock, waits for the disk included; it was ${slowest.toFixed(0)} ms`, slowest <= boundMs]])
     if (missing.length + over.length > 0) process.exitCode = 1
   } finally {
     await target.stop()

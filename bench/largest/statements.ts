@@ -46,7 +46,7 @@ const show: Record<string, Maker> = Object.fromEntries([
     return [`SHOW ${words(what)}`, () => `SHOW ${words(what)}${ofTable.has(what) ? table : ''}`]
   }),
   ['SHOW … LIKE', repeated("SHOW COLLATION LIKE '", '%_', "'")],
-  ['SHOW … WHERE', manyTokens('SHOW SKILLS WHERE name = 1', ' AND a = 1', 4)],
+  ['SHOW … WHERE', manyTokens("SHOW SKILLS WHERE name <> 'a'", " AND name <> 'a'", 4)],
 ])
 
 export const settings: Maker = (share) =>
@@ -54,9 +54,16 @@ export const settings: Maker = (share) =>
 const object: Maker = (share) => `{${values(limits.objectMaxKeys, (n) => `"k${n}": 1`)(share)}}`
 const levels = (share: number) => Math.max(1, Math.floor(20 * share))
 
+/** The rows of a model that is trained in a moment. */
+const trained = 'FROM files (SELECT Acceleration AS a, Horsepower AS b FROM cars'
+/** The longest accepted name. */
+const longName = 'n'.repeat(255)
+/** A query whose text is as long as a statement may be, over few rows. */
+const long = (before: string, item: string, after: string): Maker => manyTokens(`${before} WHERE 'a' NOT IN (`, item, 2, `'b')${after}`)
+
 /**
- * The longest texts of every kind of statement. Statements that write use a name that is taken, or fail for another reason. Only some
- * succeed: they create the resources that this service then lists.
+ * The longest texts of every kind of statement. Some are refused, but for each kind that may succeed one is carried out: it creates what
+ * this service then lists and deletes.
  */
 export const statements: Readonly<Record<StatementKind, Readonly<Record<string, Maker>>>> = {
   select,
@@ -65,17 +72,21 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
   explain_command: { 'EXPLAIN CREATE SKILL': (share) => `EXPLAIN CREATE SKILL explained USING type = 'x'${settings(share)}` },
   show,
   describe: { 'DESCRIBE AGENT': named('DESCRIBE AGENT ') },
-  describe_model: { 'DESCRIBE of a name': named('DESCRIBE ') },
-  use: { USE: named('USE ') },
+  describe_model: { 'DESCRIBE of a name': named('DESCRIBE '), 'DESCRIBE of a model': () => 'DESCRIBE cars_model' },
+  use: { USE: named('USE '), 'USE of a project': () => 'USE mindsdb' },
   chatter: { SET: named("SET names = '", "'"), 'SET of many': manyTokens('SET autocommit = 1', ', autocommit = 1', 4) },
-  create_project: { 'CREATE PROJECT': named('CREATE PROJECT ') },
+  create_project: { 'CREATE PROJECT': named('CREATE PROJECT '), 'CREATE PROJECT of a long name': () => `CREATE PROJECT ${longName}` },
   create_database: {
     'CREATE DATABASE': (share) => `CREATE DATABASE wide_database WITH ENGINE = 'slack', PARAMETERS = ${object(share)}`,
     'CREATE DATABASE of levels': (share) =>
-      `CREATE DATABASE chat WITH ENGINE = 'slack', PARAMETERS = ${'{"a":'.repeat(2 * levels(share))}1${'}'.repeat(2 * levels(share))}`,
+      `CREATE DATABASE deep_database WITH ENGINE = 'slack', PARAMETERS = ${'{"a":'.repeat(2 * levels(share))}1${'}'.repeat(2 * levels(share))}`,
   },
   alter_database: { 'ALTER DATABASE': (share) => `ALTER DATABASE chat PARAMETERS = ${object(share)}` },
-  drop_database: { 'DROP PROJECT of many things': () => 'DROP PROJECT mindsdb', 'DROP DATABASE': named('DROP DATABASE ') },
+  drop_database: {
+    'DROP PROJECT of many things': () => 'DROP PROJECT mindsdb',
+    'DROP DATABASE': named('DROP DATABASE '),
+    'DROP DATABASE of a long name': () => `DROP DATABASE ${longName}`,
+  },
   create_resource: {
     'CREATE SKILL': (share) => `CREATE SKILL wide_skill USING type = 'x'${settings(share)}`,
     'CREATE SKILL with a list': manyTokens("CREATE SKILL long_skill USING type = 'x', a = [", '1,', 2, '1]'),
@@ -85,31 +96,41 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
     'CREATE CHATBOT': (share) => `CREATE CHATBOT wide_chatbot USING agent = 'helper', database = 'chat'${settings(share)}`,
   },
   update_resource: { 'UPDATE AGENT': (share) => `UPDATE AGENT taken SET b = 1${settings(share)}` },
-  drop_resource: { 'DROP SKILL': named('DROP SKILL ') },
+  drop_resource: { 'DROP SKILL': named('DROP SKILL '), 'DROP SKILL of a list': () => 'DROP SKILL long_skill' },
   create_model: {
-    'CREATE MODEL': manyTokens('CREATE MODEL cars_model FROM files (SELECT ', '1,', 2, '1) PREDICT x'),
-    'CREATE MODEL of settings': manyTokens('CREATE MODEL cars_model FROM files (SELECT ', setting, 2, '1) PREDICT x'),
+    'CREATE MODEL of many columns': manyTokens('CREATE MODEL cars_model FROM files (SELECT ', '1,', 2, '1) PREDICT x'),
+    'CREATE MODEL of words': long(`CREATE MODEL words_model ${trained}`, word, ') PREDICT a'),
+    'CREATE MODEL of settings': long(`CREATE MODEL settings_model ${trained}`, setting, ') PREDICT a'),
   },
-  retrain_model: { RETRAIN: manyTokens('RETRAIN cars_model FROM files (SELECT ', '1,', 2, '1)') },
-  cancel_training: { 'CANCEL TRAINING': named('CANCEL TRAINING ') },
-  drop_model: { 'DROP MODEL': named('DROP MODEL ') },
-  activate_model: { 'SET active': named('SET active ', '.1') },
-  alter_model: { 'ALTER MODEL': (share) => `ALTER MODEL cars_model SET recording = 'all'${settings(share)}` },
+  retrain_model: { RETRAIN: long(`RETRAIN words_model ${trained}`, word, ')') },
+  cancel_training: { 'CANCEL TRAINING': named('CANCEL TRAINING '), 'CANCEL TRAINING of a model': () => 'CANCEL TRAINING words_model' },
+  drop_model: { 'DROP MODEL': named('DROP MODEL '), 'DROP MODEL of settings': () => 'DROP MODEL settings_model' },
+  activate_model: { 'SET active': named('SET active ', '.1'), 'SET active of a model': () => 'SET active cars_model.1' },
+  alter_model: {
+    'ALTER MODEL of settings': (share) => `ALTER MODEL cars_model SET recording = 'all'${settings(share)}`,
+    'ALTER MODEL': () => "ALTER MODEL cars_model SET recording = 'all'",
+  },
   evaluate_agent: { 'EVALUATE AGENT': (share) => `EVALUATE AGENT clerk USING test_table = 'files.cars'${settings(share)}` },
-  evaluate: { 'EVALUATE of brackets': nested('EVALUATE r2_score FROM (SELECT ', '(', '1', ')', ')') },
+  evaluate: {
+    'EVALUATE of brackets': nested('EVALUATE r2_score FROM (SELECT ', '(', '1', ')', ')'),
+    'EVALUATE of words': long('EVALUATE r2_score FROM (SELECT 1 AS actual, 1 AS prediction', word, ')'),
+  },
   create_view: {
-    'CREATE VIEW': manyTokens('CREATE VIEW wide_view AS (SELECT ', '1,', 2, '1)'),
+    'CREATE VIEW of columns': manyTokens('CREATE VIEW wide_view AS (SELECT ', '1,', 2, '1)'),
+    'CREATE VIEW of words': long('CREATE VIEW words_view AS (SELECT 1 AS a', word, ')'),
     'CREATE VIEW of a text': repeated("CREATE VIEW long_view AS (SELECT '", 'text ', "' AS a)"),
   },
   alter_view: {
-    'ALTER VIEW': manyTokens('ALTER VIEW stored AS (SELECT ', '1,', 2, '1)'),
-    'ALTER VIEW of words': manyTokens('ALTER VIEW stored AS (SELECT ', word, 2, '1)'),
-    'ALTER VIEW of settings': manyTokens('ALTER VIEW stored AS (SELECT ', setting, 2, '1)'),
+    'ALTER VIEW of columns': manyTokens('ALTER VIEW stored AS (SELECT ', '1,', 2, '1)'),
+    'ALTER VIEW of words': long('ALTER VIEW stored AS (SELECT 1 AS a', word, ')'),
+    'ALTER VIEW of settings': long('ALTER VIEW stored AS (SELECT 1 AS a', setting, ')'),
   },
   drop_view: { 'DROP VIEW of many': (share) => `DROP VIEW IF EXISTS ${values(limits.dropMaxNames, (n) => `gone${n}`)(share)}` },
   create_table: {
-    'CREATE TABLE of a query': manyTokens('CREATE TABLE files.wide_table (SELECT ', '1,', 2, '1)'),
-    'CREATE TABLE of settings': manyTokens('CREATE TABLE files.long_table (SELECT ', setting, 2, '1)'),
+    'CREATE TABLE of too many columns': manyTokens('CREATE TABLE files.wide_table (SELECT ', '1,', 2, '1)'),
+    'CREATE TABLE of a query': (share) =>
+      `CREATE TABLE files.wide_table (SELECT ${values(limits.fileMaxColumns, (n) => `'text ${n}' AS column${n}`)(share)})`,
+    'CREATE TABLE of settings': long('CREATE TABLE files.long_table (SELECT 1 AS a', setting, ')'),
     'CREATE TABLE of columns': (share) =>
       `CREATE TABLE files.wide_columns (${values(limits.fileMaxColumns, (n) => `column${n} INTEGER`)(share)})`,
   },
@@ -127,11 +148,11 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
     'CREATE JOB of settings': manyTokens('CREATE JOB settings_job (SELECT ', setting, 2, "1) START '2099-01-01'"),
     'CREATE JOB of a text': repeated("CREATE JOB long_job (SELECT '", 'text ', "') START '2099-01-01'"),
   },
-  drop_job: { 'DROP JOB': named('DROP JOB ') },
+  drop_job: { 'DROP JOB': named('DROP JOB '), 'DROP JOB of a list': () => 'DROP JOB wide_job' },
   create_trigger: { 'CREATE TRIGGER': manyTokens('CREATE TRIGGER t ON files.cars COLUMNS ', 'a,', 2, 'a (SELECT 1)') },
   drop_trigger: { 'DROP TRIGGER': named('DROP TRIGGER ') },
-  create_ml_engine: { 'CREATE ML_ENGINE': (share) => `CREATE ML_ENGINE wide_engine FROM boosting USING x = 1${settings(share)}` },
-  drop_ml_engine: { 'DROP ML_ENGINE': named('DROP ML_ENGINE ') },
+  create_ml_engine: { 'CREATE ML_ENGINE': (share) => `CREATE ML_ENGINE wide_engine FROM auto USING x = 1${settings(share)}` },
+  drop_ml_engine: { 'DROP ML_ENGINE': named('DROP ML_ENGINE '), 'DROP ML_ENGINE of settings': () => 'DROP ML_ENGINE wide_engine' },
   unavailable: { 'CREATE INDEX ON KNOWLEDGE_BASE': manyTokens('CREATE INDEX ON KNOWLEDGE_BASE k ', 'a ', 1) },
   evaluate_knowledge_base: {
     'EVALUATE KNOWLEDGE_BASE': (share) => `EVALUATE KNOWLEDGE_BASE absent USING test_table = files.cars${settings(share)}`,

@@ -8,9 +8,14 @@ export type Walked = Delay & { name: string; status: string; sent: number; got: 
 /** Enough of an answer to tell what it is. */
 const readChars = 2_000
 
-/** Whether an answer refuses its request. A tool of MCP says so in an answer of its own. */
-const isRefusal = ({ path }: Request, isOk: boolean, text: string): boolean =>
-  !isOk || (path === '/api/mcp' && /"isError":true|"error":\{"code"/.test(text))
+/** How a route refuses in an answer with the status 200. */
+const refusals: Readonly<Record<string, RegExp>> = {
+  '/api/mcp': /"isError":true|"error":\{"code"/,
+  '/api/sql/query': /^\{"type":"error"/,
+}
+
+/** Whether an answer refuses its request. */
+const isRefusal = ({ path }: Request, isOk: boolean, text: string): boolean => !isOk || refusals[path]?.test(text) === true
 
 /**
  * Sends one request with a share of its largest body, reads the whole answer unless that takes too long, and asks the probe in the server
