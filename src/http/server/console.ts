@@ -47,12 +47,12 @@ const accepted = (call: Call): ReadonlySet<string> =>
       .map(([name = '']) => name.toLowerCase()),
   )
 
-/** The files of a package do not change while it runs. */
-const known = new Map<string, Promise<Buffer | undefined>>()
+/** The files of a package do not change while it runs. Names without a file are not kept: anybody may ask for any number of them. */
+const known = new Map<string, Buffer>()
 
-const bytesOf = (file: string): Promise<Buffer | undefined> => {
-  const found = known.get(file) ?? readFile(join(folder, file)).catch(() => undefined)
-  known.set(file, found)
+const bytesOf = async (file: string): Promise<Buffer | undefined> => {
+  const found = known.get(file) ?? (await readFile(join(folder, file)).catch(() => undefined))
+  if (found) known.set(file, found)
   return found
 }
 
