@@ -89,8 +89,8 @@ export class Sessions {
    * The user that a token belongs to; undefined for an unknown token. A session that this node saw not long ago is not looked up again.
    * @throws Problem 503 when other nodes may know it, and it cannot be looked up
    */
-  async actorOf(token: string | undefined): Promise<string | undefined> {
-    if (token === undefined || !tokenShape.test(token)) return undefined
+  async actorOf(token: string): Promise<string | undefined> {
+    if (!tokenShape.test(token)) return undefined
     const login = loginOf(token)
     const known = this.#tokens.get(login)
     return !this.store || (known && !isOld(known)) ? known?.actor : this.#lookUp(token, known)
@@ -114,8 +114,8 @@ export class Sessions {
   }
 
   /** The signal that aborts when the session ends here, for long answers; undefined for an invalid token. */
-  endOf(token: string | undefined): AbortSignal | undefined {
-    return token === undefined ? undefined : this.#tokens.get(loginOf(token))?.ended.signal
+  endOf(token: string): AbortSignal | undefined {
+    return this.#tokens.get(loginOf(token))?.ended.signal
   }
 
   /**
@@ -130,8 +130,8 @@ export class Sessions {
   }
 
   /** @throws Problem 503 when it goes on elsewhere */
-  async logout(token: string | undefined): Promise<void> {
-    if (token === undefined) return
+  async logout(token: string): Promise<void> {
+    if (!tokenShape.test(token)) return
     this.#tokens.delete(loginOf(token))
     await this.#asked((store) => store.remove(this.#nameOf(token)))
   }

@@ -16,24 +16,25 @@ const open =
   /^\/(login|logout|status|health|ready|util\/(ping|readiness)|openapi\.json|assets\/[^/]+|webhooks\/chatbots\/[^/]+|cloud\/.*)?\/?$/
 const metrics = /^\/metrics\/?$/
 
-/** The session's token: the cookie `session`, or `Authorization: Bearer`. */
-const tokenOf = (call: Call): string | undefined => {
+/** The tokens of a request: `Authorization: Bearer` and the cookie `session`. A proxy may send a header of its own beside the cookie. */
+const tokensOf = (call: Call): string[] => {
   const bearer = /^Bearer (\S+)$/i.exec(call.header('authorization') ?? '')?.[1]
   const cookie = /(?:^|;\s*)session=([^;\s]+)/.exec(call.header('cookie') ?? '')?.[1]
-  return bearer ?? cookie
+  return [bearer, cookie].filter((token) => token !== undefined)
 }
 
 /** Identifies the caller, and requires a login. Metrics may be public. @throws Problem 401, 503 */
 export const callerOf = async (sessions: Sessions, { openMetrics }: { openMetrics: boolean }, call: Call): Promise<Caller> => {
-  const token = tokenOf(call)
   const isOpen = open.test(call.path) || (openMetrics && metrics.test(call.path))
-  // Addresses that need no login also answer while the store of logins cannot be reached.
-  const actor = await sessions.actorOf(token).catch((error: unknown) => {
-    if (!isOpen) throw error
-    return undefined
-  })
-  if (token !== undefined && actor !== undefined)
-    return { actor, login: loginOf(token), mayGoOn: () => sessions.goesOn(token), sessionEnd: sessions.endOf(token) }
+  for (const token of tokensOf(call)) {
+    // Addresses that need no login also answer while the store of logins cannot be reached.
+    const actor = await sessions.actorOf(token).catch((error: unknown) => {
+      if (!isOpen) throw error
+      return undefined
+    })
+    if (actor !== undefined)
+      return { actor, login: loginOf(token), mayGoOn: () => sessions.goesOn(token), sessionEnd: sessions.endOf(token) }
+  }
   if (!isOpen)
     throw new Problem('unauthorized', 'Unauthorized', 'this service requires a login', {
       hint: 'POST /api/login with username and password.',
@@ -74,7 +75,7 @@ export const authRoutes = (sessions: Sessions | undefined): Route[] => [
     answers: { 200: z.string() },
     async handle({ call }) {
       call.forbidCaches()
-      await sessions?.logout(tokenOf(call))
+      for (const token of tokensOf(call)) await sessions?.logout(token)
       return json('', { cookie: { name: 'session' } })
     },
   }),

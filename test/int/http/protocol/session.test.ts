@@ -93,6 +93,8 @@ test('a login gives a cookie that scripts cannot read and a bearer token; both o
       { cookie: `other=1; ${session}; more=2` },
       { authorization: `Bearer ${(reply.body as { token: string }).token}` },
       { authorization: `bearer ${(reply.body as { token: string }).token}` },
+      { authorization: 'Bearer of-a-proxy', cookie: session },
+      { authorization: `Bearer pat_${'x'.repeat(43)}`, cookie: session },
     ]
     for (const headers of ways) {
       expect((await send(at.url, 'GET', '/api/projects', undefined, headers)).status).toBe(200)
