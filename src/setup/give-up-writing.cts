@@ -5,7 +5,7 @@
  *
  * WRITABLE_PATHS has the paths that stay writable, as a JSON array; below EMPTIABLE_PATHS empty directories may be removed. With KEEPS_TCP,
  * the rights over TCP are not restricted.
- * CONFINEMENT tells the program the result: `landlock`, or the reason why no rights were given up.
+ * CONFINEMENT tells the program the result: `landlock`, or which rights were not given up, and why.
  */
 import fs = require('node:fs')
 import modules = require('node:module')
@@ -31,6 +31,13 @@ const networkRights = (version: number): bigint => (version >= 4 && process.env[
 
 /** Abstract Unix sockets, and signals to processes outside, since version 6. */
 const scopes = (version: number): bigint => (version >= 6 ? 3n : 0n)
+
+/** What Landlock of an older kernel leaves allowed. */
+const leftBy = (version: number): string[] => [
+  ...(version < 3 ? ['the truncation of files (Linux 6.2)'] : []),
+  ...(version < 4 && process.env['KEEPS_TCP'] === undefined ? ['TCP connections (Linux 6.7)'] : []),
+  ...(version < 6 ? ['signals to other processes (Linux 6.12)'] : []),
+]
 
 const removeDirectory = 1n << 4n
 
@@ -67,7 +74,8 @@ const giveUp = (): string => {
   checked('keeping privileges away', prctl(setNoNewPrivileges, 1, 0, 0, 0))
   checked('giving up rights', library.func('long syscall(long, int, uint32_t)')(restrictSelf, rules, 0))
   fs.closeSync(rules)
-  return 'landlock'
+  const left = leftBy(version)
+  return left.length === 0 ? 'landlock' : `Landlock ${version} of this kernel does not forbid ${left.join(', ')}`
 }
 
 try {

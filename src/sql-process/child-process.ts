@@ -35,7 +35,7 @@ type ChildState = {
   foreign: string | undefined
   /** Known since the tables are open. */
   rebuilds: Rebuilds | undefined
-  /** The mechanism that prevents it from writing files: `landlock`, or the reason why there is none. */
+  /** The mechanism that took its rights: `landlock`, or which rights it kept, and why. */
   confinement: string | undefined
   /** The last reason why it could not follow the log. */
   lastError: string | undefined

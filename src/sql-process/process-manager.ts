@@ -40,6 +40,7 @@ const healthyAfterMs = 10_000
 const buildWaitMs = 1_000
 const stopWaitMs = 3_000
 const respawnMs = 1_000
+const keepsRights = 'the process that answers SQL keeps rights that it should have given up'
 
 const noConnections = () => Promise.reject(new Problem('not_found', 'Database not found', 'There are no connected databases here'))
 
@@ -117,10 +118,10 @@ export class ProcessManager {
     }
   }
 
-  /** The warning for an operator if a statement that escaped every check could write files; undefined otherwise. The log has the reason. */
+  /** The warning for an operator if a statement that escaped every check could do more than it should. The log has the reason. */
   warning(): string | undefined {
     if (this.#confinement === undefined || this.#confinement === 'landlock') return undefined
-    return 'the process that answers SQL could not give up its right to write files: see the log of the service'
+    return `${keepsRights}: see the log of the service`
   }
 
   /** A process that answers. Waits for one that is starting, but not for tables that take long to be built. */
@@ -220,8 +221,7 @@ export class ProcessManager {
   #noteConfinement(confinement: string | undefined): void {
     if (confinement === undefined || confinement === this.#confinement) return
     this.#confinement = confinement
-    if (confinement !== 'landlock')
-      this.options.logger?.warn({ reason: confinement }, 'the process that answers SQL could not give up its right to write files')
+    if (confinement !== 'landlock') this.options.logger?.warn({ reason: confinement }, keepsRights)
   }
 
   async #restart(child: SqlChildProcess): Promise<void> {

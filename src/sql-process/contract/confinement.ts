@@ -27,5 +27,5 @@ export const confine = ({ dataDirectory, socket }: Settings): Confinement => {
   return confined({ writable: [...directories, dirname(socket), noted], emptiable: [tmpdir(), '/tmp'] })
 }
 
-/** The result, as the process itself sees it: `landlock`, or the reason why it can still write. */
+/** The result, as the process itself sees it: `landlock`, or which rights it kept, and why. */
 export const confinement = (): string => process.env['CONFINEMENT'] ?? 'it was not told to'

@@ -6,11 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { SqlProcess } from '../../../src/sql-process/supervisor.js'
+import { whereConfined, whereWritesEnd } from '../../support/confined.js'
 import { serveReady, type Ready } from '../../support/observe/ready.js'
 import { Bench, skill } from '../../support/sql-process/bench.js'
-
-/** Landlock is a part of Linux; elsewhere the process keeps its rights, and says so. */
-const onLinux = process.platform === 'linux' ? test : test.skip
 
 const outside = mkdtempSync(join(tmpdir(), 'outside-'))
 let bench: Bench
@@ -29,7 +27,7 @@ afterAll(async () => {
   rmSync(outside, { recursive: true })
 })
 
-onLinux('a statement that escaped every check cannot write a blob, nor beside it', async () => {
+whereWritesEnd('a statement that escaped every check cannot write a blob, nor beside it', async () => {
   const statements = [
     `COPY (SELECT 666 AS x) TO '${blobs}/rows' (FORMAT parquet)`,
     `COPY (SELECT 666 AS x) TO '${blobs}/new.csv'`,
@@ -40,7 +38,7 @@ onLinux('a statement that escaped every check cannot write a blob, nor beside it
   expect(readFileSync(join(blobs, 'rows'), 'utf8')).toBe('what an event names')
 })
 
-onLinux('one that escaped DuckDB as well cannot change the log, a key or a file outside', async () => {
+whereConfined('one that escaped DuckDB as well cannot change the log, a key or a file outside', async () => {
   bench.log.append(skill(9))
   const { log, vaultKey, headKey } = dataPaths(bench.directory)
   const files = [log, `${log}-wal`, vaultKey, headKey, join(blobs, 'rows'), join(outside, 'file')]
@@ -56,7 +54,7 @@ onLinux('one that escaped DuckDB as well cannot change the log, a key or a file 
   expect(readdirSync(outside)).toEqual(['file'])
 })
 
-onLinux('it can open no TCP connection', async () => {
+whereConfined('it can open no TCP connection', async () => {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   try {
     await once(server, 'listening')
@@ -67,7 +65,7 @@ onLinux('it can open no TCP connection', async () => {
   }
 })
 
-onLinux('it can write where tables are made, and spill', async () => {
+whereWritesEnd('it can write where tables are made, and spill', async () => {
   const made = join(bench.directory, 'tmp/tables/made.csv')
   await bench.ask(`COPY (SELECT 42 AS x) TO '${made}'`)
   expect(readFileSync(made, 'utf8')).toBe('x\n42\n')
@@ -90,7 +88,7 @@ const readyOf = async (sqlProcess: SqlProcess): Promise<Ready> => {
   }
 }
 
-onLinux('a process that gave up its rights is no warning', async () => {
+whereConfined('a process that gave up its rights is no warning', async () => {
   expect((await readyOf(bench.sqlProcess)).body).not.toHaveProperty('warnings')
 })
 
@@ -108,7 +106,7 @@ test('a process that could not give up its rights is a warning, and SQL stays re
   writeFileSync(entry, unconfined)
   const sqlProcess = await SqlProcess.start({ dataDirectory: join(outside, 'data'), entry, limits: { startWaitMs: 60_000 } })
   try {
-    const warnings = ['the process that answers SQL could not give up its right to write files: see the log of the service']
+    const warnings = ['the process that answers SQL keeps rights that it should have given up: see the log of the service']
     expect(await readyOf(sqlProcess)).toMatchObject({ status: 200, body: { sql: { ready: true }, warnings } })
   } finally {
     await sqlProcess.stop()
