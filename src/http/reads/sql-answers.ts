@@ -26,6 +26,8 @@ type Shape = {
   head: (columns: readonly Column[], context: object) => string
   rows: (chunk: Buffer, first: boolean) => Piece[]
   end: (context: object) => string
+  /** The bytes of rows that are read before the first of them is sent: if they fail, the answer is only an error. */
+  readAhead: number
   /** The end of an answer whose rows fail midway; undefined if the format cannot express an error, so that the connection is cut. */
   failed: ((error: ErrorBody) => string) | undefined
   /** Wraps an answer that is a single JSON text. */
@@ -45,6 +47,7 @@ const lines = (type: string, before: string, after: string): Shape => {
     head: (columns, context) => line(JSON.stringify({ ...headOf(columns), context })),
     rows: (chunk) => [`${before}[`, chunk, `]${after}`],
     end: () => '',
+    readAhead: 0,
     failed: (error) => line(withoutRows(error)),
     whole: line,
   }
@@ -56,6 +59,7 @@ const shapes: Record<StreamedFormat, Shape> = {
     head: (columns) => `${JSON.stringify(headOf(columns)).slice(0, -1)},"data":[`,
     rows: (chunk, first) => (first ? [chunk] : [',', chunk]),
     end: (context) => `],"context":${JSON.stringify(context)}}`,
+    readAhead: 256 * 1024,
     // The head is already sent. Readers take the last of two members with one name, so the second `type` tells them "error".
     failed: (error) => `],${JSON.stringify(error).slice(1)}`,
     whole: (text) => text,
@@ -67,6 +71,7 @@ const shapes: Record<StreamedFormat, Shape> = {
     head: csvHeader,
     rows: (chunk) => [chunk],
     end: () => '',
+    readAhead: 0,
     failed: undefined,
     whole: (text) => text,
   },
@@ -92,21 +97,24 @@ async function* rowsFor({ rows, format }: Table, wanted: StreamedFormat): AsyncG
 /** The pieces of a table. @throws Problem in CSV, which cannot express an error */
 async function* piecesOf(answer: Table, format: StreamedFormat, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
   const shape = shapes[format]
-  const head = shape.head(answer.columns, answer.context)
-  let first = true
+  let held: Piece[] | undefined = [shape.head(answer.columns, answer.context)]
+  let bytes = 0
   try {
     for await (const chunk of rowsFor(answer, format)) {
       if (chunk.length === 0) continue
-      if (first) yield head
-      yield* shape.rows(chunk, first)
-      first = false
+      const pieces = shape.rows(chunk, bytes === 0)
+      bytes += chunk.length
+      held?.push(...pieces)
+      if (held && bytes <= shape.readAhead) continue
+      yield* held ?? pieces
+      held = undefined
     }
-    if (first) yield head
+    yield* held ?? []
     yield shape.end(answer.context)
   } catch (error) {
     if (gone.aborted || !isProblem(error) || !shape.failed) throw error
-    if (first) yield head
-    yield shape.failed(errorBody(error, answer.context))
+    const said = errorBody(error, answer.context)
+    yield held ? shape.whole(withoutRows(said)) : shape.failed(said)
   }
 }
 

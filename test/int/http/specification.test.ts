@@ -90,6 +90,7 @@ describe('section 2, SQL query: every answer has the required fields, and no fie
     ['error', 'SELECT * FROM rent'],
     ['error', "SELECT CAST('x' AS INTEGER)"],
     ['error', 'CREATE TRIGGER t ON a.b (SELECT 1)'],
+    ['error', "SELECT CAST(CASE WHEN i = 39999 THEN 'x' ELSE '1' END AS INTEGER) AS a FROM range(40000) AS t(i)"],
   ])('%s: %s', async (type, query) => {
     const { status, body } = await ask({ query, context: { db: 'mindsdb' } })
     const answer = body as Row & { column_names: string[]; context: Row }

@@ -90,7 +90,11 @@ test('a refusal in CSV has the status of its problem, and a statement without ro
 })
 
 test('an answer that fails after its first rows says so at its end', async () => {
-  expect(await (await post(failing)).json()).toMatchObject({ type: 'error', error_message: expect.stringContaining("'boo'") })
+  expect(await (await post(failing)).json()).toMatchObject({
+    type: 'error',
+    data: expect.any(Array),
+    error_message: expect.stringContaining("'boo'"),
+  })
   const last = async (format: string) => (await (await post(failing, { response_format: format })).text()).trimEnd().split('\n').at(-1)
   expect(JSON.parse((await last('jsonlines')) ?? '')).toMatchObject({ type: 'error', error_message: expect.stringContaining("'boo'") })
   expect(JSON.parse((await last('sse'))?.replace('data: ', '') ?? '')).toMatchObject({ type: 'error' })

@@ -59,5 +59,6 @@ test('JSON that fails behind its first rows says so', async () => {
   const { answer, faults } = await sent('json')
   expect(answer).toMatch(/^HTTP\/1.1 200 /)
   expect(answer).toContain('"error_message":"it broke"')
+  expect(answer).not.toContain('"data"')
   expect(faults).toEqual([])
 })
