@@ -129,7 +129,15 @@ const withModel = (agent: Agent, { model_name, provider, params }: Changes): Cha
   return model ? { params: { ...params, model } } : { provider: provider ?? providerOfNamed(agent, model_name) }
 }
 
-const update = (agent: Agent, changes: Changes, facts: Facts) => {
+/** What an added skill of the type `retrieval` changes besides: the agent searches before it answers, unless its mode was chosen. */
+const withMode = (agent: Agent, { params, skills_to_add }: Changes, { added }: Facts): Changes => {
+  const isRetrieval = (skills_to_add ?? []).some((_, i) => added[i]?.state.type === 'retrieval')
+  const isChosen = (params?.['mode'] ?? agent.params['mode']) !== undefined
+  return isRetrieval && !isChosen ? { params: { ...params, mode: 'retrieval' } } : {}
+}
+
+const update = (agent: Agent, sent: Changes, facts: Facts) => {
+  const changes = { ...sent, ...withMode(agent, sent, facts) }
   const { model_name, provider, params } = { ...changes, ...withModel(agent, changes) }
   if (params) {
     refuseUnfitSettings(params)
@@ -148,13 +156,15 @@ const update = (agent: Agent, changes: Changes, facts: Facts) => {
 
 const changedSkills = (
   agent: Agent,
-  { skills, skills_to_add, skills_to_remove }: Changes,
+  { skills, skills_to_add, skills_to_remove, params }: Changes,
   { added, removed }: Facts,
 ): AgentSkill[] | undefined => {
   if (!skills && !skills_to_add && !skills_to_remove) return undefined
   if (skills && (skills_to_add ?? skills_to_remove))
     throw wrong('skills replaces the whole list: it cannot come with skills_to_add or skills_to_remove')
   if (skills) return resolve(skills, added, agent.skills)
+  if (params?.['data'] !== undefined)
+    throw wrong('data cannot come with skills_to_add or skills_to_remove', 'Send the skills first, and then data.')
   const adding = resolve(skills_to_add ?? [], added, agent.skills)
   const removing = resolve(
     (skills_to_remove ?? []).map((name) => ({ name, params: {} })),

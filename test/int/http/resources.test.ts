@@ -213,6 +213,8 @@ test('PUT of an agent merges params, replaces or changes its skills, and refuses
     [{ skills_to_add: ['u1'], skills_to_remove: ['U1'] }, 400, 'Wrong arguments'],
     [{ skills: ['u1'], skills_to_add: ['u2'] }, 400, 'Wrong arguments'],
     [{ skills: [], skills_to_remove: ['u2'] }, 400, 'Wrong arguments'],
+    [{ data: { tables: ['files.t'] }, skills_to_add: ['u1'] }, 400, 'Wrong arguments'],
+    [{ data: { tables: ['files.t'] }, skills_to_remove: ['u1'] }, 400, 'Wrong arguments'],
     [{ name: 'BARE' }, 409, 'Agent already exists'],
     [{ provider: 'mindsdb', model_name: 'no_such_model' }, 404, 'Resource not found'],
   ] as const)
@@ -223,6 +225,10 @@ test('PUT of an agent merges params, replaces or changes its skills, and refuses
   expect(await put({ model_name: 'claude-3' })).toMatchObject({ body: { model_name: 'claude-3', provider: 'anthropic' } })
   expect(await put({ provider: 'azure' })).toMatchObject({ body: { model_name: 'claude-3', provider: 'azure' } })
   expect(await put({ name: 'Upd' })).toMatchObject({ status: 200, body: { name: 'Upd' } })
+  const source = { type: 'retrieval', params: { source: 'files' } }
+  for (const name of ['found', 'found_too']) await call('POST', `${project}/skills`, { skill: { name, ...source } })
+  expect(await put({ skills_to_add: ['found'] })).toMatchObject({ status: 200, body: { params: { mode: 'retrieval' } } })
+  expect(await put({ params: { mode: 'text' }, skills_to_add: ['found_too'] })).toMatchObject({ body: { params: { mode: 'text' } } })
   const { position } = await at.service.head()
   expect(await put({})).toMatchObject({ status: 200, body: { name: 'Upd' } })
   expect((await at.service.head()).position).toBe(position)
