@@ -24,9 +24,26 @@ export class ParseFailure extends Error {
   }
 }
 
+/** The values of a statement's parameters, by their places or by their names. */
+export type OwnValues = DuckDBValue[] | Record<string, DuckDBValue>
+
+/** Runs a statement of this service. It contains only numbers and names that this service made; texts of users are values. */
+export const runOwn = async (connection: DuckDBConnection, sql: string, values: OwnValues = []): Promise<DuckDBMaterializedResult> => {
+  const prepared = await connection.prepare(sql)
+  try {
+    prepared.bind(values)
+    return await prepared.run()
+  } finally {
+    prepared.destroySync()
+  }
+}
+
+/** The rows of a statement of this service. */
+export const ownRows = async (connection: DuckDBConnection, sql: string, values?: OwnValues): Promise<DuckDBValue[][]> =>
+  (await runOwn(connection, sql, values)).getRows()
+
 const oneText = async (connection: DuckDBConnection, sql: string, parameter: string): Promise<string> => {
-  const reader = await connection.runAndReadAll(sql, [parameter])
-  const value = reader.getRows()[0]?.[0]
+  const [[value] = []] = await ownRows(connection, sql, [parameter])
   if (typeof value !== 'string') throw new TypeError('DuckDB gave no syntax tree')
   return value
 }
@@ -105,8 +122,8 @@ export const printSelect = async (connection: DuckDBConnection, node: AstNode): 
 /** The texts of several trees as DuckDB would show them, in their order. They only serve as names of columns: DuckDB does not run them. */
 export const showSelects = async (connection: DuckDBConnection, nodes: readonly AstNode[]): Promise<string[]> => {
   const sql = 'SELECT json_deserialize_sql(tree) FROM (SELECT unnest($1::JSON[]) AS tree)'
-  const reader = await connection.runAndReadAll(sql, [listValue(nodes.map((node) => statementOf(node)))])
-  return reader.getRows().map(([text]) => (typeof text === 'string' ? text : ''))
+  const rows = await ownRows(connection, sql, [listValue(nodes.map((node) => statementOf(node)))])
+  return rows.map(([text]) => (typeof text === 'string' ? text : ''))
 }
 
 /** Our own SQL before and after a checked query, and the kind of the whole statement: a SELECT unless another kind is given. */
@@ -127,12 +144,6 @@ export const prepareChecked = async (
   if (prepared.statementType === kind) return prepared
   prepared.destroySync()
   throw new TypeError('a query became a statement of another kind')
-}
-
-/** Runs a statement of this service. It contains only numbers and names that this service made. */
-export const runOwn = async (connection: DuckDBConnection, sql: string): Promise<DuckDBMaterializedResult> => {
-  const prepared = await connection.prepare(sql)
-  return prepared.run().finally(() => prepared.destroySync())
 }
 
 /** Runs a checked query to its end and returns its rows. */

@@ -3,6 +3,7 @@ import type { StreamId } from '../../../../events/common.js'
 import { LRUCache } from 'lru-cache'
 import { engineSpoken } from '../../../catalogue/connection-engines.js'
 import { named } from '../../../dialect/names.js'
+import { ownRows } from '../ast/duckdb.js'
 import { perInstance } from '../duckdb-connection/duckdb-connection.js'
 import { at } from '../../relations/relation.js'
 
@@ -66,7 +67,7 @@ export class Directory {
     const sql = `SELECT position, reason FROM ledger.erasures AS e WHERE list_contains(blobs, $content)
       AND NOT EXISTS (SELECT 1 FROM ledger.files_history AS f WHERE f.content = $content AND f.valid_from > e.position)
       ORDER BY position DESC LIMIT 1`
-    const [[position, reason] = []] = (await this.connection.runAndReadAll(sql, { content })).getRows()
+    const [[position, reason] = []] = await ownRows(this.connection, sql, { content })
     return position === undefined ? undefined : { position: Number(position), reason: typeof reason === 'string' ? reason : null }
   }
 
@@ -74,7 +75,7 @@ export class Directory {
     const key = [sql, ...Object.values(parameters).map(String)].join('\n')
     const known = this.lists.get(key)
     if (known) return known
-    const rows = (await this.connection.runAndReadAll(sql, parameters)).getRows()
+    const rows = await ownRows(this.connection, sql, parameters)
     this.lists.set(key, rows)
     return rows
   }

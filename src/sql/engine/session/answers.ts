@@ -158,7 +158,9 @@ export class Answers {
     this.signal.throwIfAborted()
     const into = await (this.#connection ??= this.instance.connect())
     const cells = columns.map((_, i) => `c->>'$[${i}]'`)
-    await into.run(`INSERT INTO ${table} SELECT ${cells.join(', ')} FROM (SELECT unnest(CAST($1 AS JSON[])) AS c)`, [JSON.stringify(rows)])
+    await runOwn(into, `INSERT INTO ${table} SELECT ${cells.join(', ')} FROM (SELECT unnest(CAST($1 AS JSON[])) AS c)`, [
+      JSON.stringify(rows),
+    ])
   }
 
   /** An empty table with these columns, under the names that an answer would give them. */
