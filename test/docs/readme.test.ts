@@ -174,6 +174,13 @@ test('pages, comments and messages name files that are there', () => {
   expect(missing).toEqual([])
 })
 
+test('the README names every folder of the service, and no other', () => {
+  const row = /^\| `src\/` \|(.*)\|$/m.exec(readFileSync(join(repository, 'README.md'), 'utf8'))?.[1] ?? ''
+  const named = [...row.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
+  const folders = readdirSync(join(repository, 'src'), { withFileTypes: true }).filter((one) => one.isDirectory())
+  expect(named.sort()).toEqual(folders.map(({ name }) => name).sort())
+})
+
 test('no folder of docs has more than 20 files', () => {
   const folders = [...new Set(markdown.map((file) => dirname(file)))].filter((folder) => folder.startsWith(join(repository, 'docs')))
   expect(folders.length).toBeGreaterThan(8)
