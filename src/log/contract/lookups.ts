@@ -24,7 +24,7 @@ export type AnyResource = { [K in Kind]: Resource<K> }[Kind]
  */
 export type Lookup<T = unknown> = { readonly __found?: T } & (
   | { find: 'one'; kind: Kind; ref: string; project: string | undefined }
-  | { find: 'called'; kind: Kind; name: string; project: string | undefined }
+  | { find: 'exact'; kind: Kind; name: string; project: string | undefined }
   | { find: 'many'; kind: Kind; refs: readonly string[]; project: string }
   | { find: 'contents'; project: string }
   | { find: 'users'; kind: Kind; of: Kind; ref: string; project?: string }
@@ -44,7 +44,7 @@ export const byName = <K extends Kind>(kind: K, ref: string, project?: string): 
 
 /** The resource that has this name, never one with this id: for a resource about to be created or renamed. */
 export const byExactName = <K extends Kind>(kind: K, name: string, project?: string): Lookup<Resource<K> | undefined> => ({
-  find: 'called',
+  find: 'exact',
   kind,
   name,
   project,

@@ -120,14 +120,14 @@ export class ResourceTable {
 
   /** Finds a resource by name, compared without regard to case; by id if no resource has that name and an id is allowed. */
   one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Resource<K> | undefined {
-    const named = this.called(kind, ref, project)
+    const named = this.byExactName(kind, ref, project)
     if (named || !orId || !/^\d{1,15}$/.test(ref)) return named
     const row = this.#byId.get(Number(ref), kind, project)
     return row && this.#kept<K>(row)
   }
 
   /** Finds a resource by name only, even if the name is a number. */
-  called<K extends Kind>(kind: K, name: string, project: string): Resource<K> | undefined {
+  byExactName<K extends Kind>(kind: K, name: string, project: string): Resource<K> | undefined {
     const known = this.#cache.named(kind, project, name)
     if (known !== undefined) return known === 'nothing' ? undefined : (known as Resource<K>)
     const row = this.#byName.get(kind, project, foldName(name))
@@ -232,8 +232,8 @@ export class ResourceTable {
     switch (lookup.find) {
       case 'one':
         return scope === undefined ? undefined : this.one(lookup.kind, lookup.ref, scope, orId)
-      case 'called':
-        return scope === undefined ? undefined : this.called(lookup.kind, lookup.name, scope)
+      case 'exact':
+        return scope === undefined ? undefined : this.byExactName(lookup.kind, lookup.name, scope)
       case 'many':
         return lookup.refs.map((ref) => (scope === undefined ? undefined : this.one(lookup.kind, ref, scope, orId)))
       case 'contents':
@@ -280,7 +280,7 @@ export class ResourceTable {
     const project = projectOf(state)
     const name = foldName(state.name)
     const stays = before && foldName(before.state.name) === name && projectOf(before.state) === project
-    const holder = stays ? undefined : this.called(kind, state.name, project)
+    const holder = stays ? undefined : this.byExactName(kind, state.name, project)
     if (holder && holder.stream !== stream) throw conflict(kind, state.name)
     const id = before?.id ?? position
     const created_at = before?.created_at ?? recordedAt
