@@ -128,8 +128,9 @@ test('what is there is found by name in any case and by id; a name of digits win
 test('skills are listed by the agent that uses them, by its name or id', async () => {
   for (const name of ['f1', 'f2', 'f3']) await skill(name)
   const user = await agent('filter', { skills: ['f1', { name: 'F3', extra: 1 }] })
-  for (const ref of ['filter', 'FILTER', String(user.body['id'])]) {
-    const listed = await call('GET', `${project}/skills?agent=${ref}`)
+  const id = String(user.body['id'])
+  for (const query of ['agent=filter', 'agent=FILTER', `agent=${id}`, 'agent_name=filter', `agent_id=${id}`]) {
+    const listed = await call('GET', `${project}/skills?${query}`)
     expect(listed).toMatchObject({
       status: 200,
       body: [

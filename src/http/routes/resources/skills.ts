@@ -29,16 +29,20 @@ const creation = z.object({ name: resourceName, type: text, params: jsonObject }
 const changes = z.object({ name: resourceName.nullish(), type: text.nullish(), params: jsonObject.nullish() })
 const path = '/projects/:project/skills'
 
+/** The filter of the list, under each name that a client may expect. */
+const agentOf = value(z.string().optional().describe('name or id of an agent of the project: only its skills are listed'))
+
 /** The routes for the skills of a project: list (all, or those of an agent), create, get, change and delete. */
 export const skillRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => [
   reading({
     path,
     summary: 'List the skills of a project, or those an agent uses',
-    query: { ...listParameters, agent: value(z.string().optional().describe('name or id of an agent of the project')) },
+    query: { ...listParameters, agent: agentOf, agent_name: agentOf, agent_id: agentOf },
     answers: { 200: z.array(record) },
     async handle(input, moment) {
       const project = await projectNamed(moment, input.segments.project)
-      const { agent: ref } = input.query
+      const { agent: named, agent_name, agent_id } = input.query
+      const ref = named ?? agent_name ?? agent_id
       const agent = ref === undefined ? undefined : await moment.resources.one('agent', ref, project)
       if (ref !== undefined && !agent) throw notFound('agent', ref)
       const used = agent && new Set(agent.state.skills.map(({ skill }) => skill))
