@@ -11,7 +11,7 @@ export type Clone = { home: string; url: string; shell: (text: string) => Promis
 
 /**
  * Starts the service in a folder as a reader of the docs does. In the shell, `npx mindledger` is the compiled program, and the service's
- * port replaces the port of the docs.
+ * port replaces the port of the docs, also in the variable `at`, which README sets once for all its blocks.
  *
  * @example const clone = await openClone(); const { code, out } = await clone.shell('npx mindledger head'); await clone.stop()
  */
@@ -28,7 +28,7 @@ export const openClone = async (environment: Record<string, string> = {}): Promi
   const shell = (text: string): Promise<Ended> =>
     runProgram('sh', ['-ec', text.replaceAll('localhost:47334', `localhost:${port}`)], {
       cwd: home,
-      env: { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, PORT: '', DATA_DIR: '', ...environment },
+      env: { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, PORT: '', DATA_DIR: '', at: `localhost:${port}`, ...environment },
     })
   const stop = async (): Promise<void> => {
     server.child.kill('SIGTERM')
