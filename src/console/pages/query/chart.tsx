@@ -5,20 +5,35 @@ import { changeQuery, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { Plotted } from '../../components/plot.js'
 import { countText, isNumeric } from '../../components/value.js'
+import type { Column } from '../../api/sql.js'
 import type { ColumnSummary } from '../../components/summary.js'
 import type { RowStore } from './rows.js'
-import { alongLine, areSummed, colourable, pictureKinds, proposedPicture, sampleOf, type Picture, type Point } from './sample.js'
+import {
+  alongLine,
+  barNamesMax,
+  barsOf,
+  colourable,
+  pictureKinds,
+  proposedPicture,
+  sampleOf,
+  type Drawing,
+  type Picture,
+  type Point,
+} from './sample.js'
 import { savePng, saveSvg } from './save-picture.js'
 
-/** The most bars of a chart: those of the first rows. */
-const barsMax = 80
+const numbersIn = (columns: readonly Column[]): string[] => columns.filter(({ type }) => isNumeric(type)).map(({ name }) => name)
+
+/** The columns that a kind of chart can have along its lower edge. */
+const alongOf = (kind: Picture['kind'], columns: readonly Column[]): string[] =>
+  kind === 'histogram' ? numbersIn(columns) : columns.map(({ name }) => name)
 
 type Plot = Parameters<Parameters<typeof Plotted>[0]['draw']>[0]
 
 const marksOf = (plot: Plot, { kind, x, y, by }: Picture, points: Point[], names: ReadonlySet<string>) => {
   const colour = by === '' ? 'var(--accent)' : by
   if (kind === 'histogram') return [plot.rectY(points, { ...plot.binX({ y: 'count' }, { x }), fill: 'var(--accent)' }), plot.ruleY([0])]
-  if (kind === 'bar') return [plot.barY(points.slice(0, barsMax), { x, y, fill: colour }), plot.ruleY([0])]
+  if (kind === 'bar') return [plot.barY(points, { x: 'x', y: 'y', fill: by === '' ? colour : 'by' }), plot.ruleY([0])]
   if (kind === 'dots') return [plot.dot(points, { x, y, stroke: colour, r: 2.5 })]
   const line = alongLine(points, x)
   const series = by === '' ? {} : { z: by }
@@ -52,45 +67,57 @@ const Choice = ({
   </label>
 )
 
-type Props = { store: RowStore; version: number; summaries: readonly ColumnSummary[] }
-
-/** A chart of the rows that have arrived. The address stores its kind and its columns. */
-export const Chart = ({ store, version, summaries }: Props) => {
-  const { query } = place.value
-  const shown = useRef<HTMLDivElement>(null)
-  const failure = useSignal<unknown>(undefined)
-  const { loaded } = useLoaded((signal) => sampleOf(store, signal), [store, version])
-  const coloured = colourable(summaries)
-  const proposed = proposedPicture(store.columns, coloured)
-  if (!proposed) return <Empty title="No column has numbers">A picture needs one.</Empty>
-  const { value, error } = loaded.value
-  if (error) return <Refusal error={error} />
-  if (!value) return <Busy what="Drawing" />
-  const names = store.columns.map(({ name }) => name)
-  const numbers = store.columns.filter(({ type }) => isNumeric(type)).map(({ name }) => name)
+/** The picture that the address asks for, as far as the columns allow it; undefined if no column has numbers. */
+const askedPicture = (query: URLSearchParams, columns: readonly Column[], coloured: readonly string[]): Picture | undefined => {
+  const proposed = proposedPicture(columns, coloured)
+  if (!proposed) return undefined
+  const kind = pictureKinds.find((one) => one === query.get('kind')) ?? proposed.kind
+  const names = alongOf(kind, columns)
   const oneOf = (key: string, usual: string, options: readonly string[]) => {
     const asked = query.get(key)
     return asked !== null && options.includes(asked) ? asked : usual
   }
-  const kind = pictureKinds.find((one) => one === query.get('kind')) ?? proposed.kind
-  const picture: Picture = {
+  return {
     kind,
-    x: oneOf('x', proposed.x, names),
-    y: oneOf('y', proposed.y, numbers),
+    x: oneOf('x', names.includes(proposed.x) ? proposed.x : proposed.y, names),
+    y: oneOf('y', proposed.y, numbersIn(columns)),
     by: query.get('by') === 'none' ? '' : oneOf('by', proposed.by, coloured),
   }
-  // Bars of the same name are stacked.
-  const up = kind === 'bar' && areSummed(value.points.slice(0, barsMax), picture.x) ? `sum of ${picture.y}` : picture.y
+}
+
+type Props = { store: RowStore; version: number; summaries: readonly ColumnSummary[] }
+
+/** A chart of the rows that have arrived. The address stores its kind and its columns. */
+export const Chart = ({ store, version, summaries }: Props) => {
+  const shown = useRef<HTMLDivElement>(null)
+  const failure = useSignal<unknown>(undefined)
+  const coloured = colourable(summaries)
+  const picture = askedPicture(place.value.query, store.columns, coloured)
+  const bars = picture?.kind === 'bar' ? picture : undefined
+  const { loaded } = useLoaded<Drawing>(
+    (signal) => (bars ? barsOf(store, bars, signal) : sampleOf(store, signal)),
+    [store, version, JSON.stringify(bars)],
+  )
+  if (!picture) return <Empty title="No column has numbers">A picture needs one.</Empty>
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} />
+  if (!value) return <Busy what="Drawing" />
+  const { kind } = picture
+  const names = store.columns.map(({ name }) => name)
+  const numbers = numbersIn(store.columns)
+  // While other bars are added up, the picture stays the one of the bars that are known.
+  const drawn = value.bars?.picture ?? picture
+  const up = value.bars?.isSummed === true ? `sum of ${drawn.y}` : drawn.y
   const svg = () => shown.current?.querySelector<SVGSVGElement>('svg.plot') ?? undefined
   const save = (how: (picture: SVGSVGElement) => unknown) => {
-    const drawn = svg()
-    if (drawn) Promise.resolve(how(drawn)).catch((refused: unknown) => (failure.value = refused))
+    const plotted = svg()
+    if (plotted) Promise.resolve(how(plotted)).catch((refused: unknown) => (failure.value = refused))
   }
   return (
     <>
       <div class="tools">
         <Choice label="Chart" value={kind} options={pictureKinds} set={(next) => changeQuery({ kind: next })} />
-        <Choice label="Along" value={picture.x} options={kind === 'histogram' ? numbers : names} set={(next) => changeQuery({ x: next })} />
+        <Choice label="Along" value={picture.x} options={alongOf(kind, store.columns)} set={(next) => changeQuery({ x: next })} />
         {kind !== 'histogram' && <Choice label="Up" value={picture.y} options={numbers} set={(next) => changeQuery({ y: next })} />}
         {kind !== 'histogram' && (
           <Choice
@@ -109,28 +136,26 @@ export const Chart = ({ store, version, summaries }: Props) => {
       </div>
       {failure.value !== undefined && <Refusal error={asApiError(failure.value)} />}
       <div ref={shown}>
-        <Plotted
-          label={kind === 'histogram' ? `How ${picture.x} is spread` : `${up} by ${picture.x}`}
-          inputs={[value, kind, picture.x, picture.y, picture.by]}
-          draw={(plot, width) =>
-            plot.plot({
-              ...{ width, height: Math.max(260, Math.min(520, width * 0.5)), className: 'plot', grid: true, marginLeft: 60 },
-              ...(picture.by !== '' && { color: { legend: true, scheme: 'observable10' } }),
-              x: {
-                label: picture.x,
-                ...(kind === 'bar' && {
-                  type: 'band',
-                  domain: [...new Set(value.points.slice(0, barsMax).map((one) => one[picture.x]))] as string[],
-                }),
-              },
-              ...(kind !== 'histogram' && { y: { label: up } }),
-              marks: marksOf(plot, picture, value.points, new Set(names)),
-            })
-          }
-        />
+        {drawn.kind === 'bar' && !value.bars ? (
+          <Busy what="Drawing" />
+        ) : (
+          <Plotted
+            label={drawn.kind === 'histogram' ? `How ${drawn.x} is spread` : `${up} by ${drawn.x}`}
+            inputs={[value, drawn.kind, drawn.x, drawn.y, drawn.by]}
+            draw={(plot, width) =>
+              plot.plot({
+                ...{ width, height: Math.max(260, Math.min(520, width * 0.5)), className: 'plot', grid: true, marginLeft: 60 },
+                ...(drawn.by !== '' && { color: { legend: true, scheme: 'observable10', label: drawn.by } }),
+                x: { label: drawn.x, ...(drawn.kind === 'bar' && { type: 'band', domain: value.points.map(({ x }) => x) as string[] }) },
+                ...(drawn.kind !== 'histogram' && { y: { label: up } }),
+                marks: marksOf(plot, drawn, value.points, new Set(names)),
+              })
+            }
+          />
+        )}
       </div>
-      {value.every > 1 && kind !== 'bar' && <p class="quiet">One row of each {countText(value.every)} is drawn.</p>}
-      {kind === 'bar' && store.total > barsMax && <p class="quiet">The first {barsMax} rows are drawn.</p>}
+      {value.every > 1 && <p class="quiet">One row of each {countText(value.every)} is drawn.</p>}
+      {value.bars?.isMore === true && <p class="quiet">The first {barNamesMax} names are drawn, each with all its rows. There are more.</p>}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import type { Column, Value } from '../../api/sql.js'
+import type { Column, Row, Value } from '../../api/sql.js'
 import type { ColumnSummary } from '../../components/summary.js'
 import { timeOf } from '../../basics/time.js'
 import { isNumeric } from '../../components/value.js'
@@ -6,6 +6,9 @@ import type { RowStore } from './rows.js'
 
 /** The most points of a chart. More would not be distinguishable. */
 const pointsMax = 20_000
+
+/** The most names along the bars of a chart. */
+export const barNamesMax = 80
 
 export type Point = Record<string, Value | Date>
 
@@ -19,12 +22,21 @@ const pointValue = (value: Value, type: string): Value | Date => {
   return typeof value === 'object' ? JSON.stringify(value) : value
 }
 
+export const pictureKinds = ['line', 'bar', 'dots', 'histogram'] as const
+export type Picture = { kind: (typeof pictureKinds)[number]; x: string; y: string; by: string }
+
+/** The bars of a picture, as points with `x`, `y` and `by`. `isSummed`: a bar stands for several rows. `isMore`: there are more names. */
+type Bars = { picture: Picture; isSummed: boolean; isMore: boolean }
+
+/** What a chart draws: bars, or one row of each `every` as a point. */
+export type Drawing = { points: Point[]; every: number; bars?: Bars }
+
 /**
  * The rows of an answer as points: all of them, or every second, third … of many.
  *
  * @throws the reason of the signal
  */
-export const sampleOf = async (store: RowStore, signal: AbortSignal): Promise<{ points: Point[]; every: number }> => {
+export const sampleOf = async (store: RowStore, signal: AbortSignal): Promise<Drawing> => {
   const every = Math.max(1, Math.ceil(store.total / pointsMax))
   const points: Point[] = []
   let at = 0
@@ -37,8 +49,36 @@ export const sampleOf = async (store: RowStore, signal: AbortSignal): Promise<{ 
   return { points, every }
 }
 
-export const pictureKinds = ['line', 'bar', 'dots', 'histogram'] as const
-export type Picture = { kind: (typeof pictureKinds)[number]; x: string; y: string; by: string }
+/**
+ * The bars of all rows of an answer: the sum of the numbers of each name and colour. If there are many names, the first ones have bars.
+ *
+ * @throws the reason of the signal
+ * @example await barsOf(store, { kind: 'bar', x: 'district', y: 'rent', by: '' }, signal) // { points: [{ x: 'north', y: 5200, by: null }, …], … }
+ */
+export const barsOf = async (store: RowStore, picture: Picture, signal: AbortSignal): Promise<Drawing> => {
+  const columnOf = (column: string) => {
+    const at = store.columns.findLastIndex(({ name }) => name === column)
+    return (row: Row) => pointValue(row[at] ?? null, store.columns[at]?.type ?? '')
+  }
+  const [x, y, by] = [columnOf(picture.x), columnOf(picture.y), columnOf(picture.by)]
+  const names = new Map<string, Map<string, Point & { y: number }>>()
+  let [isSummed, isMore] = [false, false]
+  for await (const rows of store.all(signal))
+    for (const row of rows) {
+      const bar = { x: x(row), y: Number(y(row)), by: by(row) }
+      const name = JSON.stringify(bar.x)
+      const bars = names.get(name)
+      if (bars === undefined && names.size === barNamesMax) isMore = true
+      else if (bars === undefined) names.set(name, new Map([[JSON.stringify(bar.by), bar]]))
+      else {
+        const same = bars.get(JSON.stringify(bar.by))
+        if (same === undefined) bars.set(JSON.stringify(bar.by), bar)
+        else same.y += bar.y
+        isSummed = true
+      }
+    }
+  return { points: [...names.values()].flatMap((bars) => [...bars.values()]), every: 1, bars: { picture, isSummed, isMore } }
+}
 
 /** A line goes from left to right, whatever the order of the rows. Points without an x value are left out. */
 export const alongLine = (points: readonly Point[], x: string): Point[] => {
@@ -46,10 +86,6 @@ export const alongLine = (points: readonly Point[], x: string): Point[] => {
   const isNumbers = points.every((one) => one[x] === null || typeof one[x] === 'number' || one[x] instanceof Date)
   return isNumbers ? points.filter((one) => isPlaced(one[x])).sort((a, b) => Number(a[x]) - Number(b[x])) : [...points]
 }
-
-/** Whether a bar sums several rows. @example areSummed([{ a: 1 }, { a: 1 }], 'a') // true */
-export const areSummed = (points: readonly Point[], x: string): boolean =>
-  new Set(points.map((one) => JSON.stringify(one[x]))).size < points.length
 
 /** The most colours that are easy to distinguish. */
 const coloursMax = 12

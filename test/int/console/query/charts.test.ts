@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { openPage } from '../../../support/console/browser.js'
 import { expectUsable, screenWidths, startConsole } from '../../../support/console/console.js'
+import { until } from '../../../support/until.js'
 
 const at = startConsole()
 
@@ -72,6 +73,53 @@ test('bars that stand for several rows say that these are summed', async () => {
   await page.getByRole('combobox', { name: 'Along' }).selectOption('name')
   const picture = page.getByRole('img', { name: 'sum of n by name' })
   await picture.locator('text', { hasText: 'sum of n' }).waitFor({ state: 'attached' })
+  await page.context().close()
+})
+
+test.each([
+  ['', [1, 2, 3, 4]],
+  ['half', [0.5, 0.5, 1, 1, 1.5, 1.5, 2, 2]],
+])('bars sum all rows of an answer, however many, with the colour "%s"', async (by, sums) => {
+  const many = `SELECT ['a', 'b', 'c', 'd'][i // 6250 + 1] AS name, i // 6250 + 1 AS n, ['x', 'y'][i % 2 + 1] AS half FROM range(25000) AS t(i)`
+  const { page } = await openPage(at.browser, at.url, queryPage(many, { view: 'chart', kind: 'bar', by: by || 'none' }))
+  page.setDefaultTimeout(20_000)
+  await page.getByRole('button', { name: 'Run' }).click()
+  const bars = page.getByRole('img', { name: 'sum of n by name' }).locator('g > rect')
+  await bars.first().waitFor({ state: 'attached' })
+  const heights = await Promise.all((await bars.all()).map(async (bar) => Number(await bar.getAttribute('height'))))
+  const whole = heights.reduce((sum, height) => sum + height, 0)
+  const shares = heights.map((height) => Math.round((height / whole) * 100) / 10)
+  expect([...shares].sort((a, b) => a - b)).toEqual(sums)
+  await page.context().close()
+})
+
+test('if there are more names than bars, the first names have bars, with all their rows', async () => {
+  const many = `SELECT 'n' || i % 100 AS name, 1 AS n FROM range(300) AS t(i)`
+  const { page } = await openPage(at.browser, at.url, queryPage(many, { view: 'chart' }))
+  page.setDefaultTimeout(20_000)
+  await page.getByRole('button', { name: 'Run' }).click()
+  const bars = page.getByRole('img', { name: 'sum of n by name' }).locator('g > rect')
+  await page.getByText('The first 80 names are drawn').waitFor()
+  await until(async () => (await bars.count()) === 80)
+  const heights = await Promise.all((await bars.all()).map((bar) => bar.getAttribute('height')))
+  expect(new Set(heights).size).toBe(1)
+  await page.context().close()
+})
+
+test.each([
+  ['bars of names', `SELECT ['a', 'b'][i % 2 + 1] AS name, i AS n FROM range(60) AS t(i)`, 'n'],
+  ['a line over time', series, 'sold'],
+])('a histogram in the place of %s is one of a number', async (_, statement, number) => {
+  const { page } = await openPage(at.browser, at.url, queryPage(statement, { view: 'chart' }))
+  page.setDefaultTimeout(20_000)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('combobox', { name: 'Chart' }).selectOption('histogram')
+  await page
+    .getByRole('img', { name: `How ${number} is spread` })
+    .locator('g > rect')
+    .first()
+    .waitFor({ state: 'attached' })
+  expect(await page.getByRole('combobox', { name: 'Along' }).inputValue()).toBe(number)
   await page.context().close()
 })
 
