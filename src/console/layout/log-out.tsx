@@ -16,9 +16,11 @@ const loggedOut = 'logged-out'
 /** Whether a session was there, and nobody ended it. A page then stays behind the login. */
 export const isInSession = signal(false)
 
+/** Shows the login. Leaving the document also clears its memory. */
 const leave = (): void => {
   isInSession.value = false
   loginNeeded.value = true
+  location.reload()
 }
 
 /** Shows the login if the session ended without a request of this page: in another window, or before the browser went back to this page. */
@@ -55,10 +57,9 @@ export const LogOut = () => {
     send(async () => {
       await json('logout', { method: 'POST' })
       keep(loggedOut, String(Date.now()))
-      leave()
-      // The address may contain a statement. Leaving the document also clears its memory.
+      // The address may contain a statement.
       history.replaceState(null, '', '#/')
-      location.reload()
+      leave()
     })
   return (
     <>

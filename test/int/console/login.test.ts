@@ -86,8 +86,11 @@ test('who logs out, by keys alone, leaves no data in this window or in others, a
   await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
   await page.locator('.events summary').first().waitFor()
   const other = await page.context().newPage()
-  await other.goto(`${url}/#/resources`)
-  await other.getByRole('heading', { level: 1 }).waitFor()
+  await other.goto(`${url}/#/query?sql=SELECT+42+AS+answer`)
+  await other.getByRole('button', { name: 'Run' }).click()
+  await other.getByRole('gridcell', { name: '42' }).waitFor()
+  await other.getByRole('link', { name: 'Resources' }).click()
+  await other.locator('h1', { hasText: 'Resources' }).waitFor()
   const leave = page.getByRole('button', { name: 'Log out' })
   await leave.waitFor()
   await expectUsable(page)
@@ -105,6 +108,12 @@ test('who logs out, by keys alone, leaves no data in this window or in others, a
     expect(await one.locator('.frame, .events').count()).toBe(0)
   }
   expect((await send(url, 'GET', '/api/projects')).status).toBe(401)
+  // Who logs in next does not find the rows of the one before.
+  await other.getByLabel('User name').fill('ann')
+  await other.getByLabel('Password').fill('secret')
+  await other.keyboard.press('Enter')
+  await other.getByRole('link', { name: 'Query' }).click()
+  await other.getByText('Ask anything').waitFor()
   await page.context().close()
 })
 

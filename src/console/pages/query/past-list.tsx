@@ -9,13 +9,13 @@ export const PastList = ({ choose }: { choose: (sql: string, db: string) => void
   ) : (
     <>
       <ol class="past">
-        {past.value.map(({ sql, db, at, ok, ms }) => (
+        {past.value.map(({ sql, db, at, ended, ms }) => (
           <li key={sql}>
             <button type="button" class="plain" onClick={() => choose(sql, db)}>
               <code>{sql}</code>
             </button>
             <span class="quiet">
-              {ok ? msText(ms) : 'refused'} · {at.slice(0, 16).replace('T', ' ')}
+              {ended === 'done' ? msText(ms) : ended} · {at.slice(0, 16).replace('T', ' ')}
             </span>
           </li>
         ))}

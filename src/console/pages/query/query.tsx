@@ -3,7 +3,7 @@
  */
 
 import { untracked, useSignal, useSignalEffect } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { Columns } from '../../components/columns.js'
@@ -15,7 +15,7 @@ import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
 import { Tabs } from '../../components/tabs.js'
 import { shown } from '../../components/value.js'
-import { Answers } from './answers.js'
+import { answers } from './answers.js'
 import { asItComes, readArrangement, sortText } from './arrangement.js'
 import { Chart } from './chart.js'
 import { download, fileFormats, notSavedAs } from './download.js'
@@ -27,7 +27,7 @@ import { Plan } from './plan.js'
 import type { RowStore } from './rows.js'
 import type { Outcome } from './statement-run.js'
 import { SheetList } from './sheet-list.js'
-import { chosen, followWindows, openSheet, shownSheet, write, type Draft, type Sheet } from './sheets.js'
+import { chosen, followWindows, openSheet, sheets, shownSheet, write, type Draft, type Sheet } from './sheets.js'
 import { NoAnswer, Status } from './status.js'
 import { ParameterFields } from './writing/parameter-fields.js'
 import { givenText, keptGiven, readGiven, secretsIn, sentAs, type Given } from './writing/parameters.js'
@@ -75,7 +75,6 @@ export default () => {
   const sent = query.get('sql') ?? ''
   const db = query.get('db') ?? 'mindsdb'
   const text = useSignal('')
-  const answers = useMemo(() => new Answers(), [])
   const running = answers.of(chosen.value)
   const view = query.get('view') ?? 'rows'
   const { filter, by, descending } = readArrangement(query)
@@ -125,7 +124,7 @@ export default () => {
       if (sql !== shownSheet().sql) write({ sql })
     })
   })
-  useEffect(() => () => answers.cancelAll(), [])
+  useEffect(() => answers.keepOnly(sheets.value.map(({ id }) => id)), [sheets.value])
 
   const show = (draft: Draft & Partial<Sheet>) => {
     if (draft.id !== undefined) chosen.value = draft.id
@@ -160,9 +159,8 @@ export default () => {
     changeQuery({ ...inAddress(draft), view: view === 'past' ? undefined : view, ...arrangement }, { replace: false })
     write(draft)
     const began = performance.now()
-    await running.run(statement)
-    const ok = errorOf(running.outcome.value) === undefined
-    note({ sql, db, at: new Date().toISOString(), ok, ms: Math.round(performance.now() - began) })
+    const ended = await running.run(statement)
+    note({ sql, db, at: new Date().toISOString(), ended, ms: Math.round(performance.now() - began) })
   }
 
   const store = outcome.type === 'table' ? outcome.store : undefined

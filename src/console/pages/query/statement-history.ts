@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals'
 import { keep, readKeptJson } from '../../basics/kept.js'
 import { withoutSecrets } from '../../basics/secrets.js'
+import type { Ending } from './statement-run.js'
 
 /** A statement that ran in this browser, without its secrets. Only this browser stores it. */
-export type PastStatement = { sql: string; db: string; at: string; ok: boolean; ms: number }
+export type PastStatement = { sql: string; db: string; at: string; ended: Ending; ms: number }
 
 const keptMax = 200
 const key = 'queries'

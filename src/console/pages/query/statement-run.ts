@@ -33,6 +33,9 @@ export type Outcome =
   | { type: 'ok'; affected: number | null; ms: number }
   | { type: 'error'; error: ApiError }
 
+/** How a statement ended: with its whole answer, or the part that a page can keep; refused or cut off; or cancelled by its user. */
+export type Ending = 'done' | 'refused' | 'cancelled'
+
 /** The time between two redraws of the page while rows arrive. */
 const drawEveryMs = 120
 
@@ -89,8 +92,10 @@ export class StatementRun {
   /**
    * Runs a statement instead of the previous one. One that only reads is sent again if the service refused it before it began. After a
    * broken connection or the answer of a proxy nothing is sent again: agents and models may have been asked.
+   *
+   * @returns how this statement ended, also if another one runs in its place by then
    */
-  async run(statement: Omit<Statement, 'signal'>): Promise<void> {
+  async run(statement: Omit<Statement, 'signal'>): Promise<Ending> {
     this.#aborting?.abort()
     const aborting = new AbortController()
     this.#aborting = aborting
@@ -101,25 +106,27 @@ export class StatementRun {
     this.outcome.value = { type: 'running', since }
     this.summaries.value = []
     for (let failures = 0; ; failures++) {
-      const failure = await this.#ask(statement, since, aborting).then(() => undefined, asApiError)
-      if (!failure || isOver()) return
+      const failure = await this.#ask(statement, since, aborting).catch(asApiError)
+      if (!(failure instanceof ApiError)) return failure
+      if (isOver()) return 'cancelled'
       if (this.#mayWrite || failures === againMax || failure.status !== 503 || !unbegun.has(failure.code)) {
         this.outcome.value = { type: 'error', error: this.#mayWrite ? unanswered(failure) : failure }
-        return
+        return 'refused'
       }
       this.outcome.value = { type: 'running', since, isWaiting: true }
       await rest(pauseMs(failures), aborted)
       await untilReachable(aborted)
-      if (isOver()) return
+      if (isOver()) return 'cancelled'
       this.outcome.value = { type: 'running', since }
     }
   }
 
   /** Sends a statement, and reads its answer. @throws why there is no answer, before its first row */
-  async #ask(statement: Omit<Statement, 'signal'>, since: number, aborting: AbortController): Promise<void> {
+  async #ask(statement: Omit<Statement, 'signal'>, since: number, aborting: AbortController): Promise<Ending> {
     const answer = await run({ ...statement, signal: aborting.signal })
-    if (answer.type === 'ok') this.outcome.value = { type: 'ok', affected: answer.affected, ms: performance.now() - since }
-    else await this.#read(new RowStore(answer.columns), answer.pieces, since, aborting, statement)
+    if (answer.type === 'table') return this.#read(new RowStore(answer.columns), answer.pieces, since, aborting, statement)
+    this.outcome.value = { type: 'ok', affected: answer.affected, ms: performance.now() - since }
+    return 'done'
   }
 
   async #read(
@@ -128,7 +135,7 @@ export class StatementRun {
     since: number,
     aborting: AbortController,
     { at, dryRun: isDryRun = false }: Pick<Statement, 'at' | 'dryRun'>,
-  ): Promise<void> {
+  ): Promise<Ending> {
     const summaries = new Summaries(store.columns)
     let version = 0
     let firstMs = 0
@@ -143,7 +150,7 @@ export class StatementRun {
     }
     try {
       for await (const piece of pieces) {
-        if (aborting.signal.aborted) return
+        if (aborting.signal.aborted) return 'cancelled'
         summaries.add(store.add(piece))
         if (performance.now() - drawn > drawEveryMs) {
           draw(false, false)
@@ -152,15 +159,17 @@ export class StatementRun {
         if (store.isFull) {
           aborting.abort()
           draw(true, true)
-          return
+          return 'done'
         }
       }
     } catch (error) {
       // If rows have arrived, they stay; otherwise the failure is shown.
       if (aborting.signal.aborted || store.total === 0 || isDryRun) throw error
       draw(true, true, asApiError(error))
-      return
+      return 'refused'
     }
+    if (aborting.signal.aborted) return 'cancelled'
     draw(true, false)
+    return 'done'
   }
 }

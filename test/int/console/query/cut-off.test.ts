@@ -73,6 +73,55 @@ test('a statement that is cancelled before its first row says so', async () => {
   await page.context().close()
 })
 
+test('a statement goes on while another page is shown, and its answer is there when its user is back', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT range AS i FROM range(3)'))
+  page.setDefaultTimeout(20_000)
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  let asked = 0
+  await page.route('**/sql/query', async (route) => {
+    if (route.request().postData()?.includes('range(3)') === true) {
+      asked++
+      await released
+    }
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('Waiting for the first rows').waitFor()
+  await page.getByRole('link', { name: 'Events' }).click()
+  await page.locator('h1', { hasText: 'Events' }).waitFor()
+  release()
+  await page.getByRole('link', { name: 'Query' }).click()
+  await page.getByText('3 rows ').waitFor()
+  expect(asked).toBe(1)
+  await page.getByRole('tab', { name: 'My queries' }).click()
+  await page.locator('.past > li', { hasText: 'range(3)' }).waitFor()
+  await page.context().close()
+})
+
+test('a statement that is cancelled, or whose tab is closed, ends, and is listed as cancelled', async () => {
+  const endless = (n: number) => `SELECT ${n} + sum(a.range * b.range) AS s FROM range(10000000) AS a, range(10000000) AS b`
+  const { page } = await openPage(at.browser, at.url, queryPage(endless(1)))
+  page.setDefaultTimeout(20_000)
+  const past = (n: number) => page.locator('.past > li', { hasText: `SELECT ${n} +` }).locator('span')
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('Waiting for the first rows').waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('tab', { name: 'My queries' }).click()
+  expect(await past(1).innerText()).toMatch(/^cancelled · /)
+  await page.getByRole('button', { name: 'New statement' }).click()
+  await page.getByLabel('SQL').click()
+  await page.keyboard.type(endless(2))
+  const ended = page.waitForEvent('requestfailed', (request) => request.postData()?.includes('SELECT 2') === true)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('Waiting for the first rows').waitFor()
+  await page.getByRole('button', { name: 'Close SELECT 2' }).click()
+  await ended
+  await page.getByRole('tab', { name: 'My queries' }).click()
+  expect(await past(2).innerText()).toMatch(/^cancelled · /)
+  await page.context().close()
+})
+
 test('the rows that came before an error of the statement stay beside it', async () => {
   const sql = `SELECT range AS i, CASE WHEN range < 150000 THEN 1 ELSE CAST('none' || range AS INTEGER) END AS n FROM range(200000)`
   const { page } = await openPage(at.browser, at.url, queryPage(sql))

@@ -180,7 +180,7 @@ test('a statement that did not run is not dropped for a new one, one that ran is
   const texts = [...drafts.map(({ sql }) => sql), 'SELECT 99']
   expect(await titles.allInnerTexts()).toEqual(texts)
   await page.evaluate(`localStorage.setItem('sheets', ${JSON.stringify(JSON.stringify(drafts))})`)
-  await page.evaluate(`localStorage.setItem('queries', '[{"sql":"SELECT 7","db":"mindsdb","at":"","ok":true,"ms":1}]')`)
+  await page.evaluate(`localStorage.setItem('queries', '[{"sql":"SELECT 7","db":"mindsdb","at":"","ended":"done","ms":1}]')`)
   await reload()
   expect(await titles.allInnerTexts()).toEqual(texts.filter((text) => text !== 'SELECT 7'))
   await page.context().close()
