@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { isNumeric, shown } from '../../components/value.js'
+import { WholeValue, type Opened } from '../../components/whole-value.js'
+import type { Value } from '../../api/sql.js'
 import type { RowStore } from './rows.js'
 
 const rowHeight = 28
@@ -26,12 +28,16 @@ const widthsOf = (store: RowStore): number[] =>
 /** The index of the header row, above the first row. */
 const headRow = -1
 
-/** The rows of an answer. Only visible rows are in the page. Arrow keys move between the cells, and Enter on a column name sorts. */
+/**
+ * The rows of an answer. Only visible rows are in the page. Arrow keys move between the cells. Enter on a column name sorts, and Enter or a
+ * double click on a cell shows its whole value.
+ */
 export const Grid = ({ store, version, sort, onSort, label }: Props) => {
   const view = useRef<HTMLDivElement>(null)
   const top = useSignal(0)
   const height = useSignal(400)
   const cell = useSignal<{ row: number; column: number }>({ row: 0, column: 0 })
+  const opened = useSignal<Opened | undefined>(undefined)
   const widths = useSignal<number[]>([])
   const known = useRef<RowStore | undefined>(undefined)
 
@@ -84,12 +90,22 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
     if (left < element.scrollLeft) element.scrollLeft = column === 0 ? 0 : left
     else if (right > element.scrollLeft + element.clientWidth) element.scrollLeft = right - element.clientWidth
   }
+  const open = () => {
+    const { row, column } = cell.value
+    const value = store.row(row)?.[column]
+    if (value !== undefined) opened.value = { name: `${store.columns[column]?.name ?? ''}, row ${row + 1}`, value }
+  }
   const move = (event: KeyboardEvent) => {
     const { row, column } = cell.value
     const last = store.columns.length - 1
     if (row === headRow && (event.key === 'Enter' || event.key === ' ')) {
       event.preventDefault()
       onSort(column)
+      return
+    }
+    if (event.key === 'Enter') {
+      event.preventDefault()
+      open()
       return
     }
     const next = {
@@ -118,71 +134,79 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
   const columns = `${numberWidth(rows)}px ${widths.value.map((width) => `${width}px`).join(' ')}`
   const chosen = `cell-${cell.value.row}-${cell.value.column}`
   return (
-    <div
-      ref={view}
-      class="grid"
-      role="grid"
-      aria-label={label}
-      aria-rowcount={rows + 1}
-      aria-colcount={store.columns.length}
-      aria-activedescendant={cell.value.row === headRow || (cell.value.row >= from && cell.value.row < to) ? chosen : undefined}
-      tabIndex={0}
-      onScroll={({ currentTarget }) => (top.value = currentTarget.scrollTop)}
-      onKeyDown={move}
-      onCopy={copy}
-    >
-      <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: columns, width: `${total}px` }}>
-        <span class="number" role="presentation" />
-        {store.columns.map(({ name, type }, i) => (
-          <span
-            key={i}
-            id={`cell-${headRow}-${i}`}
-            role="columnheader"
-            aria-selected={cell.value.row === headRow && cell.value.column === i}
-            aria-colindex={i + 1}
-            aria-sort={sort.by === i ? (sort.descending ? 'descending' : 'ascending') : 'none'}
-            class={isNumeric(type) ? 'right' : ''}
-          >
-            <button type="button" tabIndex={-1} onClick={() => onSort(i)} title={`${name}: ${type}. Sort by it`}>
-              {name}
-              <small>{sort.by === i ? (sort.descending ? ' ▼' : ' ▲') : ''}</small>
-            </button>
-          </span>
-        ))}
-      </div>
-      <div class="grid-body" role="presentation" style={{ height: `${scrollHeight}px`, width: `${total}px` }}>
-        <div class="grid-rows" role="presentation" style={{ transform: `translateY(${offset}px)` }}>
-          {Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i).map((at) => {
-            const row = store.row(at)
-            return (
-              <div key={at} class="grid-row" role="row" aria-rowindex={at + 2} style={{ gridTemplateColumns: columns }}>
-                <span class="number" role="rowheader">
-                  {at + 1}
-                </span>
-                {store.columns.map(({ type }, i) => {
-                  const value = row?.[i]
-                  const isChosen = cell.value.row === at && cell.value.column === i
-                  return (
-                    <span
-                      key={i}
-                      id={`cell-${at}-${i}`}
-                      role="gridcell"
-                      aria-colindex={i + 1}
-                      aria-selected={isChosen}
-                      class={value === null ? 'null' : isNumeric(type) ? 'right' : ''}
-                      onMouseDown={() => (cell.value = { row: at, column: i })}
-                    >
-                      {value === null ? 'NULL' : shown(value)}
-                    </span>
-                  )
-                })}
-              </div>
-            )
-          })}
+    <>
+      <div
+        ref={view}
+        class="grid"
+        role="grid"
+        aria-label={label}
+        aria-rowcount={rows + 1}
+        aria-colcount={store.columns.length}
+        aria-activedescendant={cell.value.row === headRow || (cell.value.row >= from && cell.value.row < to) ? chosen : undefined}
+        tabIndex={0}
+        onScroll={({ currentTarget }) => (top.value = currentTarget.scrollTop)}
+        onKeyDown={move}
+        onCopy={copy}
+      >
+        <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: columns, width: `${total}px` }}>
+          <span class="number" role="presentation" />
+          {store.columns.map(({ name, type }, i) => (
+            <span
+              key={i}
+              id={`cell-${headRow}-${i}`}
+              role="columnheader"
+              aria-selected={cell.value.row === headRow && cell.value.column === i}
+              aria-colindex={i + 1}
+              aria-sort={sort.by === i ? (sort.descending ? 'descending' : 'ascending') : 'none'}
+              class={isNumeric(type) ? 'right' : ''}
+            >
+              <button type="button" tabIndex={-1} onClick={() => onSort(i)} title={`${name}: ${type}. Sort by it`}>
+                {name}
+                <small>{sort.by === i ? (sort.descending ? ' ▼' : ' ▲') : ''}</small>
+              </button>
+            </span>
+          ))}
+        </div>
+        <div class="grid-body" role="presentation" style={{ height: `${scrollHeight}px`, width: `${total}px` }}>
+          <div class="grid-rows" role="presentation" style={{ transform: `translateY(${offset}px)` }}>
+            {Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i).map((at) => {
+              const row = store.row(at)
+              return (
+                <div key={at} class="grid-row" role="row" aria-rowindex={at + 2} style={{ gridTemplateColumns: columns }}>
+                  <span class="number" role="rowheader">
+                    {at + 1}
+                  </span>
+                  {store.columns.map(({ type }, i) => {
+                    const value = row?.[i]
+                    const isChosen = cell.value.row === at && cell.value.column === i
+                    return (
+                      <span
+                        key={i}
+                        id={`cell-${at}-${i}`}
+                        role="gridcell"
+                        aria-colindex={i + 1}
+                        aria-selected={isChosen}
+                        class={value === null ? 'null' : isNumeric(type) ? 'right' : ''}
+                        title={isCutOff(value, widths.value[i]) ? 'Enter or a double click shows all of it' : undefined}
+                        onMouseDown={() => (cell.value = { row: at, column: i })}
+                        onDblClick={open}
+                      >
+                        {value === null ? 'NULL' : shown(value)}
+                      </span>
+                    )
+                  })}
+                </div>
+              )
+            })}
+          </div>
         </div>
       </div>
-    </div>
+      {opened.value && <WholeValue opened={opened.value} close={() => (opened.value = undefined)} />}
+    </>
   )
 }
+
+/** Whether the text of a cell is about as long as its column is wide, or longer. */
+const isCutOff = (value: Value | undefined, width = 0): boolean => shown(value).length * characterWidth + 16 > width
 
 const numberWidth = (rows: number): number => Math.max(36, String(rows).length * characterWidth + 18)

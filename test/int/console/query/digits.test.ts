@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { openPage } from '../../../support/console/browser.js'
-import { seenAtAllSizes, startConsole } from '../../../support/console/console.js'
+import { expectUsable, seenAtAllSizes, startConsole } from '../../../support/console/console.js'
 import { sql } from '../../../support/service.js'
 
 const whole = '9007199254740993'
@@ -36,6 +36,45 @@ test('numbers keep all their digits in the grid, when they are copied, and in a 
   await page.getByRole('button', { name: 'CSV' }).click()
   expect(readFileSync(await (await saved).path(), 'utf8')).toContain(`9007199254740993,12345678901234567890.12,${hugest},`)
   await page.context().close()
+})
+
+test('the whole value of a cell is opened and copied by keys or a double click, with all its digits', async () => {
+  const text = `${'a long text '.repeat(200)}\n<b>its end</b>`
+  const values = `'${text}' AS long, {'place': {'town': 'Ulm'}, 'n': 7} AS inner, '{"a":[1]}' AS written, {'n': ${decimal}::DECIMAL(38,3)} AS exact, NULL AS missing`
+  for (const width of [360, 1_280]) {
+    const { page } = await openPage(at.browser, at.url, queryPage(`SELECT ${values}`), { viewport: { width, height: 900 } })
+    page.setDefaultTimeout(20_000)
+    await page.getByRole('button', { name: 'Run' }).click()
+    const grid = page.getByRole('grid')
+    await grid.getByRole('gridcell').first().click()
+    const opened = (name: string) => page.getByRole('dialog', { name: `${name}, row 1` })
+    await page.keyboard.press('Enter')
+    await opened('long').waitFor()
+    expect(await opened('long').locator('pre').innerText()).toBe(text)
+    await expectUsable(page)
+    await page.evaluate(
+      `document.addEventListener('copy', (event) => { document.body.dataset.copied = event.clipboardData.getData('text/plain') })`,
+    )
+    await page.keyboard.press('Control+C')
+    await opened('long').getByText('Copied.').waitFor()
+    expect(await page.locator('body').getAttribute('data-copied')).toBe(text)
+    await page.keyboard.press('Escape')
+    for (const [name, shown] of [
+      ['inner', '{\n  "place": {\n    "town": "Ulm"\n  },\n  "n": 7\n}'],
+      ['written', '{\n  "a": [\n    1\n  ]\n}'],
+      ['exact', `{"n":${decimal}}`],
+    ] as const) {
+      // The keys are in the grid again.
+      await page.keyboard.press('ArrowRight')
+      await page.keyboard.press('Enter')
+      await opened(name).waitFor()
+      expect(await opened(name).locator('pre').innerText()).toBe(shown)
+      await opened(name).getByRole('button', { name: 'Close' }).click()
+    }
+    await grid.getByRole('gridcell').nth(4).dblclick()
+    await opened('missing').getByText('NULL').waitFor()
+    await page.context().close()
+  }
 })
 
 test('numbers that a number of JavaScript cannot tell apart are sorted, filtered and summarised as they are', async () => {
