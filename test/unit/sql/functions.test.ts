@@ -31,7 +31,7 @@ test('nothing refused is allowed', () => {
 })
 
 test('the editor of the console proposes only functions that are answered', () => {
-  const source = readFileSync(join(repository, 'src/console/pages/query/functions.ts'), 'utf8')
+  const source = readFileSync(join(repository, 'src/console/pages/query/writing/functions.ts'), 'utf8')
   const [, proposed = ''] = /`([^`]*)`/.exec(source) ?? []
   const names = proposed.split(/\s+/).filter((name) => name !== '')
   expect(names.length).toBeGreaterThan(100)

@@ -1,48 +1,55 @@
+import { signal } from '@preact/signals'
+import { chunksOf } from '../../api/lines.js'
 import { ApiError, request } from '../../api/request.js'
 import { contextOf, run, type Statement } from '../../api/sql.js'
 import { objectsOf } from '../../api/as-objects.js'
+import { asApiError } from '../../basics/loading.js'
 import { saveFile } from '../../basics/save-file.js'
 import { firstWords, isReading } from './statement-kind.js'
 
 /** The data to save: the answer of a reading statement, or the events of a dry run. */
 export type DownloadRequest = Pick<Statement, 'query' | 'db' | 'at' | 'params'> & { isDryRun: boolean }
 
+type Pieces = AsyncIterable<Uint8Array<ArrayBuffer>>
+
 /** The service refuses statements that write, because saving an answer must not change anything. */
 const harmless = ({ isDryRun, ...asked }: DownloadRequest): Statement => ({ ...asked, dryRun: isDryRun, readsOnly: true })
 
-/** The answer in the format of the service. @throws ApiError when the statement has no answer in this format */
-const written = async (form: string, type: string, asked: DownloadRequest): Promise<Blob> => {
-  const { query, params, ...rest } = harmless(asked)
-  const body = { query, context: contextOf(rest), params, response_format: form }
-  const response = await request('sql/query', { method: 'POST', body })
-  if (!(response.headers.get('Content-Type') ?? '').startsWith(type)) {
+/** Asks the service for an answer in its own format. @throws ApiError when the statement has no answer in this format */
+const written =
+  (form: string, type: string) =>
+  async (asked: DownloadRequest, aborted: AbortSignal): Promise<Pieces> => {
+    const { query, params, ...rest } = harmless(asked)
+    const body = { query, context: contextOf(rest), params, response_format: form }
+    const response = await request('sql/query', { method: 'POST', body, signal: aborted })
+    if (response.body && (response.headers.get('Content-Type') ?? '').startsWith(type)) return chunksOf(response.body)
     await response.body?.cancel()
     throw new ApiError({ status: 200, detail: `this statement has no answer as ${form}`, hint: 'Save it as JSON.' })
   }
-  return response.blob()
-}
 
-async function* texts(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, void> {
+async function* texts(pieces: Pieces): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder()
   for await (const piece of pieces) yield decoder.decode(piece)
 }
 
-const asObjects = async (asked: DownloadRequest): Promise<Blob> => {
-  const answer = await run(harmless(asked))
-  if (answer.type === 'ok') return new Blob(['[]\n'])
-  const parts: string[] = []
-  for await (const text of objectsOf(
-    answer.columns.map(({ name }) => name),
-    texts(answer.pieces),
-  ))
-    parts.push(text)
-  return new Blob(parts, { type: 'application/json' })
+async function* asObjects(asked: DownloadRequest, aborted: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
+  const answer = await run({ ...harmless(asked), signal: aborted })
+  const encoder = new TextEncoder()
+  if (answer.type === 'ok') {
+    yield encoder.encode('[]\n')
+    return
+  }
+  const names = answer.columns.map(({ name }) => name)
+  for await (const text of objectsOf(names, texts(answer.pieces))) yield encoder.encode(text)
 }
 
+const csv = 'text/csv'
+const parquet = 'application/vnd.apache.parquet'
+
 const formats = {
-  CSV: { name: 'answer.csv', load: (asked: DownloadRequest) => written('csv', 'text/csv', asked) },
-  JSON: { name: 'answer.json', load: asObjects },
-  Parquet: { name: 'answer.parquet', load: (asked: DownloadRequest) => written('parquet', 'application/vnd.apache.parquet', asked) },
+  CSV: { name: 'answer.csv', type: csv, load: written('csv', csv) },
+  JSON: { name: 'answer.json', type: 'application/json', load: asObjects },
+  Parquet: { name: 'answer.parquet', type: parquet, load: written('parquet', parquet) },
 } as const
 
 export type FileFormat = keyof typeof formats
@@ -61,8 +68,53 @@ export const notSavedAs = (format: FileFormat, sql: string, isDryRun: boolean): 
   return format === 'Parquet' ? 'The events of a dry run are saved as CSV or JSON.' : undefined
 }
 
-/** Saves the whole answer as a file, also if it is too large for this page. Nothing changes in the service. @throws ApiError */
+/** The bytes that scripts hold of a file. The browser holds the ones before, and can write them to its disk. */
+const heldMaxBytes = 8 * 2 ** 20
+
+/** Joins the pieces of a file as they arrive. @throws what the pieces throw */
+const fileOf = async (pieces: Pieces, type: string, progress: (bytes: number) => void): Promise<Blob> => {
+  const done: Blob[] = []
+  let held: Uint8Array<ArrayBuffer>[] = []
+  let [heldBytes, bytes] = [0, 0]
+  for await (const piece of pieces) {
+    held.push(piece)
+    heldBytes += piece.length
+    bytes += piece.length
+    progress(bytes)
+    if (heldBytes < heldMaxBytes) continue
+    done.push(new Blob(held))
+    held = []
+    heldBytes = 0
+  }
+  return new Blob([...done, ...held], { type })
+}
+
+/** The file that is being saved, with the bytes that have arrived. It goes on while another page is shown. */
+export const saving = signal<{ format: FileFormat; bytes: number; cancel: () => void } | undefined>(undefined)
+
+/** Why the last file was not saved. */
+export const savingError = signal<ApiError | undefined>(undefined)
+
+/**
+ * Saves the whole answer as a file, also if it is too large for this page, one at a time. Nothing changes in the service.
+ *
+ * @example await download('CSV', { query: 'SELECT 1', db: 'mindsdb', isDryRun: false })
+ */
 export const download = async (format: FileFormat, asked: DownloadRequest): Promise<void> => {
-  const { name, load } = formats[format]
-  saveFile(await load(asked), name)
+  if (saving.peek()) return
+  const { name, type, load } = formats[format]
+  const aborting = new AbortController()
+  const { signal: aborted } = aborting
+  const show = (bytes: number) => (saving.value = { format, bytes, cancel: () => aborting.abort() })
+  show(0)
+  savingError.value = undefined
+  try {
+    const file = await fileOf(await load(asked, aborted), type, show)
+    aborted.throwIfAborted()
+    saveFile(file, name)
+  } catch (error) {
+    if (!aborted.aborted) savingError.value = asApiError(error)
+  } finally {
+    saving.value = undefined
+  }
 }

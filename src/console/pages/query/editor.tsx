@@ -10,7 +10,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, pl
 import { tags } from '@lezer/highlight'
 import { useSignalEffect, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { functions } from './functions.js'
+import { functions } from './writing/functions.js'
 import { columnsOf } from './writing/columns.js'
 import type { Schema } from './writing/schema.js'
 

@@ -7,7 +7,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { Columns } from '../../components/columns.js'
-import { asApiError, useLoaded } from '../../basics/loading.js'
+import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, momentShown, place } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { Icon } from '../../components/icon.js'
@@ -18,7 +18,8 @@ import { shown } from '../../components/value.js'
 import { answers } from './answers.js'
 import { asItComes, readArrangement, sortText } from './arrangement.js'
 import { Chart } from './chart.js'
-import { download, fileFormats, notSavedAs } from './download.js'
+import { savingError } from './download.js'
+import { Downloads } from './downloads.js'
 import { Editor, type Fault } from './editor.js'
 import { Grid } from './grid.js'
 import { note } from './statement-history.js'
@@ -85,7 +86,6 @@ export default () => {
   const secrets = useSignal<Record<number, Record<string, Given>>>({})
   const values = Object.assign(readGiven(given), secrets.value[chosen.value])
   const arranged = useSignal(0)
-  const failure = useSignal<unknown>(undefined)
   const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
   const { loaded: databases } = useLoaded((signal) => loadDatabases(at, signal), [at])
   const outcome = running.outcome.value
@@ -220,20 +220,7 @@ export default () => {
           />
           <span>Dry run</span>
         </label>
-        {fileFormats.map((format) => (
-          <button
-            key={format}
-            type="button"
-            disabled={(wrong ?? notSavedAs(format, text.value, isDryRun)) !== undefined}
-            title={wrong ?? notSavedAs(format, text.value, isDryRun)}
-            onClick={() => {
-              failure.value = undefined
-              download(format, { query: text.value, db, at, params, isDryRun }).catch((error: unknown) => (failure.value = error))
-            }}
-          >
-            <Icon name="down" /> {format}
-          </button>
-        ))}
+        <Downloads asked={{ query: text.value, db, at, params, isDryRun }} wrong={wrong} />
       </div>
       <Editor
         text={text}
@@ -244,7 +231,7 @@ export default () => {
         fault={faultOf(outcome)}
       />
       {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={give} />}
-      {failure.value !== undefined && <Refusal error={asApiError(failure.value)} />}
+      {savingError.value && <Refusal error={savingError.value} />}
       <NoAnswer outcome={outcome} />
       <div class="answer">
         <div class="tools">

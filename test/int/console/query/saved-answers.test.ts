@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { openPage } from '../../../support/console/browser.js'
+import { openPage, violationsOf } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { send, type SqlReply } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 
 const at = startConsole()
 
@@ -46,6 +47,35 @@ test('a file is asked for so that the service refuses what writes, whatever the 
     await saved
   }
   expect(contexts).toEqual(Array.from({ length: 3 }, () => ({ db: 'mindsdb', read_only: true })))
+  await page.context().close()
+})
+
+test('a file that is being saved says so, also after a look at another page, is saved once, and can be cancelled', async () => {
+  // It has more rows than anybody waits for.
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT range AS i FROM range(100000000000)'))
+  page.setDefaultTimeout(20_000)
+  const asked: string[] = []
+  let cancelled = 0
+  const isCsv = (sent: string | null) => sent?.includes('"response_format":"csv"') === true
+  page.on('request', (request) => isCsv(request.postData()) && asked.push(request.url()))
+  page.on('requestfailed', (request) => isCsv(request.postData()) && cancelled++)
+  page.on('download', () => asked.push('saved'))
+  const csv = page.getByRole('button', { name: 'CSV' })
+  await csv.dblclick()
+  await page.getByText(/^Saving CSV… [\d.]+ MB$/).waitFor()
+  expect(await page.getByRole('button', { name: 'JSON' }).isDisabled()).toBe(true)
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('link', { name: 'Events' }).click()
+  await page.locator('h1', { hasText: 'Events' }).waitFor()
+  await page.getByRole('link', { name: 'Query' }).click()
+  await page.getByText('Saving CSV…').waitFor()
+  expect(await csv.isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Cancel the file' }).click()
+  await page.getByText('Saving CSV…').waitFor({ state: 'detached' })
+  expect(await csv.isEnabled()).toBe(true)
+  await until(() => cancelled === 1)
+  expect(asked).toHaveLength(1)
+  expect(await page.getByRole('alert').count()).toBe(0)
   await page.context().close()
 })
 
