@@ -97,25 +97,44 @@ export const isMadeByForm = ({ kind }: KindInfo): boolean => kind !== 'file' && 
 /** The project in an address of the console; null for a kind without projects. */
 export const projectOf = (segment: string): string | null => (segment === noProject ? null : segment)
 
+const allKinds = kinds.map(({ kind }) => kind)
+
 /** A resource as the log's table of resources lists it. */
 export type ListedResource = { kind: string; project: string | null; name: string; created_at: string; id: number } & Record<string, Value>
 
 /**
  * The resources at a moment, sorted by name.
  *
- * @param wanted their kinds, by default all with a page here; and their project, by default any
+ * @param wanted their kinds, by default all with a page here; their project, by default any; `newest`: only so many, the newest first
  * @example await listResources(undefined, signal, { kinds: ['view'], project: 'shop' })
  * @throws ApiError
  */
 export const listResources = (
   at: string | undefined,
   signal: AbortSignal,
-  { kinds: wanted = kinds.map(({ kind }) => kind), project = null }: { kinds?: readonly string[]; project?: string | null } = {},
+  { kinds: wanted = allKinds, project = null, newest }: { kinds?: readonly string[]; project?: string | null; newest?: number } = {},
 ): Promise<ListedResource[]> =>
   select<ListedResource>({
     query: `SELECT kind, project, name, id, created_at FROM log.resources
-      WHERE list_contains(:kinds::VARCHAR[], kind) AND (:project::VARCHAR IS NULL OR project = :project) ORDER BY kind, project, name`,
+      WHERE list_contains(:kinds::VARCHAR[], kind) AND (:project::VARCHAR IS NULL OR project = :project)
+      ORDER BY ${newest === undefined ? 'kind, project, name' : `id DESC LIMIT ${newest}`}`,
     params: { kinds: [...wanted], project },
     at,
     signal,
   })
+
+/**
+ * The number of resources of each kind at a moment; a kind without any is not in it.
+ *
+ * @example (await countResources(undefined, signal)).get('view') // 12
+ * @throws ApiError
+ */
+export const countResources = async (at: string | undefined, signal: AbortSignal): Promise<ReadonlyMap<string, number>> => {
+  const counts = await select<{ kind: string; n: number }>({
+    query: 'SELECT kind, count(*) AS n FROM log.resources WHERE list_contains(:kinds::VARCHAR[], kind) GROUP BY kind',
+    params: { kinds: allKinds },
+    at,
+    signal,
+  })
+  return new Map(counts.map(({ kind, n }) => [kind, n]))
+}

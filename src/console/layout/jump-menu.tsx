@@ -1,12 +1,14 @@
 import { computed, signal } from '@preact/signals'
 import { createRef } from 'preact'
 import { isMadeByForm, kinds, listResources, pathOfResource } from '../basics/kinds.js'
+import { countText } from '../components/value.js'
 import { otherPages, sections } from './pages.js'
 import { hrefOf, momentShown, pathOf } from '../basics/place.js'
 
 type Target = { name: string; about: string; href: string }
 
 const dialog = createRef<HTMLDialogElement>()
+const list = createRef<HTMLUListElement>()
 const wanted = signal('')
 const resources = signal<Target[]>([])
 const chosen = signal(0)
@@ -23,11 +25,13 @@ const lists = (): Target[] => [
     .map(({ kind }) => ({ name: `New ${kind.replace('_', ' ')}`, about: 'form', href: hrefOf(pathOf('new', kind)) })),
 ]
 
-const found = computed<Target[]>(() => {
+const matches = computed<Target[]>(() => {
   const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean)
   const fits = ({ name, about }: Target) => words.every((word) => `${name} ${about}`.toLowerCase().includes(word))
-  return [...pages(), ...resources.value, ...lists()].filter(fits).slice(0, shownMax)
+  return [...pages(), ...resources.value, ...lists()].filter(fits)
 })
+
+const found = computed(() => matches.value.slice(0, shownMax))
 
 const loadResources = async (): Promise<void> => {
   // If the resources cannot be loaded, the menu still finds the pages.
@@ -41,8 +45,8 @@ const loadResources = async (): Promise<void> => {
 /** Opens the menu at once, so that the next typed characters go to it. */
 export const openJumpMenu = (): void => {
   wanted.value = ''
-  chosen.value = 0
   dialog.current?.showModal()
+  choose(0)
   void loadResources()
 }
 
@@ -59,10 +63,15 @@ const follow = (target: Target | undefined): void => {
   location.hash = target.href
 }
 
+/** Chooses an entry by keys, and scrolls to it. */
+const choose = (at: number): void => {
+  chosen.value = Math.max(0, Math.min(found.value.length - 1, at))
+  list.current?.children[chosen.value]?.scrollIntoView({ block: 'nearest' })
+}
+
 const onKey = (event: KeyboardEvent): void => {
-  const last = found.value.length - 1
-  if (event.key === 'ArrowDown') chosen.value = Math.min(last, chosen.value + 1)
-  else if (event.key === 'ArrowUp') chosen.value = Math.max(0, chosen.value - 1)
+  if (event.key === 'ArrowDown') choose(chosen.value + 1)
+  else if (event.key === 'ArrowUp') choose(chosen.value - 1)
   else if (event.key === 'Enter') follow(found.value[chosen.value])
   else return
   event.preventDefault()
@@ -79,10 +88,13 @@ export const JumpMenu = () => (
       aria-controls="jump-targets"
       aria-activedescendant={found.value.length > 0 ? `jump-${chosen.value}` : undefined}
       value={wanted.value}
-      onInput={({ currentTarget }) => ((wanted.value = currentTarget.value), (chosen.value = 0))}
+      onInput={({ currentTarget }) => {
+        wanted.value = currentTarget.value
+        choose(0)
+      }}
       onKeyDown={onKey}
     />
-    <ul id="jump-targets" role="listbox" aria-label="Pages and resources">
+    <ul ref={list} id="jump-targets" role="listbox" aria-label="Pages and resources">
       {found.value.map((target, i) => (
         <li
           key={target.href}
@@ -96,6 +108,12 @@ export const JumpMenu = () => (
         </li>
       ))}
     </ul>
-    {found.value.length === 0 && <p class="quiet">Nothing has this name.</p>}
+    <p class="quiet" role="status">
+      {found.value.length === 0
+        ? 'Nothing has this name.'
+        : matches.value.length > shownMax
+          ? `${shownMax} of ${countText(matches.value.length)} are shown. More words narrow the search.`
+          : ''}
+    </p>
   </dialog>
 )

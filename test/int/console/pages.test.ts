@@ -16,6 +16,7 @@ const at = startConsole(async (url) => {
   for (const statement of [
     'CREATE PROJECT shop',
     `CREATE SKILL shop.rents USING type = 'sql', database = 'files', tables = ['homes']`,
+    ...Array.from({ length: 40 }, (_, i) => `CREATE SKILL shop.many_${i} USING type = 'sql', database = 'files'`),
     `CREATE AGENT shop.broker USING model = 'gpt-4o', skills = ['rents'], openai_api_key = 'sk-1'`,
     'ALTER AGENT shop.broker SET temperature = 0.2',
     'CREATE VIEW shop.large AS (SELECT * FROM files.homes WHERE size > 80)',
@@ -145,6 +146,52 @@ test('the jump menu finds a resource by keys alone', async () => {
   await page.locator('h1', { hasText: 'broker' }).waitFor()
   expect(page.url()).toContain('#/resources/agent/shop/broker')
   await page.context().close()
+})
+
+test('the entry that keys choose in the jump menu is in sight, and the menu says that there are more', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/')
+  page.setDefaultTimeout(20_000)
+  await page.locator('h1').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('option').nth(29).waitFor()
+  const isInSight = () =>
+    page.evaluate<boolean>(`(() => {
+      const list = document.querySelector('.jump-menu ul').getBoundingClientRect()
+      const entry = document.querySelector('.jump-menu [aria-selected=true]').getBoundingClientRect()
+      return entry.top >= list.top - 1 && entry.bottom <= list.bottom + 1
+    })()`)
+  for (let presses = 0; presses < 29; presses++) await page.keyboard.press('ArrowDown')
+  await page.getByRole('option', { selected: true }).and(page.locator('#jump-29')).waitFor()
+  expect(await isInSight()).toBe(true)
+  await page.keyboard.type('many_')
+  await page.getByText('30 of 40 are shown. More words narrow the search.').waitFor()
+  expect(await isInSight()).toBe(true)
+  expect(await violationsOf(page)).toEqual([])
+  await page.keyboard.type('39')
+  await page.getByText('are shown').waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
+test('pages that only count the resources do not load them all', async () => {
+  const rows: number[] = []
+  for (const [hash, ready] of [
+    ['#/', 'Newest'],
+    ['#/resources', 'Resources'],
+  ] as const) {
+    const { page } = await openPage(at.browser, at.url, '#/connect')
+    page.on('response', (response) => {
+      if (!response.url().endsWith('/sql/query')) return
+      void response.text().then((text) => {
+        for (const line of text.split('\n')) if (line.startsWith('[')) rows.push((JSON.parse(line) as unknown[]).length)
+      })
+    })
+    await page.locator('h1', { hasText: 'Connect' }).waitFor()
+    await page.goto(`${at.url}/${hash}`)
+    await page.locator('h1, h2', { hasText: ready }).waitFor()
+    await page.locator('a.card', { hasText: 'Skills' }).getByText('41', { exact: true }).waitFor()
+    await page.context().close()
+  }
+  expect(Math.max(...rows)).toBeLessThan(20)
 })
 
 /** Presses Tab until an expression about the focused element is true. */

@@ -5,8 +5,12 @@ import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Listing } from '../../components/listing.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { kinds, listResources, pathOfResource } from '../../basics/kinds.js'
+import { countResources, kinds, listResources, pathOfResource } from '../../basics/kinds.js'
+import { countText } from '../../components/value.js'
 import { Start } from './start.js'
+
+/** The number of resources under *Newest*. */
+const newestMax = 12
 
 type Status = { mindledger_version: string }
 
@@ -14,15 +18,21 @@ type Status = { mindledger_version: string }
 export default () => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(
-    async (signal) => ({ status: await json<Status>('status', { signal }), all: await listResources(at, signal) }),
+    async (signal) => {
+      const [status, counts, newest] = await Promise.all([
+        json<Status>('status', { signal }),
+        countResources(at, signal),
+        listResources(at, signal, { newest: newestMax }),
+      ])
+      return { status, counts, newest }
+    },
     [at],
   )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
-  const { status, all } = value
-  const isEmpty = all.every(({ kind }) => kind === 'project')
-  const newest = all.toSorted((a, b) => b.id - a.id).slice(0, 12)
+  const { status, counts, newest } = value
+  const isEmpty = [...counts.keys()].every((kind) => kind === 'project')
   return (
     <>
       <h1>Mindledger {status.mindledger_version}</h1>
@@ -30,13 +40,13 @@ export default () => {
         <>
           <ul class="cards">
             {kinds
-              .map((info) => ({ info, count: all.filter(({ kind }) => kind === info.kind).length }))
+              .map((info) => ({ info, count: counts.get(info.kind) ?? 0 }))
               .filter(({ count }) => count > 0)
               .map(({ info: { kind, title, about }, count }) => (
                 <li key={kind}>
                   <a class="card" href={hrefOf(pathOf('resources', kind))}>
                     <strong>{title}</strong>
-                    <span class="count">{count}</span>
+                    <span class="count">{countText(count)}</span>
                     <span class="quiet">{about}</span>
                   </a>
                 </li>

@@ -3,12 +3,13 @@
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { kinds, listResources } from '../../basics/kinds.js'
+import { countText } from '../../components/value.js'
+import { countResources, kinds } from '../../basics/kinds.js'
 
 /** The number of resources of each kind. */
 export default () => {
   const at = momentShown()
-  const { loaded, reload } = useLoaded((signal) => listResources(at, signal), [at])
+  const { loaded, reload } = useLoaded((signal) => countResources(at, signal), [at])
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
@@ -20,7 +21,7 @@ export default () => {
           <li key={kind}>
             <a class="card" href={hrefOf(pathOf('resources', kind))}>
               <strong>{title}</strong>
-              <span class="count">{value.filter((one) => one.kind === kind).length}</span>
+              <span class="count">{countText(value.get(kind) ?? 0)}</span>
               <span class="quiet">{about}</span>
             </a>
           </li>
