@@ -228,3 +228,52 @@ test.each([
     await page.context().close()
   }
 })
+
+test('the newest messages, conversations and answers come first, and lead page by page to the first ones', async () => {
+  const write = (text: string, conversation?: string) =>
+    send(shop.url, 'POST', '/api/projects/shop/chatbots/desk/messages', {
+      text,
+      user: 'ann',
+      ...(conversation !== undefined && { conversation }),
+    })
+  const { conversation } = (await write('message 0')).body as { conversation: string }
+  for (let i = 1; i <= 100; i++) await write(`message ${i}`, conversation)
+  for (let i = 0; i < 100; i++) await write('another conversation')
+  const { page } = await openPage(browser, shop.url, `#/conversations/shop/desk/${encodeURIComponent(conversation)}`)
+  page.setDefaultTimeout(20_000)
+  const asked = page.locator('.said:not(.ours) > p')
+  await asked.first().getByText('message 100', { exact: true }).waitFor()
+  expect(await asked.count()).toBe(100)
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('link', { name: 'Earlier' }).click()
+  await page.getByText('The conversation begins here.').waitFor()
+  expect(await asked.allInnerTexts()).toEqual(['message 0'])
+  await page.getByRole('link', { name: 'Newest' }).click()
+  await asked.nth(99).waitFor()
+
+  await page.getByRole('link', { name: 'Conversations of shop.desk' }).click()
+  const listed = page.getByRole('region', { name: 'Conversations' }).getByRole('row')
+  await listed.nth(100).waitFor()
+  await page.getByRole('link', { name: 'Earlier' }).click()
+  await page.getByText('There is no earlier conversation.').waitFor()
+  // The conversation of 101 messages, and the one of another test.
+  expect(await listed.count()).toBe(3)
+  expect(await listed.nth(1).innerText()).toContain('101')
+
+  await page.goto(`${shop.url}/#/resources/agent/shop/other`)
+  await page.getByRole('link', { name: 'Answers' }).click()
+  await page.getByText('No earlier answer fits.').waitFor()
+  const answers = page.getByRole('region', { name: 'Answers' }).getByRole('row')
+  const others = (await shop.run(`SELECT count(*) FROM log.answers WHERE agent = 'other'`)).flat()
+  expect(await answers.count()).toBe(Number(others[0]) + 1)
+  expect((await answers.allInnerTexts()).slice(1).filter((text) => !text.includes('shop.other'))).toEqual([])
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByLabel('Agent').selectOption('shop/broker')
+  for (const last of ['message 100', 'message 0']) {
+    await page.getByRole('link', { name: 'Earlier' }).click()
+    await answers.nth(1).getByRole('link', { name: last, exact: true }).waitFor()
+  }
+  await page.getByText('No earlier answer fits.').waitFor()
+  await answers.getByText('How many homes are in each district?').first().waitFor()
+  await page.context().close()
+})

@@ -3,6 +3,7 @@ import { send, sql } from '../../support/service.js'
 import { readConfig } from '../../../src/setup/config.js'
 import { openPage } from '../../support/console/browser.js'
 import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { until } from '../../support/until.js'
 
 const at = startConsole(undefined, { VAULT_KEY: 'ab'.repeat(32) })
 
@@ -50,6 +51,30 @@ test('a run of a job is shown without looking again', async () => {
   await page.getByText('No job has run.').waitFor()
   await sql(at.url, 'CREATE JOB once (SELECT 1) START now')
   await page.getByRole('region', { name: 'The last runs of jobs' }).getByRole('link', { name: 'mindsdb.once' }).waitFor()
+  await page.context().close()
+})
+
+test('the page of a job has its own runs alone, the newest first, and leads to earlier ones', async () => {
+  await sql(at.url, 'CREATE JOB other_job (SELECT 1) START now')
+  const positions = async () =>
+    (await sql(at.url, `SELECT position FROM log.job_runs WHERE job = 'often' ORDER BY position`)).data.flat().map(Number)
+  for (let i = 1; i <= 21; i++) {
+    await sql(at.url, 'CREATE JOB often (SELECT 1) START now')
+    await until(async () => (await positions()).length === i)
+    await sql(at.url, 'DROP JOB often')
+  }
+  await sql(at.url, 'CREATE JOB often (SELECT 1) START now')
+  const { page } = await openPage(at.browser, at.url, '#/health')
+  page.setDefaultTimeout(20_000)
+  await page.getByText('The page of a job has all its runs.').waitFor()
+  await page.getByRole('region', { name: 'The last runs of jobs' }).getByRole('link', { name: 'mindsdb.often' }).first().click()
+  await page.getByRole('tab', { name: 'Runs' }).click()
+  const runs = page.getByRole('region', { name: 'Runs of the job' }).getByRole('link')
+  await runs.nth(19).waitFor()
+  await expectUsable(page)
+  await page.getByRole('link', { name: 'Earlier' }).click()
+  await page.getByText('There is no earlier run.').waitFor()
+  expect(await runs.last().getAttribute('href')).toBe(`#/events?position=${(await positions())[0]}`)
   await page.context().close()
 })
 

@@ -39,6 +39,7 @@ test.each([
   ['versions', `#/models/mindsdb/${long}?tab=versions`],
   ['a training', `#/models/new?table=files.${long}&target=${target}`],
   ['a question', `#/playground?agent=shop/${long}&beside=shop/${long}`],
+  ['answers of an agent', `#/answers?agent=shop/${long}`],
   ['a comparison', '#/compare?from=1'],
 ])('%s is as wide as its screen with long names and many columns', async (_, hash) => {
   await seenAtAllSizes(at, hash, async (page) => {

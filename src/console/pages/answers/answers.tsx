@@ -5,6 +5,7 @@ import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Listing } from '../../components/listing.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { numberShown, pageOf, PageLinks } from '../../components/page-links.js'
 import { countText } from '../../components/value.js'
 
 type ListedAnswer = {
@@ -24,31 +25,47 @@ type ListedAnswer = {
   verdict: string | null
 } & Record<string, Value>
 
-const shownMax = 200
+const pageAnswers = 100
+
+/** The most agents that the filter offers. */
+const agentsMax = 500
+
+const query = `SELECT position, recorded_at, project, agent, version, answer_id, purpose, model, outcome, left(question, 200) AS question,
+  input_tokens, output_tokens, duration_ms, verdict FROM log.answers
+  WHERE (:outcome = '' OR outcome = :outcome) AND (:agent = '' OR project || '/' || agent = :agent)
+  AND (:until::BIGINT IS NULL OR position <= :until) ORDER BY position DESC LIMIT ${pageAnswers + 1}`
+
+const agentsQuery = `SELECT DISTINCT project || '/' || agent AS name FROM log.answers ORDER BY name LIMIT ${agentsMax}`
 
 /** The latest questions to agents. */
 export default () => {
   const at = momentShown()
   const outcome = place.value.query.get('outcome') ?? ''
+  const agent = place.value.query.get('agent') ?? ''
+  const until = numberShown('position')
   const { loaded, reload } = useLoaded(
-    (signal) =>
-      select<ListedAnswer>({
-        query: `SELECT position, recorded_at, project, agent, version, answer_id, purpose, model, outcome, left(question, 200) AS question,
-          input_tokens, output_tokens, duration_ms, verdict FROM log.answers WHERE :outcome = '' OR outcome = :outcome ORDER BY position DESC LIMIT ${shownMax}`,
-        params: { outcome },
-        at,
-        signal,
-      }),
-    [at, outcome],
+    async (signal) => pageOf(await select<ListedAnswer>({ query, params: { outcome, agent, until }, at, signal }), pageAnswers),
+    [at, outcome, agent, until],
   )
+  const { loaded: agents } = useLoaded((signal) => select<{ name: string }>({ query: agentsQuery, at, signal }), [at])
+  const names = (agents.value.value ?? []).map(({ name }) => name)
   const { value, error } = loaded.value
   return (
     <>
       <div class="title">
         <h1>Answers</h1>
         <label class="inline">
+          <span>Agent</span>
+          <select value={agent} onChange={({ currentTarget }) => changeQuery({ agent: currentTarget.value, position: undefined })}>
+            <option value="">all</option>
+            {[...new Set([...(agent === '' ? [] : [agent]), ...names])].map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label class="inline">
           <span>Outcome</span>
-          <select value={outcome} onChange={({ currentTarget }) => changeQuery({ outcome: currentTarget.value })}>
+          <select value={outcome} onChange={({ currentTarget }) => changeQuery({ outcome: currentTarget.value, position: undefined })}>
             <option value="">all</option>
             {['answered', 'unanswered', 'failed', 'aborted'].map((one) => (
               <option key={one}>{one}</option>
@@ -58,8 +75,10 @@ export default () => {
       </div>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
-      {value?.length === 0 && <Empty title="Nobody has asked yet" />}
-      {value && value.length > 0 && (
+      {value?.rows.length === 0 && (
+        <Empty title={`${agent}${outcome}` === '' && until === null ? 'Nobody has asked yet' : 'No answer fits'} />
+      )}
+      {value && value.rows.length > 0 && (
         <Listing
           label="Answers"
           keyOf={({ position }) => position}
@@ -92,10 +111,10 @@ export default () => {
             },
             { title: 'When', of: ({ recorded_at }) => recorded_at.slice(0, 16) },
           ]}
-          rows={value}
+          rows={value.rows}
         />
       )}
-      {value?.length === shownMax && <p class="quiet">The newest {shownMax} are shown. SQL has all: SELECT * FROM log.answers.</p>}
+      {value && <PageLinks name="position" start={value.next?.position} end="No earlier answer fits." />}
     </>
   )
 }

@@ -3,6 +3,7 @@ import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { numberShown, pageOf, PageLinks } from '../../components/page-links.js'
 import './style.css'
 
 type Message = {
@@ -22,12 +23,13 @@ type Message = {
   agent: string | null
 } & Record<string, Value>
 
-const shownMax = 500
+const pageMessages = 100
 
 const query = `SELECT m.position, m.received_at, m.message, m.sender, m.text, m.status, m.answer_id, m.answer, m.reason, m.error, m.notice,
   m.readable, a.project AS agent_project, a.agent
   FROM log.messages AS m LEFT JOIN log.answers AS a ON a.answer_id = m.answer_id
-  WHERE m.project = :project AND m.conversation = :conversation ORDER BY m.position LIMIT ${shownMax}`
+  WHERE m.project = :project AND m.conversation = :conversation AND (:until::BIGINT IS NULL OR m.position <= :until)
+  ORDER BY m.position DESC LIMIT ${pageMessages + 1}`
 
 const Reply = ({ of }: { of: Message }) => {
   if (of.answer !== null)
@@ -57,12 +59,13 @@ const Reply = ({ of }: { of: Message }) => {
   )
 }
 
-/** The messages of a conversation with a chatbot. */
+/** The messages of a conversation with a chatbot, the newest first, each with its answer. */
 export default ({ params: { project = '', name = '', conversation = '' } }: PageProps) => {
   const at = momentShown()
+  const until = numberShown('position')
   const { loaded, reload } = useLoaded(
-    (signal) => select<Message>({ query, params: { project, conversation }, at, signal }),
-    [project, conversation, at],
+    async (signal) => pageOf(await select<Message>({ query, params: { project, conversation, until }, at, signal }), pageMessages),
+    [project, conversation, at, until],
   )
   const { value, error } = loaded.value
   return (
@@ -82,9 +85,9 @@ export default ({ params: { project = '', name = '', conversation = '' } }: Page
       </div>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
-      {value?.length === 0 && <Empty title="Nothing was said" />}
+      {value?.rows.length === 0 && <Empty title="Nothing was said" />}
       <ol class="conversation">
-        {(value ?? []).flatMap((one) => [
+        {(value?.rows ?? []).flatMap((one) => [
           <li key={one.position} class="said">
             <p>{one.readable ? one.text : <em>erased</em>}</p>
             <small class="quiet">
@@ -95,7 +98,7 @@ export default ({ params: { project = '', name = '', conversation = '' } }: Page
           <Reply key={`${one.position} reply`} of={one} />,
         ])}
       </ol>
-      {value?.length === shownMax && <p class="quiet">The first {shownMax} messages are shown. SQL has all: SELECT * FROM log.messages.</p>}
+      {value && <PageLinks name="position" start={value.next?.position} end="The conversation begins here." />}
     </>
   )
 }

@@ -7,6 +7,7 @@ import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { Listing } from '../../components/listing.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { numberShown, pageOf, PageLinks } from '../../components/page-links.js'
 import { countText } from '../../components/value.js'
 
 type ListedConversation = {
@@ -22,21 +23,24 @@ type ListedConversation = {
   last_message_at: string | null
 } & Record<string, Value>
 
-const shownMax = 200
+const pageConversations = 100
 
 /** The conversations of a chatbot, the latest first. */
 export default ({ params: { project = '', name = '' } }: PageProps) => {
   const at = momentShown()
+  const skipped = numberShown('skipped') ?? 0
   const { loaded, reload } = useLoaded(
-    (signal) =>
-      select<ListedConversation>({
+    async (signal) => {
+      const asked = await select<ListedConversation>({
         query: `SELECT * FROM log.conversations WHERE project = :project AND chatbot = :name
-          ORDER BY coalesce(last_message_at, started_at) DESC LIMIT ${shownMax}`,
+          ORDER BY coalesce(last_message_at, started_at) DESC, conversation LIMIT ${pageConversations + 1} OFFSET ${skipped}`,
         params: { project, name },
         at,
         signal,
-      }),
-    [project, name, at],
+      })
+      return pageOf(asked, pageConversations)
+    },
+    [project, name, at, skipped],
   )
   const { value, error } = loaded.value
   return (
@@ -49,8 +53,8 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
       <h1>Conversations</h1>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
-      {value?.length === 0 && <Empty title="Nobody has written to it yet" />}
-      {value && value.length > 0 && (
+      {value?.rows.length === 0 && <Empty title={skipped === 0 ? 'Nobody has written to it yet' : 'There is no earlier one'} />}
+      {value && value.rows.length > 0 && (
         <Listing
           label="Conversations"
           keyOf={({ conversation }) => conversation}
@@ -68,10 +72,10 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
               of: ({ last_message_at, ended_at }) => `${last_message_at?.slice(0, 19) ?? ''}${ended_at === null ? '' : ' ended'}`,
             },
           ]}
-          rows={value}
+          rows={value.rows}
         />
       )}
-      {value?.length === shownMax && <p class="quiet">The newest {shownMax} are shown. SQL has all: SELECT * FROM log.conversations.</p>}
+      {value && <PageLinks name="skipped" start={value.next && skipped + pageConversations} end="There is no earlier conversation." />}
     </>
   )
 }

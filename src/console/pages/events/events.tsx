@@ -2,8 +2,9 @@
 
 import { useSignal } from '@preact/signals'
 import { useLoaded } from '../../basics/loading.js'
-import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
+import { changeQuery, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { PageLinks } from '../../components/page-links.js'
 import { EventLine } from './event-line.js'
 import { filterIn, Filters, searchOf } from './filters.js'
 import { useLiveEvents, type LiveState } from './live-events.js'
@@ -12,13 +13,6 @@ import { readPage } from './pages.js'
 
 /** The most events that the page keeps; older ones are loaded again when needed. */
 const keptMax = 1_000
-
-/** Moves the focus and the view to the top of the page. */
-const toTop = (): void => {
-  const content = document.getElementById('content')
-  content?.focus({ preventScroll: true })
-  content?.scrollTo(0, 0)
-}
 
 /** The page's text for the state of the stream of new events. */
 const liveText: Readonly<Record<LiveState['is'], string>> = {
@@ -29,7 +23,7 @@ const liveText: Readonly<Record<LiveState['is'], string>> = {
 
 /** The events of the log, the newest first. New ones appear by themselves, and earlier ones page by page. */
 export default () => {
-  const { path, query } = place.value
+  const { query } = place.value
   const at = momentShown()
   const filter = filterIn(query)
   const search = searchOf(filter)
@@ -89,15 +83,7 @@ export default () => {
         ))}
       </ol>
       {oldest !== undefined && (
-        <p class="tools">
-          {earlier === undefined ? (
-            <span class="quiet">{search === '' ? 'The log begins here.' : 'No earlier event fits.'}</span>
-          ) : (
-            <a class="button" href={hrefOf(path, { ...Object.fromEntries(query), position: String(earlier) })} onClick={toTop}>
-              Earlier
-            </a>
-          )}
-        </p>
+        <PageLinks name="position" start={earlier} end={search === '' ? 'The log begins here.' : 'No earlier event fits.'} />
       )}
     </>
   )

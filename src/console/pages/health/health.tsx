@@ -9,7 +9,7 @@ import { Busy, Refusal } from '../../components/notice.js'
 import { Shares } from '../../components/shares.js'
 import { TimeLine } from '../../components/time-line.js'
 import { bytesText, countText } from '../../components/value.js'
-import { JobRuns } from './job-runs.js'
+import { JobRuns } from '../../components/job-runs.js'
 
 type Part = { ready: boolean; reason?: string }
 /** How a node stands to the log that it shares with others. */

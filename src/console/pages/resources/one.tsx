@@ -5,6 +5,7 @@ import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { JobRuns } from '../../components/job-runs.js'
 import { Rows } from '../../components/rows.js'
 import { Tabs } from '../../components/tabs.js'
 import { Contents } from './contents.js'
@@ -105,9 +106,14 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
             </a>
           )}
           {kind === 'agent' && (
-            <a class="button" href={hrefOf('/playground', { agent: `${project ?? ''}/${name}` })}>
-              Ask it
-            </a>
+            <>
+              <a class="button" href={hrefOf('/playground', { agent: `${project ?? ''}/${name}` })}>
+                Ask it
+              </a>
+              <a class="button" href={hrefOf('/answers', { agent: `${project ?? ''}/${name}` })}>
+                Answers
+              </a>
+            </>
           )}
           {at === undefined && <Delete info={info} path={path} name={name} />}
         </div>
@@ -120,6 +126,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           ...(kind === 'file' && at === undefined ? [{ id: 'types', name: 'Types' }] : []),
           ...(editable.has(kind) && at === undefined ? [{ id: 'edit', name: 'Edit' }] : []),
           ...(kind === 'database' ? [{ id: 'sent', name: 'Statements' }] : []),
+          ...(kind === 'job' ? [{ id: 'runs', name: 'Runs' }] : []),
           { id: 'history', name: 'History' },
         ]}
         chosen={tab}
@@ -133,6 +140,8 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           <Types file={name} done={reload} />
         ) : tab === 'sent' && kind === 'database' ? (
           <SentStatements database={name} />
+        ) : tab === 'runs' && kind === 'job' ? (
+          <JobRuns job={{ project: project ?? '', name }} />
         ) : tab === 'rows' && query !== undefined ? (
           <Preview query={query} at={at} />
         ) : (
