@@ -240,7 +240,6 @@ test('the newest messages, conversations and answers come first, and lead page b
   for (let i = 1; i <= 100; i++) await write(`message ${i}`, conversation)
   for (let i = 0; i < 100; i++) await write('another conversation')
   const { page } = await openPage(browser, shop.url, `#/conversations/shop/desk/${encodeURIComponent(conversation)}`)
-  page.setDefaultTimeout(20_000)
   const asked = page.locator('.said:not(.ours) > p')
   await asked.first().getByText('message 100', { exact: true }).waitFor()
   expect(await asked.count()).toBe(100)

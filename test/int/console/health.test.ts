@@ -65,7 +65,6 @@ test('the page of a job has its own runs alone, the newest first, and leads to e
   }
   await sql(at.url, 'CREATE JOB often (SELECT 1) START now')
   const { page } = await openPage(at.browser, at.url, '#/health')
-  page.setDefaultTimeout(20_000)
   await page.getByText('The page of a job has all its runs.').waitFor()
   await page.getByRole('region', { name: 'The last runs of jobs' }).getByRole('link', { name: 'mindsdb.often' }).first().click()
   await page.getByRole('tab', { name: 'Runs' }).click()

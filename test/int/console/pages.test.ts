@@ -150,7 +150,6 @@ test('the jump menu finds a resource by keys alone', async () => {
 
 test('the entry that keys choose in the jump menu is in sight, and the menu says that there are more', async () => {
   const { page } = await openPage(at.browser, at.url, '#/')
-  page.setDefaultTimeout(20_000)
   await page.locator('h1').waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('option').nth(29).waitFor()

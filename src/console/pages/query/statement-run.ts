@@ -106,11 +106,11 @@ export class StatementRun {
     this.outcome.value = { type: 'running', since }
     this.summaries.value = []
     for (let failures = 0; ; failures++) {
-      const failure = await this.#ask(statement, since, aborting).catch(asApiError)
-      if (!(failure instanceof ApiError)) return failure
+      const ended = await this.#ask(statement, since, aborting).catch(asApiError)
+      if (!(ended instanceof ApiError)) return ended
       if (isOver()) return 'cancelled'
-      if (this.#mayWrite || failures === againMax || failure.status !== 503 || !unbegun.has(failure.code)) {
-        this.outcome.value = { type: 'error', error: this.#mayWrite ? unanswered(failure) : failure }
+      if (this.#mayWrite || failures === againMax || ended.status !== 503 || !unbegun.has(ended.code)) {
+        this.outcome.value = { type: 'error', error: this.#mayWrite ? unanswered(ended) : ended }
         return 'refused'
       }
       this.outcome.value = { type: 'running', since, isWaiting: true }

@@ -82,7 +82,6 @@ test.each([
 ])('bars sum all rows of an answer, however many, with the colour "%s"', async (by, sums) => {
   const many = `SELECT ['a', 'b', 'c', 'd'][i // 6250 + 1] AS name, i // 6250 + 1 AS n, ['x', 'y'][i % 2 + 1] AS half FROM range(25000) AS t(i)`
   const { page } = await openPage(at.browser, at.url, queryPage(many, { view: 'chart', kind: 'bar', by: by || 'none' }))
-  page.setDefaultTimeout(20_000)
   await page.getByRole('button', { name: 'Run' }).click()
   const bars = page.getByRole('img', { name: 'sum of n by name' }).locator('g > rect')
   await bars.first().waitFor({ state: 'attached' })
@@ -96,7 +95,6 @@ test.each([
 test('if there are more names than bars, the first names have bars, with all their rows', async () => {
   const many = `SELECT 'n' || i % 100 AS name, 1 AS n FROM range(300) AS t(i)`
   const { page } = await openPage(at.browser, at.url, queryPage(many, { view: 'chart' }))
-  page.setDefaultTimeout(20_000)
   await page.getByRole('button', { name: 'Run' }).click()
   const bars = page.getByRole('img', { name: 'sum of n by name' }).locator('g > rect')
   await page.getByText('The first 80 names are drawn').waitFor()
@@ -111,7 +109,6 @@ test.each([
   ['a line over time', series, 'sold'],
 ])('a histogram in the place of %s is one of a number', async (_, statement, number) => {
   const { page } = await openPage(at.browser, at.url, queryPage(statement, { view: 'chart' }))
-  page.setDefaultTimeout(20_000)
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByRole('combobox', { name: 'Chart' }).selectOption('histogram')
   await page

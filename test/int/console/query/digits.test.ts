@@ -43,7 +43,6 @@ test('the whole value of a cell is opened and copied by keys or a double click, 
   const values = `'${text}' AS long, {'place': {'town': 'Ulm'}, 'n': 7} AS inner, '{"a":[1]}' AS written, {'n': ${decimal}::DECIMAL(38,3)} AS exact, NULL AS missing`
   for (const width of [360, 1_280]) {
     const { page } = await openPage(at.browser, at.url, queryPage(`SELECT ${values}`), { viewport: { width, height: 900 } })
-    page.setDefaultTimeout(20_000)
     await page.getByRole('button', { name: 'Run' }).click()
     const grid = page.getByRole('grid')
     await grid.getByRole('gridcell').first().click()

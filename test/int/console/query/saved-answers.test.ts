@@ -53,7 +53,6 @@ test('a file is asked for so that the service refuses what writes, whatever the 
 test('a file that is being saved says so, also after a look at another page, is saved once, and can be cancelled', async () => {
   // It has more rows than anybody waits for.
   const { page } = await openPage(at.browser, at.url, queryPage('SELECT range AS i FROM range(100000000000)'))
-  page.setDefaultTimeout(20_000)
   const asked: string[] = []
   let cancelled = 0
   const isCsv = (sent: string | null) => sent?.includes('"response_format":"csv"') === true
