@@ -107,7 +107,7 @@ test('events go on after a restart, and after the login that the restart asks fo
   }
   await logIn()
   await place.stop()
-  await page.getByText('it is tried again').waitFor()
+  await page.getByText('it is tried again').first().waitFor()
   await place.start({ ...login, PORT: new URL(url).port })
   // Sessions do not outlive the process.
   await logIn()
