@@ -1,7 +1,7 @@
 import { limits } from '../../basics/limits.js'
 
-/** The number of bytes of a value as JSON. */
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+/** The number of bytes of a value as JSON, with the comma behind it. */
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) + 1
 
 /**
  * The size budget of one answer. It is checked before each part is added, so that an answer has only whole parts.

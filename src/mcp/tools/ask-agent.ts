@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { answerOutcomes } from '../../../events/records/answers.js'
-import type { AnswerFrame, AskAgent } from '../../agents/contract/answering.js'
+import type { AnswerFrame, AnswerRows, AskAgent } from '../../agents/contract/answering.js'
 import { limits } from '../../basics/limits.js'
+import { refusalOf } from '../../http/reads/answer-frames.js'
 import type { Moment } from '../../http/reads/read-routes.js'
 import { inProject } from '../../log/read/by-name.js'
 import { Budget } from '../tool/budget.js'
@@ -28,12 +29,12 @@ const output = z.object({
         sql: z.string(),
         columns: z.array(z.string()),
         rows: z.array(z.array(z.unknown())),
-        cut: z.boolean().describe('Whether the query gave more rows'),
+        cut: z.boolean().describe('Whether the query gave more rows than these'),
       }),
     )
-    .describe('The queries behind the answer, with their rows'),
+    .describe('The queries behind the answer, in their order, with their rows'),
   note: z.string().optional().describe('That the answer is cut off, and its basis if no query returned rows: other tools, or no data'),
-  truncated: z.boolean().describe('Whether queries or a part of the answer were left out, because the answer would be too long'),
+  truncated: z.boolean().describe('Whether rows of queries or a part of the answer were left out, because the answer would be too long'),
   usage: z.object({ input: z.int().nullable(), output: z.int().nullable() }).describe('Tokens'),
 })
 
@@ -48,6 +49,22 @@ const stepOf = (frame: AnswerFrame): string | undefined => {
     case 'result':
       return `${frame.tool} ${frame.failed ? 'failed' : 'answered'}`
   }
+}
+
+type ShownQuery = z.infer<typeof output>['queries'][number]
+
+/**
+ * The queries with the rows that fit: the SQL of each query comes first, then rows from the last query back, because the answer rests on
+ * the last query most.
+ */
+const fittingQueries = (queries: readonly AnswerRows[], budget: Budget): ShownQuery[] => {
+  const lastFirst = budget.first(queries.map(({ sql, columns, cut }) => ({ sql, columns: [...columns], rows: [], cut })).reverse())
+  const withRows = lastFirst.map((shown, i) => {
+    const all = queries.at(-1 - i)?.rows ?? []
+    const rows = budget.first(all).map((row) => [...row])
+    return { ...shown, rows, cut: shown.cut || rows.length < all.length }
+  })
+  return withRows.reverse()
 }
 
 /** A question to an agent. Its answer is recorded before it is returned, as over REST. */
@@ -72,19 +89,21 @@ export const askAgentTool = (ask: AskAgent, moment: Moment, defaultProject: stri
           continue
         }
         note([value.position])
-        if (value.problem) throw value.problem
-        const budget = new Budget()
-        const answer = value.content.slice(0, limits.mcpAnswerMaxBytes / 4).toWellFormed()
-        budget.takes(answer)
-        const queries = budget.first(
-          value.queries.map(({ sql, columns, rows, cut }) => ({ sql, columns: [...columns], rows: rows.map((row) => [...row]), cut })),
-        )
-        return {
-          ...{ answer_id: value.answer, position: value.position, outcome: value.outcome, answer, queries },
-          ...(value.note !== undefined && { note: value.note }),
-          truncated: queries.length < value.queries.length || answer.length < value.content.length,
-          usage: { input: value.usage.input, output: value.usage.output },
+        const refusal = refusalOf(value)
+        if (refusal) throw refusal
+        const { answer: answer_id, position, outcome, content, note: basis, usage } = value
+        const answer = content.slice(0, limits.mcpAnswerMaxBytes / 4).toWellFormed()
+        const said = {
+          ...{ answer_id, position, outcome, answer, usage: { input: usage.input, output: usage.output } },
+          ...(basis !== undefined && { note: basis }),
         }
+        const budget = new Budget()
+        budget.takes(said)
+        const queries = fittingQueries(value.queries, budget)
+        const shownRows = queries.reduce((sum, { rows }) => sum + rows.length, 0)
+        const allRows = value.queries.reduce((sum, { rows }) => sum + rows.length, 0)
+        const isCut = answer.length < content.length || queries.length < value.queries.length || shownRows < allRows
+        return { ...said, queries, truncated: isCut }
       }
     },
   })

@@ -293,10 +293,12 @@ describe('agents and knowledge bases', () => {
     expect(record.data).toEqual([['mcp', 'tool', 'How many?']])
     model.script = () => ({ error: { message: 'no such key' }, status: 401 })
     const failed = await client.call('ask_agent', { agent: 'clerk', question: 'How many?' })
+    const last = await sql(at.url, 'SELECT answer_id, position FROM log.answers ORDER BY position DESC LIMIT 1')
+    const [[answer, position] = []] = last.data as [string, number][]
     expect([failed.isError, failed.text, failed.meta['mindledger/problem']]).toMatchObject([
       true,
-      expect.stringContaining('refuses the key'),
-      { code: 'llm_failed' },
+      expect.stringMatching(new RegExp(`refuses the key(.|\\n)*answer ${String(answer)}`)),
+      { code: 'llm_failed', trace_id: answer, position },
     ])
     expect((await client.call('ask_agent', { agent: 'nobody', question: 'Hi' })).text).toMatch(/Agent not found/)
 

@@ -71,20 +71,35 @@ test('a question is asked in the name of the client, and its answer has the quer
   expect([told, noted]).toEqual([['sql: SELECT 1', 'sql answered'], [7]])
 })
 
-test('an answer that failed is refused with its reason, and is noted as recorded', async () => {
+test('an answer that failed is refused with its reason and its record, and is noted as recorded', async () => {
   const problem = new Problem('llm_failed', 'No answer', 'the language model cannot be reached')
   const { noted, asked } = call()
   const tool = askAgentTool(asking({ ...answered, outcome: 'failed', problem }), moment, 'shop')
-  await expect(tool.call({ agent: 'helper', question: 'How many?' }, asked)).rejects.toBe(problem)
+  await expect(tool.call({ agent: 'helper', question: 'How many?' }, asked)).rejects.toMatchObject({
+    ...{ code: 'llm_failed', detail: problem.detail, extras: { trace_id: 'a1', position: 7 } },
+  })
   expect(noted).toEqual([7])
 })
 
-test('queries that do not fit into the answer are left out, and said to be', async () => {
-  const rows = Array.from({ length: 1_000 }, () => ['x'.repeat(1_000)])
-  const long = { ...answered, queries: [...answered.queries, { sql: 'SELECT 2', columns: ['x'], rows, cut: false }] }
-  const given = await askAgentTool(asking(long), moment, 'shop').call({ agent: 'helper', question: 'How many?' }, call().asked)
-  expect(given).toMatchObject({ queries: [{ sql: 'SELECT 1' }], truncated: true })
-  expect(JSON.stringify(given).length).toBeLessThan(limits.mcpAnswerMaxBytes)
+const wide = Array.from({ length: 1_000 }, () => ['x'.repeat(1_000)])
+
+test('a long answer keeps the SQL of each query, and the rows of the last ones', async () => {
+  const look = { sql: 'SELECT * FROM orders', columns: ['x'], rows: wide, cut: false }
+  const count = { sql: 'SELECT count(*) AS n FROM orders', columns: ['n'], rows: [[1_000]], cut: false }
+  const ask = asking({ ...answered, queries: [look, count] })
+  const given = await askAgentTool(ask, moment, 'shop').call({ agent: 'helper', question: 'How many?' }, call().asked)
+  expect(given).toMatchObject({ queries: [{ sql: look.sql, columns: ['x'], cut: true }, count], truncated: true })
+  const [first] = given['queries'] as { rows: unknown[] }[]
+  expect(first?.rows.length).toBeGreaterThan(200)
+  expect(first?.rows).toEqual(wide.slice(0, first?.rows.length))
+  expect(Buffer.byteLength(JSON.stringify(given))).toBeLessThanOrEqual(limits.mcpAnswerMaxBytes)
+})
+
+test('statements that are too long for one answer are left out from the first on', async () => {
+  const queries = ['a', 'b', 'c'].map((name) => ({ sql: name.repeat(100_000), columns: [name], rows: [[1]], cut: false }))
+  const ask = asking({ ...answered, queries })
+  const given = await askAgentTool(ask, moment, 'shop').call({ agent: 'helper', question: 'How many?' }, call().asked)
+  expect(given).toMatchObject({ queries: queries.slice(1), truncated: true })
 })
 
 const chunk = { id: 'i', chunk_id: 'i:1of1:0to5', content: 'Hello', metadata: { page: 1 }, relevance: 0.9, distance: null }
