@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isObject } from '../../../events/common.js'
 import { isProblem, missingField, Problem, wrong, type ProblemCode } from '../../basics/errors.js'
+import { nearest } from '../../basics/nearest.js'
 
 /** The body that came with a request: its JSON value, or a note that it had another form. */
 export type RequestBody = { method: string; json: unknown; isOther: boolean }
@@ -76,6 +77,27 @@ export const objectOrNone = <T>(schema: z.ZodType<T>, kind: string): Body<T> => 
 export const wrapped = <T>(kind: string, schema: z.ZodType<T>): Body<T> => ({
   schema: z.object({ [kind]: schema }),
   read: (sent) => unwrap(sent, kind, schema),
+})
+
+/**
+ * The same; a member that the schema does not have is refused instead of dropped. `shown` are members of the record that nobody can set: a
+ * client that changes the record it read sends them back.
+ *
+ * @example wrappedKnown('skill', z.object({ name: z.string() })) // refuses {"skill": {"nmae": "s"}}
+ */
+export const wrappedKnown = <Shape extends z.core.$ZodLooseShape>(
+  kind: string,
+  schema: z.ZodObject<Shape>,
+  shown: readonly string[] = [],
+): Body<z.infer<z.ZodObject<Shape>>> => ({
+  schema: z.object({ [kind]: schema }),
+  read: (sent) => {
+    const known = Object.keys(schema.shape)
+    const unknown = Object.keys(unwrap(sent, kind, z.looseObject({}))).find((key) => !known.includes(key) && !shown.includes(key))
+    if (unknown !== undefined)
+      throw wrong(`${kind}: there is no "${unknown}"`, `Did you mean "${nearest(unknown, known)}"? It takes ${known.join(', ')}.`)
+    return unwrap(sent, kind, schema)
+  },
 })
 
 /**

@@ -49,6 +49,20 @@ describe('web pages', () => {
   })
 
   test.each([
+    ['crawl_depth', { crawl_depth: 3 }],
+    ['filters', { crawl_depth: 1, filters: ['/guide/'] }],
+    ['limit', { limit: 1 }],
+  ])('are not crawled: %s is refused, and says what to send', async (member, more) => {
+    const urls = [`${site}/a`, `${site}/b`]
+    const body = { knowledge_base: { urls, ...more } }
+    expect(await send(at.url, 'PUT', '/api/projects/mindsdb/knowledge_bases/pages', body)).toMatchObject({
+      status: 501,
+      body: { detail: expect.stringContaining(`${member}: `), hint: expect.stringContaining('Name each page in urls') },
+    })
+    expect(asked).toEqual([])
+  })
+
+  test.each([
     ['titled', ['title', 'body'], null, 'title: The lamp\nbody: Hold it.'],
     ['addressed', ['url', 'body'], 'url', 'url: SITE/lamp\nbody: Hold it.'],
     ['plain', ['body', 'title'], null, 'body: Hold it.\ntitle: The lamp'],

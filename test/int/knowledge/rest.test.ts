@@ -31,6 +31,9 @@ describe('a knowledge base over REST', () => {
     expect(await create('LIFE')).toMatchObject({ status: 409, body: { title: 'Knowledge base already exists' } })
     expect((await call('GET')).body).toEqual([made.body])
     expect((await call('GET', '/life')).body).toEqual(made.body)
+    // A client may send the record that it read.
+    expect((await call('PUT', '/life', { knowledge_base: made.body as object })).status).toBe(200)
+    expect((await call('GET', '/life')).body).toMatchObject({ ...(made.body as object), updated_at: expect.any(String) })
     expect(await call('PUT', '/life', { knowledge_base: { name: 'living', params: { k: null, l: 2 } } })).toMatchObject({
       status: 200,
       body: '',
@@ -186,6 +189,19 @@ describe('documents', () => {
     const fitting = { name: 'careful', preprocessing: { chunk_size: 300 }, params: { kb_skip_existing: true } }
     expect((await insert('careful', rows, fitting, { 'if-match': '"1"' })).status).toBe(200)
     expect(await search('careful', 'wombat')).toHaveLength(1)
+  })
+
+  test('are not inserted beside a member that is not known, and neither is a knowledge base created', async () => {
+    await create('spelt')
+    const unknown = (name: string, meant: string) => ({
+      status: 400,
+      body: { detail: expect.stringContaining(`"${name}"`), hint: expect.stringContaining(`Did you mean "${meant}"?`) },
+    })
+    const rows = [{ id: 'a', content: 'wombat' }]
+    expect(await insert('spelt', rows, { preprocesing: { chunk_size: 300 } })).toMatchObject(unknown('preprocesing', 'preprocessing'))
+    expect(await search('spelt', 'wombat')).toEqual([])
+    expect(await create('misspelt', { meta_data_columns: ['year'] })).toMatchObject(unknown('meta_data_columns', 'metadata_columns'))
+    expect(await call('GET', '/misspelt')).toMatchObject({ status: 404 })
   })
 
   test('that models predicted in a query leave a record of the predictions', async () => {

@@ -8,7 +8,7 @@ import type { InsertMode, KnowledgeStore } from '../../../knowledge/contract/con
 import type { MetadataFilter } from '../../../knowledge/contract/search.js'
 import type { Resource } from '../../../log/contract/log.js'
 import { checkExpects } from '../../../log/contract/precondition.js'
-import { object, wrapped } from '../../protocol/body.js'
+import { object, wrappedKnown } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
@@ -46,6 +46,9 @@ const changes = knowledgeBaseFields.extend({
   files: texts.nullish().describe('Names of uploaded tables; each row is a document'),
   urls: texts.nullish().describe('Addresses of web pages; each is a document'),
   query: z.string().nullish().describe('A SELECT; each row is a document'),
+  crawl_depth: z.int().min(0).nullish().describe('0 or 1, because links are not followed: only the pages in urls are inserted'),
+  limit: z.int().min(0).nullish().describe('At least the number of urls, because each of them is inserted'),
+  filters: texts.nullish().describe('Empty, because links are not followed'),
 })
 type Changes = z.infer<typeof changes>
 
@@ -106,6 +109,19 @@ const refuseSettings = ({ name, ...fields }: KnowledgeBaseFields, { state }: Res
     )
 }
 
+/** @throws Problem for a crawl: only the pages that `urls` names are inserted. 0 and 1 are the depths that clients send by default. */
+const refuseCrawl = ({ urls, crawl_depth: depth, limit, filters }: Changes): void => {
+  const [member] = [
+    ...((depth ?? 0) > 1 ? ['crawl_depth'] : []),
+    ...(typeof limit === 'number' && limit < (urls?.length || Infinity) ? ['limit'] : []),
+    ...(filters?.length ? ['filters'] : []),
+  ]
+  if (member !== undefined)
+    throw new Problem('not_built', 'Not available', `${member}: web pages are not crawled; an insert takes exactly the pages in urls`, {
+      hint: `Name each page in urls, at most ${limits.knowledgeUrlsMax} in one request, with crawl_depth 0 or 1 and neither limit nor filters.`,
+    })
+}
+
 const ofFile = (name: string): string => `SELECT * FROM files.${backQuoteName(name)}`
 
 type Services = { ledger: Ledger; records: Records; reading: ReadRouteFactory; knowledge: KnowledgeStore; select: SelectRows }
@@ -145,7 +161,8 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
   }
 
   const change = async (body: Changes, segments: { project: string; base: string }, call: Call): Promise<void> => {
-    const { rows, files, urls, query, ...fields } = body
+    const { rows, files, urls, query, crawl_depth: _, limit: __, filters: ___, ...fields } = body
+    refuseCrawl(body)
     if (rows ?? files ?? urls ?? query) {
       if (await carriedOut(ledger, call)) return
       const found = await named(segments.project, segments.base)
@@ -180,7 +197,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
       path,
       summary: 'Create a knowledge base',
       commandHeaders,
-      body: wrapped('knowledge_base', creation),
+      body: wrappedKnown('knowledge_base', creation),
       answers: { 201: record },
       async handle({ segments: { project }, body, call }) {
         const data = { project, knowledge_base: body.name, ...knowledgeSettings(body) }
@@ -205,7 +222,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
       path: `${path}/:base`,
       summary: 'Insert documents into a knowledge base from rows, files, web pages or a query; without them, change its settings',
       commandHeaders: withoutDryRun,
-      body: wrapped('knowledge_base', changes),
+      body: wrappedKnown('knowledge_base', changes, Object.keys(record.shape)),
       bodySize: 'rows',
       answers: { 200: z.literal('') },
       async handle({ segments, body, call }) {
