@@ -75,15 +75,15 @@ export class Answerer {
     const { ledger } = this.options
     const { log } = ledger
     const delivering = this.#delivering
-    const conversation = await delivering.insist(() => log.resources.byStream('conversation', stream))
+    const conversation = await delivering.untilDone(() => log.resources.byStream('conversation', stream))
     const first = conversation?.state.waiting[0]
     if (!conversation || !first) return 'done'
-    const chatbot = await delivering.insist(() => log.resources.byStream('chatbot', conversation.state.chatbot))
+    const chatbot = await delivering.untilDone(() => log.resources.byStream('chatbot', conversation.state.chatbot))
     const { message } = first
     const transcript = await transcriptOf(log, conversation, message, chatbot ? turnsOf(chatbot) : 0)
     if (!transcript) throw new Error(`the stream ${stream} has no message ${message}`)
     const origin = await this.#originOf(chatbot, transcript.received)
-    const waiting = { conversation, message, lease, origin, guarded: await delivering.insist(() => ledger.guarded(origin)) }
+    const waiting = { conversation, message, lease, origin, guarded: await delivering.untilDone(() => ledger.guarded(origin)) }
     const { delivering: answer, notifying, deferred } = conversation.state
     const underWay = answer ?? notifying
     if (underWay) return delivering.brokenOff(waiting, underWay)
@@ -91,7 +91,7 @@ export class Answerer {
     if (this.options.clock.now() - cameAt(message) > limits.messageMaxAgeMs)
       return delivering.fail(waiting, 'expired', 'the message waited too long (messageMaxAgeMs)')
     if (!chatbot.state.is_running) return 'stopped'
-    const said = readMessage(await delivering.insist(() => log.payload(first.payload)))
+    const said = readMessage(await delivering.untilDone(() => log.payload(first.payload)))
     if (!said) return delivering.fail(waiting, 'erased', 'the message was erased before it was answered')
     const task: AnswerTask = { ...waiting, chatbot, said, ...transcript }
     if (deferred) return delivering.again(task, deferred)
@@ -101,7 +101,7 @@ export class Answerer {
 
   async #originOf(chatbot: Resource<'chatbot'> | undefined, received: Envelope): Promise<Origin> {
     const { log } = this.options.ledger
-    const project = chatbot && (await this.#delivering.insist(() => log.resources.byStream('project', chatbot.state.project)))
+    const project = chatbot && (await this.#delivering.untilDone(() => log.resources.byStream('project', chatbot.state.project)))
     const actor = chatbot && project ? `chatbot:${project.state.name}.${chatbot.state.name}` : 'chatbot'
     return causedBy({ actor, source: 'system' }, received)
   }
@@ -111,8 +111,8 @@ export class Answerer {
     const { log } = this.options.ledger
     const { chatbot, conversation, received } = task
     const { agent: stream, project: projectStream } = chatbot.state
-    const project = await this.#delivering.insist(() => log.resources.byStream('project', projectStream))
-    const agent = stream === null ? undefined : await this.#delivering.insist(() => log.resources.byStream('agent', stream))
+    const project = await this.#delivering.untilDone(() => log.resources.byStream('project', projectStream))
+    const agent = stream === null ? undefined : await this.#delivering.untilDone(() => log.resources.byStream('agent', stream))
     if (!agent || !project) return this.#delivering.tellFailed(task, 'chatbot', 'the chatbot has no agent that could answer')
     const before = await givenAnswer(log, agent.stream, conversation.stream, received)
     return before ?? this.#ask(task, project, agent)

@@ -83,9 +83,9 @@ export class Deliverer {
   /** Sends delayed deliveries again. */
   async again(work: AddressedMessage, sent: Delivery | Notice): Promise<NextStep> {
     if (isNotice(sent)) return this.#tell(work, sent)
-    const content = messageText(await this.insist(() => this.options.ledger.log.payload(sent.payload)))
+    const content = messageText(await this.untilDone(() => this.options.ledger.log.payload(sent.payload)))
     if (content === undefined) return this.fail(work, 'erased', 'the answer was erased before it was delivered')
-    const given = await this.insist(() => readableAnswer(this.options.ledger.log, sent.answered_at))
+    const given = await this.untilDone(() => readableAnswer(this.options.ledger.log, sent.answered_at))
     const answer = { answer: sent.answer, position: sent.answered_at, content, queries: given?.queries ?? [] }
     return this.#deliver(work, sent, { ...answer, ...(given?.note !== undefined && { note: given.note }) }, [])
   }
@@ -126,7 +126,7 @@ export class Deliverer {
   }
 
   /** Repeats a read of the log while the log is busy. */
-  insist<T>(ask: () => Promise<T>): Promise<T> {
+  untilDone<T>(ask: () => Promise<T>): Promise<T> {
     return retryWhileBusy(ask, () => this.options.stopping.aborted)
   }
 
@@ -163,7 +163,7 @@ export class Deliverer {
    */
   async #begin(work: AddressedMessage, command: Begins, payloads: readonly SealedPayload[] = []): Promise<boolean> {
     let mayBeRecorded = false as boolean
-    const { positions, resource } = await this.insist(async () => {
+    const { positions, resource } = await this.untilDone(async () => {
       try {
         return await this.#submit(command, work, payloads)
       } catch (error) {
@@ -237,7 +237,7 @@ export class Deliverer {
   }
 
   #execute(command: LedgerCommand, waiting: PendingMessage, payloads: readonly SealedPayload[] = []): Promise<Outcome> {
-    return this.insist(() => this.#submit(command, waiting, payloads))
+    return this.untilDone(() => this.#submit(command, waiting, payloads))
   }
 
   /** @throws ErasedMeanwhileError if a command has texts that an erasure may have removed */

@@ -16,8 +16,8 @@ export type MetadataComparison = {
 export type MetadataFilter = MetadataComparison | { any: readonly MetadataFilter[] } | { all: readonly MetadataFilter[] }
 
 /**
- * The question of a search. `alpha` weighs vectors against words: 1 uses only vectors, 0 only words. By default it is the setting of the
- * knowledge base.
+ * The question of a search. `alpha` weighs vectors against words: 1 uses only vectors, 0 only words. By default it is 1, and 0 where the
+ * knowledge base has no embedding model.
  */
 export type KnowledgeQuery = {
   content: string

@@ -179,7 +179,7 @@ export class TrainingService {
     const running = this.#running
     if (!running) return
     try {
-      if (!(await this.#insist(() => this.#isWanted(running))) && this.#running === running) this.#cancel()
+      if (!(await this.#untilDone(() => this.#isWanted(running))) && this.#running === running) this.#cancel()
     } catch (error) {
       this.options.logger.warn({ err: error }, 'a training was not checked')
     }
@@ -193,7 +193,7 @@ export class TrainingService {
   async #next(): Promise<void> {
     const wanted = this.#queue.shift()
     if (!wanted || this.#isStopping()) return
-    const found = await this.#insist(() => findVersion(this.options.ledger.log.resources, wanted))
+    const found = await this.#untilDone(() => findVersion(this.options.ledger.log.resources, wanted))
     if (!found || !this.#isOpen(found.request.status)) return
     const lease = await this.options.leases.take(`training:${wanted.model}:${wanted.version}`)
     if (!lease) {
@@ -228,7 +228,7 @@ export class TrainingService {
       const request = await this.#resolved(wanted, asked)
       await this.#settle({ type: 'StartTraining', data: named })
       // The training may have been cancelled before it was registered as running, or ended on another node.
-      if (!(await this.#insist(() => this.#isWanted(running)))) return
+      if (!(await this.#untilDone(() => this.#isWanted(running)))) return
       if (lease.losses > lossesMax) throw lostTooOften(lease)
       await inOwnDirectory(this.options.temporary, 'training-', (work) =>
         holding(this.options.blobs, async (fileOf) => {
@@ -256,7 +256,7 @@ export class TrainingService {
   /** A request whose names are resolved now. @throws Problem when the name of its engine was removed */
   #resolved({ model }: VersionRef, request: ModelVersion): Promise<ModelVersion> {
     const { resources } = this.options.ledger.log
-    return this.#insist(async () => {
+    return this.#untilDone(async () => {
       const found = await resources.byStream('model', model)
       const project = found && (await resources.byStream('project', found.state.project))
       const database = project ? await databaseOf(resources, request, project) : request.database
@@ -271,7 +271,7 @@ export class TrainingService {
 
   /** Records a step that follows from the version's request. */
   async #settle(command: Extract<LedgerCommand, { data: NamedVersion }>): Promise<void> {
-    await this.#insist(async () => this.options.ledger.execute(command, await this.#originOf(command.data)))
+    await this.#untilDone(async () => this.options.ledger.execute(command, await this.#originOf(command.data)))
   }
 
   /** Stores and records the result. If an erasure came in between, both are repeated, because it may have removed the same bytes. */
@@ -279,9 +279,9 @@ export class TrainingService {
     const { ledger } = this.options
     const guardedNow = async () => ledger.guarded(await this.#originOf(named))
     const attempt = async (): Promise<boolean> => {
-      const guarded = await this.#insist(guardedNow)
+      const guarded = await this.#untilDone(guardedNow)
       const result = await store()
-      return this.#insist(async () => {
+      return this.#untilDone(async () => {
         if ((await guardedNow()).erasures !== guarded.erasures) return false
         await ledger.execute({ type: 'CompleteTraining', data: { ...named, result } }, guarded)
         return true
@@ -296,7 +296,7 @@ export class TrainingService {
   }
 
   /** Retries until it succeeds: a training must neither be forgotten nor end without a record. */
-  #insist<T>(ask: () => Promise<T>): Promise<T> {
+  #untilDone<T>(ask: () => Promise<T>): Promise<T> {
     return retryWhileBusy(ask, () => this.#isStopping())
   }
 }
