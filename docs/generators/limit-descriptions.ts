@@ -411,6 +411,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   webhookBodyTimeoutMs: 'How long such a body may take to arrive. Beyond: 400 `wrong_arguments`.',
   webhookRequestsMax: 'Requests to webhooks that are read at once. Beyond: 503 `busy` with Retry-After.',
   webhookClockSkewMaxMs: 'How far the time in a signed request may be from that of this machine. Beyond: 401 `bad_signature`.',
+  replyQueriesMaxBytes:
+    'The queries of an answer that is posted to a `reply_url`, as JSON. Beyond: rows are left out, from the first query on; the record has them.',
   deliveryTimeoutMs:
     'How long a chat service may take to accept an answer. Beyond: nobody knows whether it arrived; the message is marked as failed.',
   deliveryMaxAttempts:

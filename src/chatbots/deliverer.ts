@@ -138,9 +138,9 @@ export class Deliverer {
     if (!work.lease.isHeld) return endedElsewhere
     const begins = { type: 'BeginDelivery' as const, data: { conversation: conversation.stream, ...delivery } }
     if (!(await this.#begin(work, begins, payloads))) return 'more'
-    const { content: text, note } = given
-    const outgoing = { reply: delivery.reply, status: 'answered', text, address: said.address } as const
-    const attempt = await outlet.post({ ...outgoing, ...(note !== undefined && { note }) }, this.options.patience)
+    const { content: text, note, answer: id, queries } = given
+    const outgoing = { message: work.message, reply: delivery.reply, status: 'answered', text, address: said.address } as const
+    const attempt = await outlet.post({ ...outgoing, answer: { id, queries }, ...(note !== undefined && { note }) }, this.options.patience)
     return attempt.end === 'sent' ? this.#sent(work, delivery, given) : this.#settle(work, delivery, attempt)
   }
 
@@ -153,7 +153,8 @@ export class Deliverer {
     if (!work.lease.isHeld) return endedElsewhere
     const begins = { type: 'BeginNotice' as const, data: { conversation: conversation.stream, ...sent } }
     if (!(await this.#begin(work, begins))) return 'more'
-    const attempt = await outlet.post({ reply, status: 'failed', text: notice, address: said.address }, this.options.patience)
+    const outgoing = { message: work.message, reply, status: 'failed', text: notice, address: said.address } as const
+    const attempt = await outlet.post(outgoing, this.options.patience)
     return attempt.end === 'sent' ? this.fail(work, reason, error, notice) : this.#settle(work, sent, attempt)
   }
 

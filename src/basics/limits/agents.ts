@@ -71,6 +71,7 @@ export const agentLimits = {
   webhookBodyTimeoutMs: 10_000,
   webhookRequestsMax: 256,
   webhookClockSkewMaxMs: 300_000,
+  replyQueriesMaxBytes: 64 * 1024,
   deliveryTimeoutMs: 30_000,
   deliveryMaxAttempts: 6,
   deliveryRetryMaxWaitMs: 60_000,

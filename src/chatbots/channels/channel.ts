@@ -1,7 +1,8 @@
-/** Room: chat services, with their messages and answers. It imports events, basics, vault and log/contract alone. */
+/** Room: chat services, with their messages and answers. It imports events, basics, vault, log/contract and agents/contract alone. */
 
 import type { ConversationChannel } from '../../../events/conversation.js'
 import type { JsonObject } from '../../../events/common.js'
+import type { AnswerRows } from '../../agents/contract/answering.js'
 import type { ReadHeader } from './signatures.js'
 
 /** A message from a chat service. */
@@ -22,8 +23,19 @@ export type InboundMessage = {
 /** The content of a request to a webhook: a message, a check that needs an answer at once, or nothing for a chatbot. */
 export type Arrival = { message: InboundMessage } | { challenge: string } | { ignored: string }
 
-/** An outgoing text: an answer, or the notice that there is none. `reply` is its id; for `note` see `noteOf`. */
-export type OutboundMessage = { reply: string; status: 'answered' | 'failed'; text: string; note?: string; address: JsonObject }
+/**
+ * An outgoing text: the answer to a message, or the notice that there is none. `reply` is its id; for `note` see `noteOf`. `answer` has the
+ * id of the answer in the log, and the queries behind it.
+ */
+export type OutboundMessage = {
+  message: string
+  reply: string
+  status: 'answered' | 'failed'
+  text: string
+  note?: string
+  answer?: { id: string; queries: readonly AnswerRows[] }
+  address: JsonObject
+}
 
 /**
  * The result of one try to deliver. `later`: the chat service certainly did not accept it, but may accept it later. `unknown`: nobody knows

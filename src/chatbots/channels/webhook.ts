@@ -1,5 +1,8 @@
 import * as z from 'zod'
+import { fittingQueries } from '../../agents/contract/fitting-queries.js'
 import { missingField, wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { ByteBudget } from '../../basics/limits/byte-budget.js'
 import { badSignature, freshTimestamp, hmac, sameText, strongKey, type ReadHeader } from './signatures.js'
 import { textParam, type Arrival, type Attempt, type Channel, type ChannelParams, type Fetch, type OutboundMessage } from './channel.js'
 import { judgedByStatus, post } from './post.js'
@@ -52,10 +55,16 @@ const read = (body: unknown, header: ReadHeader): Arrival => {
     )
   }
   const { conversation, text, user = null } = parsed.data
-  return {
-    message: { place: conversation, ids: [idOf(header)], text: text.trim(), sender: user, address: { conversation }, onlyIfStarted: false },
-  }
+  const id = idOf(header)
+  const address = { conversation, webhook_id: id }
+  return { message: { place: conversation, ids: [id], text: text.trim(), sender: user, address, onlyIfStarted: false } }
 }
+
+/** The body of a post to a `reply_url`. Rows that do not fit are left out, from the first query on. */
+const bodyOf = ({ address, message, reply, status, text, note, answer }: OutboundMessage) => ({
+  ...{ ...address, message, reply, status, text, note },
+  ...(answer && { answer_id: answer.id, queries: fittingQueries(answer.queries, new ByteBudget(limits.replyQueriesMaxBytes)).queries }),
+})
 
 /**
  * A program of the user, with requests signed by Standard Webhooks. Without a `reply_url` the reply to the request has the answer; with one
@@ -64,8 +73,9 @@ const read = (body: unknown, header: ReadHeader): Arrival => {
 export const webhookChannel = (params: ChannelParams, call: Fetch): Channel => {
   const url = textParam(params, 'reply_url')
   const secret = params['secret']
-  const send = async ({ reply, status, text, note, address }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
-    const body = Buffer.from(JSON.stringify({ ...address, reply, status, text, note }))
+  const send = async (outgoing: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
+    const { reply } = outgoing
+    const body = Buffer.from(JSON.stringify(bodyOf(outgoing)))
     const time = String(Math.floor(Date.now() / 1_000))
     const headers = {
       'content-type': 'application/json',

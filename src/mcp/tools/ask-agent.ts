@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { answerOutcomes } from '../../../events/records/answers.js'
-import type { AnswerFrame, AnswerRows, AskAgent } from '../../agents/contract/answering.js'
+import type { AnswerFrame, AskAgent } from '../../agents/contract/answering.js'
+import { fittingQueries } from '../../agents/contract/fitting-queries.js'
 import { limits } from '../../basics/limits.js'
 import { refusalOf } from '../../http/reads/answer-frames.js'
 import type { Moment } from '../../http/reads/read-routes.js'
@@ -51,22 +52,6 @@ const stepOf = (frame: AnswerFrame): string | undefined => {
   }
 }
 
-type ShownQuery = z.infer<typeof output>['queries'][number]
-
-/**
- * The queries with the rows that fit: the SQL of each query comes first, then rows from the last query back, because the answer rests on
- * the last query most.
- */
-const fittingQueries = (queries: readonly AnswerRows[], budget: Budget): ShownQuery[] => {
-  const lastFirst = budget.first(queries.map(({ sql, columns, cut }) => ({ sql, columns: [...columns], rows: [], cut })).reverse())
-  const withRows = lastFirst.map((shown, i) => {
-    const all = queries.at(-1 - i)?.rows ?? []
-    const rows = budget.first(all).map((row) => [...row])
-    return { ...shown, rows, cut: shown.cut || rows.length < all.length }
-  })
-  return withRows.reverse()
-}
-
 /** A question to an agent. Its answer is recorded before it is returned, as over REST. */
 export const askAgentTool = (ask: AskAgent, moment: Moment, defaultProject: string): Tool =>
   tool({
@@ -99,11 +84,12 @@ export const askAgentTool = (ask: AskAgent, moment: Moment, defaultProject: stri
         }
         const budget = new Budget()
         budget.takes(said)
-        const queries = fittingQueries(value.queries, budget)
-        const shownRows = queries.reduce((sum, { rows }) => sum + rows.length, 0)
-        const allRows = value.queries.reduce((sum, { rows }) => sum + rows.length, 0)
-        const isCut = answer.length < content.length || queries.length < value.queries.length || shownRows < allRows
-        return { ...said, queries, truncated: isCut }
+        const { queries, isCut } = fittingQueries(value.queries, budget)
+        return {
+          ...said,
+          queries: queries.map((query) => ({ ...query, columns: [...query.columns], rows: query.rows.map((row) => [...row]) })),
+          truncated: isCut || answer.length < content.length,
+        }
       }
     },
   })

@@ -5,7 +5,8 @@ import { startChatService, type ChatService } from '../../support/chatbots/chat-
 import { startChatting } from '../../support/chatbots/chatting.js'
 import { until } from '../../support/until.js'
 import { seconds, webhookHeaders } from '../../support/chatbots/signed.js'
-import { rowsNow, send } from '../../support/service.js'
+import { calls } from '../../support/agents/scripted-model.js'
+import { rowsNow, send, sql } from '../../support/service.js'
 
 const secret = 'a secret that nobody guesses'
 let at: Awaited<ReturnType<typeof startChatting>>
@@ -144,12 +145,43 @@ test('with a reply_url the answer is posted there, signed, and to no address tha
   const note = 'No query was run and nothing was retrieved for this answer.'
   expect(call).toMatchObject({
     path: '/replies',
-    body: { conversation: 'c-1', status: 'answered', text: 'You said: post it', note },
+    body: { conversation: 'c-1', webhook_id: `m-${count}`, status: 'answered', text: 'You said: post it', note, queries: [] },
   })
   const id = String(headers['webhook-id'])
   expect(headers['webhook-signature']).toBe(
     webhookHeaders(secret, id, call?.raw ?? '', Number(headers['webhook-timestamp']))['webhook-signature'],
   )
+})
+
+test('an answer at a reply_url names its message and its record, and has its queries, also when it is posted again', async () => {
+  await sql(at.url, 'CREATE TABLE files.rooms (SELECT i AS n FROM range(3) AS t(i))')
+  const { agent } = at.agent.named('counter')
+  await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent: { ...agent, data: { tables: ['files.rooms'] } } })
+  const path = await at.chatbot('counting', 'webhook', { secret, reply_url: `${receiver.url}/counts` }, { agent_name: 'counter' })
+  const look = `SELECT n, repeat('x', 50000) AS wide FROM files.rooms ORDER BY n`
+  const count = 'SELECT count(*) AS rooms FROM files.rooms'
+  const queries = [look, count]
+  at.agent.says(() => {
+    const query = queries.shift()
+    return query === undefined ? 'There are 3.' : calls(['sql', { query }])
+  })
+  const before = receiver.calls.length
+  receiver.next({ cut: true })
+  const { body: taken } = await say(path, 'How many rooms?', 'count-1', 'c-9')
+  const { message } = taken as { message: string }
+  await until(() => receiver.calls.length === before + 2)
+  const [first, again] = receiver.calls.slice(before)
+  expect(again?.raw).toBe(first?.raw)
+  const [[answer] = []] = await rowsNow(at.url, `SELECT answer_id FROM log.messages WHERE message = '${message}'`)
+  expect(first?.body).toEqual({
+    ...{ conversation: 'c-9', webhook_id: 'count-1', message, reply: first?.headers['webhook-id'] },
+    ...{ status: 'answered', text: 'There are 3.', answer_id: answer },
+    queries: [
+      // Two of its rows do not fit.
+      expect.objectContaining({ columns: ['n', 'wide'], rows: [[0, 'x'.repeat(50_000)]], cut: true }),
+      { sql: count, columns: ['rooms'], rows: [[3]], cut: false },
+    ],
+  })
 })
 
 test('a stopped chatbot refuses, and a secret that is too short is none', async () => {
@@ -205,4 +237,5 @@ test('a program is told in the same way that there is no answer', async () => {
   await say(posting, 'broken')
   await until(() => receiver.calls.length > before)
   expect(receiver.calls.at(-1)?.body).toMatchObject({ conversation: 'c-1', status: 'failed', text: expect.stringMatching(/^Sorry/) })
+  expect(receiver.calls.at(-1)?.body).toMatchObject({ webhook_id: `m-${count}`, message: expect.any(String) })
 })
