@@ -12,6 +12,7 @@ import type { Resource, Origin, Outcome } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import { channelOf } from './channels/channel-of.js'
 import type { Attempt, Channel, Fetch } from './channels/channel.js'
+import { waitAfter } from './channels/post.js'
 import { noticeOf } from './notice.js'
 import { bytesOf, messageText, type MessagePayload } from './payloads.js'
 import type { MessageEnd, Watchers } from './watchers.js'
@@ -122,7 +123,7 @@ export class Deliverer {
     const tries = (this.#tries.get(message) ?? 0) + 1
     if (tries >= limits.deliveryMaxAttempts) return undefined
     this.#tries.set(message, tries)
-    return { afterMs: Math.min(afterMs ?? 1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs) }
+    return { afterMs: waitAfter(tries, afterMs) }
   }
 
   /** Repeats a read of the log while the log is busy. */

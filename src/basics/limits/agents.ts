@@ -77,4 +77,5 @@ export const agentLimits = {
   deliveryRetryMaxWaitMs: 60_000,
   slackMessageMaxChars: 39_000,
   telegramMessageMaxChars: 4_096,
+  telegramAnswerMaxMessages: 10,
 } as const

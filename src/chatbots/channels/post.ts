@@ -62,13 +62,49 @@ export const judgedByStatus = ({ status, afterMs }: PostReply): Attempt => {
   return passing ? { end: 'later', error, ...(afterMs !== undefined && { afterMs }) } : { end: 'refused', error }
 }
 
+/** How long to wait after so many tries: longer each time, unless the chat service says how long. */
+export const waitAfter = (tries: number, afterMs?: number): number =>
+  Math.min(afterMs ?? 1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs)
+
+const belowOf = (note: string | undefined): string => (note === undefined ? '' : `\n\n${note}`)
+
 /**
  * The text of a message within the limit, cut at its end if necessary, and its note as a paragraph below it.
  *
  * @example fitting({ text: 'There are 42.', note: 'No query was run …' }, 4_096) // 'There are 42.\n\nNo query was run …'
  */
 export const fitting = ({ text, note }: Pick<OutboundMessage, 'text' | 'note'>, maxChars: number): string => {
-  const below = note === undefined ? '' : `\n\n${note}`
+  const below = belowOf(note)
   const most = maxChars - below.length
   return (text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`) + below
+}
+
+/** Where a text is cut into two: behind a paragraph, a line or a word in the second half of what fits, else within a word. */
+const cutIn = (text: string, maxChars: number): number => {
+  const fits = text.slice(0, maxChars)
+  const ends = ['\n\n', '\n', ' '].map((gap) => fits.lastIndexOf(gap))
+  const end = ends.find((at) => at > maxChars / 2)
+  return end ?? (/[\ud800-\udbff]$/.test(fits) ? maxChars - 1 : maxChars)
+}
+
+/**
+ * A long text as several messages, each within the limit, with the note in the last one. Beyond `messages` the text is cut.
+ *
+ * @example messagesOf({ text: 'a '.repeat(3_000) }, { chars: 4_096, messages: 10 }) // two texts
+ */
+export const messagesOf = (
+  { text, note }: Pick<OutboundMessage, 'text' | 'note'>,
+  { chars, messages }: { chars: number; messages: number },
+): string[] => {
+  // Each has room for the note, so that the last one has.
+  const most = chars - belowOf(note).length
+  const whole: string[] = []
+  let rest = text
+  while (rest.length > most && whole.length < messages - 1) {
+    const at = cutIn(rest, most)
+    whole.push(rest.slice(0, at))
+    rest = rest.slice(at).replace(/^(?:\n+| )/, '')
+  }
+  const last = fitting({ text: rest, ...(note !== undefined && { note }) }, chars)
+  return [...whole, last].filter((message) => message.trim() !== '')
 }

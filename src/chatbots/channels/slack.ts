@@ -12,6 +12,7 @@ import {
   type Fetch,
   type OutboundMessage,
 } from './channel.js'
+import { fromMarkdown, slackForms } from './markdown.js'
 import { fitting, judgedByStatus, post, type PostReply } from './post.js'
 
 const id = z.string().min(1).max(100)
@@ -113,8 +114,10 @@ const judge = (said: PostReply): Attempt => {
  */
 export const slackChannel = (params: ChannelParams, call: Fetch): Channel => {
   const base = apiUrl(params, 'https://slack.com/api')
-  const send = ({ address, ...said }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
-    const body = { ...address, text: escaped(fitting(said, limits.slackMessageMaxChars)), unfurl_links: false, unfurl_media: false }
+  const send = ({ address, status, text: said, note }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
+    const shown = escaped(status === 'answered' ? fromMarkdown(said, slackForms) : said)
+    const text = fitting({ text: shown, ...(note !== undefined && { note: escaped(note) }) }, limits.slackMessageMaxChars)
+    const body = { ...address, text, unfurl_links: false, unfurl_media: false }
     const headers = { 'content-type': 'application/json; charset=utf-8', authorization: `Bearer ${textParam(params, 'token')}` }
     return post(call, `${base}/chat.postMessage`, { method: 'POST', headers, body: JSON.stringify(body) }, signal, judge)
   }

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
+import type { JsonObject } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { badSignature, sameText, strongSecret, type ReadHeader } from './signatures.js'
@@ -12,7 +14,8 @@ import {
   type Fetch,
   type OutboundMessage,
 } from './channel.js'
-import { fitting, judgedByStatus, post, type PostReply } from './post.js'
+import { fromMarkdown, plainForms } from './markdown.js'
+import { judgedByStatus, messagesOf, post, waitAfter, type PostReply } from './post.js'
 
 const update = z.looseObject({
   update_id: z.int(),
@@ -73,19 +76,40 @@ const judge = (said: PostReply): Attempt => {
     : byStatus
 }
 
-/** Telegram: updates have the secret token from `setWebhook`, and answers go out by `sendMessage`. */
+/** A message that Telegram may accept later is sent again here, because the messages before it must not be sent again. */
+const patiently = async (send: () => Promise<Attempt>, signal: AbortSignal): Promise<Attempt> => {
+  for (let tries = 1; ; tries++) {
+    const attempt = await send()
+    if (attempt.end !== 'later' || tries === limits.deliveryMaxAttempts) return attempt
+    // After a stop the next try says that the call broke off.
+    await sleep(waitAfter(tries, attempt.afterMs), undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/**
+ * Telegram: updates have the secret token from `setWebhook`, and answers go out by `sendMessage`, long ones as several messages. If one of
+ * these is not delivered, the answer is not: the rest is not sent.
+ */
 export const telegramChannel = (params: ChannelParams, call: Fetch): Channel => {
   const base = apiUrl(params, 'https://api.telegram.org')
-  const send = ({ address, ...said }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
-    const { message_id, ...to } = address
-    const body = {
-      ...to,
-      text: fitting(said, limits.telegramMessageMaxChars),
-      reply_parameters: { message_id, allow_sending_without_reply: true },
-      link_preview_options: { is_disabled: true },
+  const url = `${base}/bot${encodeURIComponent(textParam(params, 'token')).replaceAll('%3A', ':')}/sendMessage`
+  const sendOne = (body: JsonObject, signal: AbortSignal): Promise<Attempt> =>
+    post(call, url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }, signal, judge)
+  const send = async ({ address, status, text: said, note }: OutboundMessage, signal: AbortSignal): Promise<Attempt> => {
+    const { message_id = null, ...to } = address
+    const text = status === 'answered' ? fromMarkdown(said, plainForms) : said
+    const most = { chars: limits.telegramMessageMaxChars, messages: limits.telegramAnswerMaxMessages }
+    const [first = '', ...others] = messagesOf({ text, ...(note !== undefined && { note }) }, most)
+    const bodyOf = (part: string): JsonObject => ({ ...to, text: part, link_preview_options: { is_disabled: true } })
+    const begun = await sendOne({ ...bodyOf(first), reply_parameters: { message_id, allow_sending_without_reply: true } }, signal)
+    if (begun.end !== 'sent') return begun
+    for (const [i, part] of others.entries()) {
+      const attempt = await patiently(() => sendOne(bodyOf(part), signal), signal)
+      if (attempt.end === 'sent') continue
+      const error = `only ${i + 1} of ${others.length + 1} messages arrived: ${attempt.error}`
+      return { end: attempt.end === 'unknown' ? 'unknown' : 'refused', error }
     }
-    const url = `${base}/bot${encodeURIComponent(textParam(params, 'token')).replaceAll('%3A', ':')}/sendMessage`
-    return post(call, url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }, signal, judge)
+    return begun
   }
   return { name: 'telegram', verify: verifier(params['secret_token']), read, post: send, answersInReply: false }
 }

@@ -59,6 +59,16 @@ test('a mention is acknowledged at once and answered in its thread, without ment
   expect(at.agent.asked.at(-1)).toBe('how many <rooms>?')
 })
 
+test('an answer in Markdown has the marks of Slack, and still no mentions', async () => {
+  at.agent.says(() => '## Most\n**Biscoe** <!channel>\n\n| island | n |\n|---|---|\n| Biscoe | 44 |')
+  const before = slack.calls.length
+  await deliver(event({ text: 'marked', ts: '1.5' }))
+  await until(() => slack.calls.length === before + 1)
+  const text = '*Most*\n*Biscoe* &lt;!channel&gt;\n\n```\nisland  n\nBiscoe  44\n```'
+  expect(slack.calls.at(-1)?.body['text']).toBe(text + note)
+  at.agent.says((question) => question)
+})
+
 test('an event that Slack sends again, and the message that comes with a mention, are one message', async () => {
   const before = [await received(), slack.calls.length] as const
   const mention = event({ text: 'once', ts: '2.1' })

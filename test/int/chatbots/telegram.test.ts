@@ -73,25 +73,60 @@ test('messages of one chat are answered in their order, and those of others besi
   expect(telegram.calls.slice(before).map(({ body }) => body['text'])).toEqual(['beside it', 'slow', 'after it'].map((text) => text + note))
 })
 
-test('a rate limit says in its body how long to wait, and a long answer is cut', async () => {
+const settled = () => until(async () => (await at.events('MessageSent', 'DeliveryFailed')).length === (await received()))
+const textsSince = (before: number) => telegram.calls.slice(before).map(({ body }) => String(body['text']))
+
+test('a rate limit says in its body how long to wait, and a long answer is several messages', async () => {
   const before = telegram.calls.length
   telegram.next({ status: 429, body: { ok: false, description: 'Too Many Requests', parameters: { retry_after: 0 } } })
-  at.agent.says(() => 'x'.repeat(5_000))
+  const lines = Array.from({ length: 500 }, (_, i) => `row ${i} of it`)
+  at.agent.says(() => lines.join('\n'))
   await deliver(update('long'))
-  await until(() => telegram.calls.length === before + 2)
-  const text = String(telegram.calls.at(-1)?.body['text'])
-  expect([text.length, text.slice(-note.length - 1)]).toEqual([4_096, `…${note}`])
-  await until(async () => (await at.events('MessageSent')).length === (await received()))
+  await settled()
+  const [refused, ...texts] = textsSince(before)
+  expect([refused, texts.length]).toEqual([texts[0], 2])
+  expect(texts.join('\n')).toBe(lines.join('\n') + note)
+  expect(Math.max(...texts.map(({ length }) => length))).toBeLessThanOrEqual(4_096)
+  const replies = telegram.calls.slice(before).map(({ body }) => 'reply_parameters' in body)
+  expect(replies).toEqual([true, true, false])
+})
+
+test('a message that Telegram takes later is sent again alone, and an answer of which one is refused is not delivered', async () => {
+  const long = `${'a'.repeat(4_000)} ${'b'.repeat(4_000)} ${'c'.repeat(4_000)}`
+  at.agent.says(() => long)
+  const starts = (before: number) => textsSince(before).map(([first]) => first)
+  let before = telegram.calls.length
+  telegram.next({})
+  telegram.next({ status: 429, body: { ok: false, parameters: { retry_after: 0 } } })
+  await deliver(update('patience'))
+  await settled()
+  expect(starts(before)).toEqual(['a', 'b', 'b', 'c'])
+  before = telegram.calls.length
+  telegram.next({})
+  telegram.next({ status: 400, body: { ok: false, description: 'chat is closed' } })
+  await deliver(update('closed'))
+  await settled()
+  expect(starts(before)).toEqual(['a', 'b'])
+  const error = 'only 1 of 3 messages arrived: it answered 400: chat is closed'
+  expect(await at.events('DeliveryFailed')).toMatchObject([{ reason: 'refused', error }])
+})
+
+test('an answer in Markdown comes without its marks', async () => {
+  at.agent.says(() => '**Biscoe** has most:\n\n| island | n |\n|---|---|\n| Biscoe | 44 |')
+  const before = telegram.calls.length
+  await deliver(update('marked'))
+  await settled()
+  expect(textsSince(before)).toEqual([`Biscoe has most:\n\nisland | n\nBiscoe | 44${note}`])
 })
 
 test('no error of a delivery holds the token', async () => {
   telegram.next({ status: 401, body: { ok: false, description: 'Unauthorized' } })
   await deliver(update('refused'))
-  await until(async () => (await at.events('DeliveryFailed')).length === 1)
+  await settled()
   telegram.next({ cut: true })
   await deliver(update('cut'))
-  await until(async () => (await at.events('DeliveryFailed')).length === 2)
-  const failed = await at.events('DeliveryFailed')
+  await settled()
+  const failed = (await at.events('DeliveryFailed')).slice(-2)
   expect(failed).toMatchObject([{ reason: 'refused', error: 'it answered 401: Unauthorized' }, { reason: 'unknown' }])
   expect(JSON.stringify(failed)).not.toContain('123:abc')
 })
