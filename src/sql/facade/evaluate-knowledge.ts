@@ -30,12 +30,14 @@ const checkOptions = (using: JsonObject): void => {
   if (other !== undefined) throw wrong(`USING has no option ${other}`, `Options: ${known.join(', ')}.`)
   if (using['generate_data'] !== undefined && using['generate_data'] !== false)
     throw notBuilt('questions are not made up here', 'Bring a table of questions: its columns are question and doc_id.')
+  if (using['evaluate'] !== undefined && using['evaluate'] !== true)
+    throw notBuilt('EVALUATE always evaluates', 'Without it there is nothing to do, because no questions are made up: leave evaluate out.')
   if (using['save_to'] !== undefined)
     throw notBuilt('EVALUATE saves nothing', 'Its answer is the result; CREATE TABLE files.name (SELECT …) keeps one.')
-  if (using['llm'] !== undefined && using['version'] === 'llm_relevancy')
+  if (using['llm'] !== undefined)
     throw notBuilt(
       'EVALUATE takes no language model of its own',
-      'The one that judges is the reranking_model of the knowledge base, or the default.',
+      'With llm_relevancy the reranking_model of the knowledge base judges, or the default.',
     )
 }
 

@@ -277,6 +277,10 @@ describe('statements on knowledge bases', () => {
     ["INSERT INTO docs (id, content) VALUES (NULL, 'x')", /row 1: id is NULL/],
     ["EVALUATE KNOWLEDGE_BASE docs USING version = 'doc_id'", /test_table is missing/],
     ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, version = 'best'", /There are 'doc_id' and 'llm_relevancy'/],
+    ['EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, evaluate = false', /always evaluates/],
+    ['EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, generate_data = true', /not made up/],
+    ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, save_to = 'files.r'", /saves nothing/],
+    ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, llm = {'provider': 'openai'}", /no language model of its own/],
     ['CREATE INDEX ON KNOWLEDGE_BASE docs', /indexed when they are inserted/],
   ])('%s is refused with what to do', async (query, message) => expect(ask(query)).rejects.toThrow(message))
 
