@@ -240,11 +240,12 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
   },
   migrate: {
     about: 'move the log and its contents to PostgreSQL, or back',
-    more: `To PostgreSQL it takes the data directory, whose service has ended, and makes it that of a node. Back it takes a log that nodes share, named by --from, and makes a data directory of it; the nodes have ended.
+    more: `To PostgreSQL it takes the data directory, whose service has ended, and makes it that of a node. Back it takes a log that nodes share, named by --from, and makes a data directory of it; the nodes have ended, and none opens that log again.
 Run it again if it was cut off: it goes on. A password may stand in PGPASSWORD. The exit status is 1 when contents are missing.`,
     options: {
       to: 'postgres://user@host/database, or with --from a directory',
-      from: 'the PostgreSQL to copy into a directory',
+      from: 'the PostgreSQL whose log becomes a directory',
+      copy: 'with --from: nodes may serve and go on; the directory becomes another log with the same past',
       quiet,
     },
     example: 'mindledger migrate --to postgres://ledger@db.corp/ledger',
@@ -253,7 +254,7 @@ Run it again if it was cut off: it goes on. A password may stand in PGPASSWORD. 
       const to = required('to', values.to)
       if (isPostgres(to) === (values.from !== undefined) || (values.from !== undefined && !isPostgres(values.from)))
         throw new UsageError('migrate takes --to postgres://…, or --from postgres://… and --to with a directory')
-      return migrate(config, { to, from: values.from }, out)
+      return migrate(config, { to, from: values.from, copy: values.copy === true }, out)
     },
   },
   reappend: {

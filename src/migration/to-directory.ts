@@ -5,12 +5,16 @@ import { holding } from '../files/blob-store.js'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import { blobDamaged, isBlobDamaged } from '../files/shared/problems.js'
 import type { SharedBlobs } from '../files/shared/shared-blobs.js'
+import { limits } from '../basics/limits.js'
+import { shownNodes } from '../log/shared/nodes.js'
+import { closeAfter } from '../log/shared/postgres/tables.js'
 import { ownLogIn } from '../log/shared/replica.js'
 import { SharedLog } from '../log/shared/shared-log.js'
-import { forgetSharedBatch, openForWriting, type Connection } from '../log/storage/schema.js'
+import { forgetSharedBatch, openForWriting, readSharedBatch, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import type { Vault } from '../vault/vault.js'
+import { inSession } from './sender.js'
 import type { MigrationResult } from './to-postgres.js'
 
 export type DirectoryMigration = {
@@ -18,12 +22,26 @@ export type DirectoryMigration = {
   /** The data directory: empty, or one that follows this log. */
   paths: DataPaths
   vault: Vault
+  /** Nodes may serve the log, and it goes on in PostgreSQL, too: the directory becomes another log with the same past. */
+  copy: boolean
   onProgress: (text: string) => void
 }
 
-const follow = async ({ from, paths, vault }: DirectoryMigration): Promise<number> => {
+/** @throws ConfigError when the database has no log, or when nodes serve it that would go on */
+const checkEnded = async ({ from, copy }: DirectoryMigration): Promise<void> => {
+  const serving = (await shownNodes(from.url)).filter(({ state }) => state === 'alive')
+  if (copy || serving.length === 0) return
+  const named = serving.map(({ id, address }) => address ?? id).join(', ')
+  throw new ConfigError(
+    `nodes serve this log: ${named}. End them, and run it again; one that was killed counts for ${limits.nodeDeadAfterMs / 1_000} s. With --copy they go on, and the directory becomes another log.`,
+  )
+}
+
+const follow = async (asked: DirectoryMigration): Promise<number> => {
+  const { from, paths, vault } = asked
   if (ownLogIn(paths.log) !== undefined)
     throw new ConfigError(`${paths.root} has a log of its own: name an empty directory, or that of a node`)
+  await checkEnded(asked)
   const log = await SharedLog.open({ url: from.url, file: paths.log, vault })
   try {
     return (await log.head()).position
@@ -61,13 +79,22 @@ const fetchBlobs = async (db: Connection, { from, paths, onProgress }: Directory
   return { blobs: needed.length - missing.length, missing }
 }
 
+/** From now on no node opens the log in PostgreSQL. @throws ConfigError when a node began meanwhile, or wrote */
+const closeThere = async (db: Connection, asked: DirectoryMigration): Promise<void> => {
+  await checkEnded(asked)
+  const seq = readSharedBatch(db)?.seq ?? 0
+  if (await inSession(asked.from.url, (session) => closeAfter(session, seq))) return
+  throw new ConfigError('a node wrote to the log meanwhile: end all nodes, and run it again')
+}
+
 /**
- * Makes a data directory from the present state of a log that nodes share. Its nodes have ended, or the log continues without this
- * directory. Each event is checked against the chain, and each blob against its hash. A run after an interruption continues where the last
+ * Makes a data directory from the present state of a log that nodes share. Its nodes have ended, and none opens the log again; with `copy`
+ * the log in PostgreSQL continues, too. Each event is checked against the chain, and each blob against its hash. A run after an interruption continues where the last
  * one ended.
  *
- * @example (await toDirectory({ from: { url: 'postgres://db/ledger', s3: undefined }, paths, vault, onProgress })).missing // []
- * @throws ConfigError when PostgreSQL cannot be reached or the directory has another log; Problem storage_failed
+ * @example (await toDirectory({ from: { url: 'postgres://db/ledger', s3: undefined }, paths, vault, copy: false, onProgress })).missing // []
+ * @throws ConfigError when PostgreSQL cannot be reached or has no log, nodes serve it, or the directory has another log; Problem
+ * storage_failed
  */
 export const toDirectory = async (asked: DirectoryMigration): Promise<MigrationResult> => {
   const position = await follow(asked)
@@ -76,6 +103,7 @@ export const toDirectory = async (asked: DirectoryMigration): Promise<MigrationR
   })
   try {
     const moved = await fetchBlobs(db, asked)
+    if (!asked.copy) await closeThere(db, asked)
     // From now on the directory has its own log, and follows no other.
     forgetSharedBatch(db)
     db.pragma('wal_checkpoint(TRUNCATE)')

@@ -5,6 +5,7 @@ export const options = {
   quiet: { type: 'boolean', short: 'q' },
   url: { type: 'string', value: 'address' },
   create: { type: 'boolean' },
+  copy: { type: 'boolean' },
   db: { type: 'string', value: 'name' },
   'as-of': { type: 'string', value: 'when' },
   csv: { type: 'boolean' },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
-import { refusalToOpen } from './refusal-to-open.js'
+import { placeOf, refusalToOpen } from './refusal-to-open.js'
 import { Link } from './postgres/shared-log-session.js'
 import { areThere } from './postgres/tables.js'
 
@@ -80,7 +80,8 @@ const listNodes = async (link: Pick<Link, 'session'>): Promise<KnownNode[]> => {
 export const shownNodes = async (url: string): Promise<KnownNode[]> => {
   const link = new Link(url)
   try {
-    if (!(await areThere(await link.session()))) throw new ConfigError('LOG_URL: this database has no log yet; the first node makes it')
+    if (!(await areThere(await link.session())))
+      throw new ConfigError(`${placeOf(url)}: this database has no log yet; the first node makes it`)
     return await listNodes(link)
   } catch (error) {
     throw refusalToOpen(error, url)

@@ -4,8 +4,8 @@ import { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import { ForkError } from './sequencer.js'
 import { UnreachableError } from './postgres/shared-log-session.js'
 
-/** Where PostgreSQL is, without the user and the password. */
-const placeOf = (url: string): string => {
+/** Where PostgreSQL is, without the user and the password. @example placeOf('postgres://me:secret@db/ledger') // 'db/ledger' */
+export const placeOf = (url: string): string => {
   const { host, pathname, searchParams } = new URL(url)
   return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`
 }

@@ -17,6 +17,7 @@ import { startS3 } from '../../support/files/s3-server.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, temporaryDirectory } from '../../support/log/log.js'
+import { rowsIn } from '../../support/log/nodes.js'
 import { until } from '../../support/until.js'
 
 const golden = fileURLToPath(new URL('../../../../test/golden/format-1', import.meta.url))
@@ -36,7 +37,7 @@ const bringKeys = (from: string, to: string): void => {
   for (const key of ['vault.key', 'head.key']) if (existsSync(join(from, key))) copyFileSync(join(from, key), join(to, key))
 }
 
-const open = (directory: string): SqliteLog => {
+const openDirectory = (directory: string): SqliteLog => {
   const paths = prepareDataDirectory(directory)
   return new SqliteLog({ file: paths.log, vault: new Vault(...masterKeys(paths, [])) })
 }
@@ -45,7 +46,7 @@ const open = (directory: string): SqliteLog => {
 const copyOfGolden = async (name: string): Promise<string> => {
   const directory = join(place.path, name)
   cpSync(golden, directory, { recursive: true })
-  const log = open(directory)
+  const log = openDirectory(directory)
   await headSigner(dataPaths(directory), undefined, log)
   await log.close()
   return directory
@@ -233,7 +234,7 @@ test('a damaged event, a missing blob, and another log are told', async () => {
   })
 
   const another = join(place.path, 'another')
-  await open(another).close()
+  await openDirectory(another).close()
   expect((await migrate(another, ['--to', url])).err).toContain('PostgreSQL has a log already')
   expect((await migrate(there, ['--to', join(place.path, 'x')])).err).toContain('migrate takes --to postgres://')
   expect(readFileSync(join(there, 'FORMAT'), 'utf8')).toBe('1\n')
@@ -275,4 +276,34 @@ test('a refusal of PostgreSQL is told in one line', async () => {
   ;[url.username, url.password] = ['outsider', 'p']
   const { code, err } = await migrate(there, ['--to', url.href])
   expect([code, err]).toEqual([2, expect.stringMatching(/^mindledger: PostgreSQL refuses: permission denied [^\n]*\n$/)])
+})
+
+test('a directory is made from a log that has ended alone, and no node opens this log again', async () => {
+  const there = await copyOfGolden('there')
+  const [empty, url] = [await server().newUrl(), await server().newUrl()]
+  const back = join(place.path, 'back')
+  bringKeys(there, back)
+
+  const wrong = await migrate(there, ['--from', empty, '--to', back])
+  expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('this database has no log') })
+  expect(await rowsIn(empty, `SELECT FROM pg_namespace WHERE nspname = 'mindledger'`)).toEqual([])
+
+  expect((await migrate(there, ['--to', url])).code).toBe(0)
+  const paths = dataPaths(there)
+  const open = () => SharedLog.open({ url, file: paths.log, vault: new Vault(...masterKeys(paths, [])) })
+  const node = await open()
+  const served = await migrate(there, ['--from', url, '--to', back])
+  expect(served).toMatchObject({ code: 2, err: expect.stringContaining(`nodes serve this log: ${node.nodes.id}. End them`) })
+  const copy = join(place.path, 'copy')
+  bringKeys(there, copy)
+  expect(await migrate(there, ['--from', url, '--to', copy, '--copy'])).toMatchObject({ code: 0, err: '' })
+  const { position } = await node.head()
+  await node.close()
+  await (await open()).close()
+
+  expect(await migrate(there, ['--from', url, '--to', back])).toMatchObject({ code: 0, err: '' })
+  await expect(open()).rejects.toThrow('this log was moved to a data directory')
+  const moved = openDirectory(back)
+  expect((await moved.head()).position).toBe(position)
+  await moved.close()
 })

@@ -11,8 +11,8 @@ import { findMasterKeys } from '../../../vault/key-files.js'
 import { Vault } from '../../../vault/vault.js'
 import type { Output } from '../../terminal/output.js'
 
-/** `from` is the PostgreSQL whose log becomes a directory. */
-export type MigrateOptions = { to: string; from: string | undefined }
+/** `from` is the PostgreSQL whose log becomes a directory; with `copy` it also goes on there. */
+export type MigrateOptions = { to: string; from: string | undefined; copy: boolean }
 
 /** Whether a place is the address of a PostgreSQL, not a directory. @example isPostgres('postgres://db/mindledger') // true */
 export const isPostgres = (place: string): boolean => /^postgres(?:ql)?:\/\//.test(place)
@@ -27,7 +27,7 @@ const tell = (where: string, { position, blobs, missing }: MigrationResult, out:
  * `mindledger migrate --to postgres://…`: the data directory becomes the directory of a node. `mindledger migrate --from postgres://… --to
  * <dir>`: the log that nodes share becomes a data directory. Exit status 1 when blobs are missing.
  */
-export const migrate = async (config: Config, { to, from }: MigrateOptions, out: Output): Promise<number> => {
+export const migrate = async (config: Config, { to, from, copy }: MigrateOptions, out: Output): Promise<number> => {
   const placeOf = (url: string): SharedPlace => ({ url, s3: bucketOf(config) })
   const onProgress = (text: string) => out.progress(text)
   const paths = from === undefined ? checkDataDirectory(config.dataDirectory) : prepareDataDirectory(resolve(to))
@@ -36,7 +36,8 @@ export const migrate = async (config: Config, { to, from }: MigrateOptions, out:
     if (from === undefined) return tell('PostgreSQL', await toPostgres({ paths, to: placeOf(to), onProgress }), out)
     const [key, ...others] = findMasterKeys(paths, config.masterKeys)
     if (!key) throw new ConfigError(`bring the master key of the log: as VAULT_KEY, or as ${paths.vaultKey}`)
-    return tell(paths.root, await toDirectory({ from: placeOf(from), paths, vault: new Vault(key, ...others), onProgress }), out)
+    const vault = new Vault(key, ...others)
+    return tell(paths.root, await toDirectory({ from: placeOf(from), paths, vault, copy, onProgress }), out)
   } finally {
     unlock()
   }

@@ -5,6 +5,9 @@ import { ConfigError } from '../../../setup/config.js'
 /** The version of the tables in PostgreSQL. A node whose release has another version does not start. */
 const format = 1
 
+/** No release opens a log of this format: it goes on in a data directory. */
+const moved = -1
+
 /** The NOTIFY channel for the numbers of new batches. */
 export const channel = 'mindledger_log'
 
@@ -139,7 +142,17 @@ export const readLogId = async (session: SharedLogSession): Promise<string> => {
   if (!(await areThere(session))) throw new ConfigError('LOG_URL: this database has no log')
   const { rows } = await session.query<{ log_id: string; format: number }>('SELECT log_id, format FROM mindledger.head')
   const [head] = rows
+  if (head?.format === moved)
+    throw new ConfigError(
+      `this log was moved to a data directory with "mindledger migrate --from", and goes on there. To go on here instead, and never with that directory, run in this database: UPDATE mindledger.head SET format = ${format}`,
+    )
   if (head?.format !== format)
     throw new ConfigError(`the shared log has the format ${head?.format ?? 'none'}, and this release knows format ${format}`)
   return head.log_id
+}
+
+/** Closes the log after a batch: no node opens it any more, because it goes on in a data directory. Returns false when it has a newer batch. */
+export const closeAfter = async (session: SharedLogSession, seq: number): Promise<boolean> => {
+  const { rowCount } = await session.query('UPDATE mindledger.head SET format = $1 WHERE seq = $2', [moved, seq])
+  return rowCount === 1
 }
