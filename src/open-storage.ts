@@ -7,6 +7,7 @@ import type { SessionStore } from './http/protocol/sessions.js'
 import { SharedSessionStore } from './http/protocol/shared-session-store.js'
 import { MissingBlobs } from './files/missing-blobs.js'
 import { SingletonTask } from './log/contract/singleton-task.js'
+import { forgetOldAnswers } from './log/contract/old-answers.js'
 import { soleLeases, type Leases } from './log/contract/leases.js'
 import type { Peers } from './log/contract/peers.js'
 import { systemOrigin } from './log/contract/origins.js'
@@ -83,11 +84,23 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     const missingBlobs = new MissingBlobs({ log, blobs, logger })
     undo(() => missingBlobs.stop())
 
+    /** One node forgets for all: the others follow. */
+    const forgetting = new SingletonTask({
+      ...{ leases, name: 'old-answers' },
+      begin: () =>
+        forgetOldAnswers(log, {
+          now: () => clock.now(),
+          onFailed: (err) => logger.error({ err }, 'old answers to requests with a key could not be forgotten; trying again later'),
+        }),
+      onFailed: (err) => logger.error({ err }, 'old answers are not forgotten'),
+    })
+    undo(() => forgetting.stop())
+
     /** The first write of this run, after the check that the tables agree with the log. */
     const begin = async () => {
-      await log.forgetOldAnswers(clock.now())
       await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
       await signing?.start()
+      await forgetting.start()
       missingBlobs.start()
     }
     return { paths, vault, log, nodes, ledger, leases, peers, sessionStore, heads, headFile, clock, blobs, tidyBlobs, missingBlobs, begin }

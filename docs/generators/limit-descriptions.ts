@@ -89,7 +89,10 @@ export const limitDescriptions: Record<LimitName, string> = {
   exportRangeMaxPositions: 'The largest EXPORT_RANGE. Beyond: the service does not start.',
   headIntervalMinMs: 'The shortest HEAD_INTERVAL. Below: the service does not start.',
   headIntervalMaxMs: 'The longest HEAD_INTERVAL. Beyond: the service does not start.',
-  idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next start.',
+  idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next search for old ones.',
+  forgottenAnswersPerBatchMax:
+    'Old answers that are forgotten in one batch. Beyond: the next batch forgets more, and commands come in between.',
+  answersForgetIntervalMs: 'Time between two searches for answers that are too old. The first one begins with the service.',
   sharedConnectTimeoutMs: 'How long a connection to the PostgreSQL of LOG_URL and its login may take. Beyond: it counts as away.',
   sharedStatementTimeoutMs: 'How long that PostgreSQL works on one statement of a node. Beyond: PostgreSQL cancels the statement.',
   sharedAnswerTimeoutMs:

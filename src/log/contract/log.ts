@@ -246,8 +246,8 @@ export interface ServedLog extends KeyedLog {
   noteHeadKey(vkey: string): Promise<void>
   /** The time of the newest event, in milliseconds since 1970; undefined when there is none. */
   recordedAt(): number | undefined
-  /** Forgets answers that are too old for a retry; `now` is in milliseconds since 1970. */
-  forgetOldAnswers(now: number): Promise<void>
+  /** Forgets some of the kept answers up to a time in milliseconds since 1970, the oldest first. Returns whether any are left. */
+  forgetSomeAnswers(upTo: number): Promise<boolean>
   /** Refuses writes until the next start, for a reason outside the log. */
   refuseWrites(refusal: Refusal): void
 }

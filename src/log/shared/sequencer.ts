@@ -9,7 +9,6 @@ import {
   chainAt,
   commitLocked,
   deltaAfter,
-  forgetAnswers,
   lockHead,
   lookAt,
   partAfter,
@@ -19,7 +18,6 @@ import {
   type SentBatch,
 } from './postgres/statements.js'
 import { channel, talkChannel } from './postgres/tables.js'
-import { forgottenNote } from './written-rows.js'
 
 /** A batch was sent, and it is not known whether it was recorded: PostgreSQL was away, or did not wait for its standby. */
 export class UnknownOutcomeError extends Error {}
@@ -174,24 +172,11 @@ export class Sequencer {
   /** When the answer to a batch was lost, the log is asked whether it has it. */
   async #settled(sent: SentBatch, ask: () => Promise<AppendResult>): Promise<AppendResult> {
     try {
-      const appended = await ask()
-      if (appended === 'accepted') await this.#forget(sent.rows)
-      return appended
+      return await ask()
     } catch (error) {
       if (error instanceof UnreplicatedError) throw new UnknownOutcomeError(error.message, { cause: error })
       if (!(error instanceof UnreachableError)) throw error
       return this.#resolve(sent, error)
-    }
-  }
-
-  /** Removes answers that no node keeps any more from PostgreSQL, too. If that fails, they stay until the next time. */
-  async #forget({ notes }: Rows): Promise<void> {
-    const forgotten = notes.find(({ key }) => key === forgottenNote)
-    if (!forgotten?.value) return
-    try {
-      await forgetAnswers(await this.#writing.session(), forgotten.value)
-    } catch {
-      // The batch stands.
     }
   }
 

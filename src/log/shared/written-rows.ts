@@ -1,3 +1,4 @@
+import { forgottenNote } from './postgres/statements.js'
 import type { Connection } from '../storage/schema.js'
 import type { AnswerRow, EventRow, NoteRow, PayloadRow, Rows } from './postgres/rows.js'
 
@@ -7,19 +8,19 @@ export const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys'
 /** The notes that say which master key is in use. */
 export const keyNotes: ReadonlySet<string> = new Set(['key_id', 'fingerprint_key', 'rotation'])
 
-/** The note of the newest answer that was forgotten. All older answers were forgotten, too. */
-export const forgottenNote = 'answers_forgotten'
+type AnswerKey = Pick<AnswerRow, 'actor' | 'key' | 'answeredAt'>
 
 const isShared = (row: 'new' | 'old') => `${row}.key IN (${sharedNotes.map((key) => `'${key}'`).join(', ')})`
 
 /** Triggers that only this connection has note which rows a transaction wrote, with any statement. */
 const watch = `
   CREATE TEMP TABLE touched (what TEXT NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL);
+  CREATE TEMP TABLE forgotten (actor TEXT NOT NULL, key TEXT NOT NULL, answered_at TEXT NOT NULL);
   CREATE TEMP TRIGGER payload_added AFTER INSERT ON main.payloads BEGIN INSERT INTO touched VALUES ('payload', new.hash, ''); END;
   CREATE TEMP TRIGGER payload_changed AFTER UPDATE ON main.payloads BEGIN INSERT INTO touched VALUES ('payload', new.hash, ''); END;
   CREATE TEMP TRIGGER answer_added AFTER INSERT ON main.answers BEGIN INSERT INTO touched VALUES ('answer', new.actor, new.key); END;
   CREATE TEMP TRIGGER answer_changed AFTER UPDATE ON main.answers BEGIN INSERT INTO touched VALUES ('answer', new.actor, new.key); END;
-  CREATE TEMP TRIGGER answer_forgotten AFTER DELETE ON main.answers BEGIN INSERT INTO touched VALUES ('forgotten', old.answered_at, ''); END;
+  CREATE TEMP TRIGGER answer_forgotten AFTER DELETE ON main.answers BEGIN INSERT INTO forgotten VALUES (old.actor, old.key, old.answered_at); END;
   CREATE TEMP TRIGGER note_added AFTER INSERT ON main.meta WHEN ${isShared('new')} BEGIN INSERT INTO touched VALUES ('note', new.key, ''); END;
   CREATE TEMP TRIGGER note_changed AFTER UPDATE ON main.meta WHEN ${isShared('new')} BEGIN INSERT INTO touched VALUES ('note', new.key, ''); END;
   CREATE TEMP TRIGGER note_removed AFTER DELETE ON main.meta WHEN ${isShared('old')} BEGIN INSERT INTO touched VALUES ('note', old.key, ''); END;
@@ -43,7 +44,7 @@ export class WrittenRows {
     // The notes about erased rows must reach no file.
     db.pragma('temp_store = MEMORY')
     db.exec(watch)
-    this.#clear = db.prepare('DELETE FROM touched')
+    this.#clear = [db.prepare('DELETE FROM touched'), db.prepare('DELETE FROM forgotten')]
     this.#events = db.prepare<[number], EventRow>('SELECT position, text, chain FROM events WHERE position > ? ORDER BY position')
     this.#payloads = db.prepare<[], PayloadRow>(
       `SELECT hash, key_id AS keyId, wrapped, body, replaced_by AS replacedBy FROM payloads
@@ -56,7 +57,10 @@ export class WrittenRows {
     this.#notes = db.prepare<[], NoteRow>(
       `SELECT DISTINCT a AS key, (SELECT value FROM meta WHERE key = a) AS value FROM touched WHERE what = 'note'`,
     )
-    this.#forgotten = db.prepare<[], string | null>(`SELECT max(a) FROM touched WHERE what = 'forgotten'`).pluck()
+    // An answer to a key that was used anew replaces the forgotten one.
+    this.#forgotten = db.prepare<[], AnswerKey>(
+      'SELECT actor, key, answered_at AS answeredAt FROM forgotten WHERE (actor, key) NOT IN (SELECT actor, key FROM answers) ORDER BY answered_at',
+    )
     this.#putPayload = db.prepare<[PayloadRow]>(
       `INSERT INTO payloads (hash, key_id, wrapped, body, replaced_by) VALUES (@hash, @keyId, @wrapped, @body, @replacedBy)
        ON CONFLICT (hash) DO UPDATE SET
@@ -74,27 +78,29 @@ export class WrittenRows {
 
   /** Begins with a transaction. */
   begin(): void {
-    this.#clear.run()
+    for (const clear of this.#clear) clear.run()
   }
 
   /** The rows that the transaction wrote, after its first position. */
   since(position: number): Rows {
-    const forgotten = this.#forgotten.get() ?? null
+    const forgotten = this.#forgotten.all()
+    const newest = forgotten.at(-1)
     return {
       events: this.#events.all(position),
       payloads: this.#payloads.all(),
       answers: this.#answers.all(),
-      notes: [...this.#notes.all(), ...(forgotten === null ? [] : [{ key: forgottenNote, value: forgotten }])],
+      notes: [...this.#notes.all(), ...(newest ? [{ key: forgottenNote, value: newest.answeredAt }] : [])],
+      forgotten,
     }
   }
 
-  /** Puts the rows of other nodes, except their events. */
+  /** Puts the rows of other nodes, except their events. Old answers go last: PostgreSQL may still have some that were forgotten. */
   put({ payloads, answers, notes }: Omit<Rows, 'events'>): void {
+    for (const payload of payloads) this.#putPayload.run(payload)
+    for (const answer of answers) this.#putAnswer.run(answer)
     for (const note of notes)
       if (note.key === forgottenNote) this.#forget.run(note.value ?? '')
       else if (note.value === null) this.#removeNote.run(note.key)
       else this.#putNote.run(note)
-    for (const payload of payloads) this.#putPayload.run(payload)
-    for (const answer of answers) this.#putAnswer.run(answer)
   }
 }

@@ -18,7 +18,7 @@ import type {
   Submission,
 } from '../contract/log.js'
 import type { ResourceVersion, Resource } from '../contract/lookups.js'
-import { erasedReply, eraseSomeReplies, forgetOldAnswers } from './idempotency.js'
+import { erasedReply, eraseSomeReplies, forgetSomeAnswers } from './idempotency.js'
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
 import { isProblem } from '../../basics/errors.js'
 import type { Refusal } from '../../basics/opened-file.js'
@@ -193,8 +193,8 @@ export class FileLog implements ServedLog {
     return position === 0 ? undefined : microseconds / 1_000
   }
 
-  forgetOldAnswers(now: number): Promise<void> {
-    return this.#queue.inTurn(({ db }) => forgetOldAnswers(db, now))
+  forgetSomeAnswers(upTo: number): Promise<boolean> {
+    return this.#queue.inTurn(({ db }) => forgetSomeAnswers(db, upTo))
   }
 
   refuseWrites(refusal: Refusal): void {

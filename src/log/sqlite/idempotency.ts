@@ -69,9 +69,18 @@ export class KeptReplies {
   }
 }
 
-/** Deletes old answers. They are only stored for clients that retry, and clients retry within days. `now` is in milliseconds since 1970. */
-export const forgetOldAnswers = (db: Connection, now: number): void => {
-  db.prepare('DELETE FROM answers WHERE answered_at < ?').run(new Date(now - limits.idempotencyMaxAgeMs).toISOString())
+/**
+ * Deletes some of the answers up to a time in milliseconds since 1970: the oldest, and all that are as old as the last of these. Returns
+ * whether any are left.
+ */
+export const forgetSomeAnswers = (db: Connection, upTo: number): boolean => {
+  const before = new Date(upTo).toISOString()
+  const last = db
+    .prepare<[string, number], string>('SELECT answered_at FROM answers WHERE answered_at <= ? ORDER BY answered_at LIMIT 1 OFFSET ?')
+    .pluck()
+    .get(before, limits.forgottenAnswersPerBatchMax - 1)
+  db.prepare('DELETE FROM answers WHERE answered_at <= ?').run(last ?? before)
+  return last !== undefined
 }
 
 const { status } = problemCatalogue.erased

@@ -85,6 +85,9 @@ const keepPayloadsInPlace = (db: Connection): void => {
 /** Lists are read in the order of this index, one page at a time. */
 const resourcesInOrder = `CREATE INDEX IF NOT EXISTS resources_in_order ON resources (kind, project, id)`
 
+/** Answers are forgotten in the order of this index, some at a time. */
+const answersByAge = `CREATE INDEX IF NOT EXISTS answers_by_age ON answers (answered_at)`
+
 /** Opens the log's file for writing and creates missing tables. Durable: each commit is on the disk before it returns. */
 export const openForWriting = (file: string, freshLogId: () => string): Connection => {
   const db = new Database(file, { timeout: 5_000 })
@@ -102,6 +105,7 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
   // Logs of older releases do not have these tables. The tree is filled when the log is opened.
   db.exec(treeTable)
   db.exec(resourcesInOrder)
+  db.exec(answersByAge)
   keepPayloadsInPlace(db)
   return db
 }

@@ -7,8 +7,17 @@ export type AnswerRow = { actor: string; key: string; fingerprint: string; answe
 /** A line of the log's own notes, such as the keys that sign heads; null when it was removed. */
 export type NoteRow = { key: string; value: string | null }
 
-/** The rows that a batch writes: its events, and its other rows in their new state. */
-export type Rows = { events: EventRow[]; payloads: PayloadRow[]; answers: AnswerRow[]; notes: NoteRow[] }
+/**
+ * The rows that a batch writes: its events, and its other rows in their new state. `forgotten` are the keys of answers that it removes. Only
+ * the node that forgets them names them: a note tells the others how old they were.
+ */
+export type Rows = {
+  events: EventRow[]
+  payloads: PayloadRow[]
+  answers: AnswerRow[]
+  notes: NoteRow[]
+  forgotten?: Pick<AnswerRow, 'actor' | 'key'>[]
+}
 
 /**
  * A place in the shared log. `seq` counts batches; `position` and `chain` are those of the newest event. A batch may have no events: its

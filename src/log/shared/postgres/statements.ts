@@ -6,6 +6,9 @@ import { channel } from './tables.js'
 /** The note of the batch after which lost batches were appended again, under numbers that other nodes do not know. */
 export const reappendedNote = 'reappended'
 
+/** The note of the newest answer that was forgotten. All older answers were forgotten, too. */
+export const forgottenNote = 'answers_forgotten'
+
 /** The newest batch and event, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
 export type SharedHead = Place & { now: number }
 
@@ -53,6 +56,9 @@ const append = `
   ), notes AS (
     INSERT INTO mindledger.notes (seq, key, value) SELECT head.seq, n.* FROM head, unnest($20::text[], $21::text[]) AS n
     ON CONFLICT (key) DO UPDATE SET seq = excluded.seq, value = excluded.value
+  ), forgotten AS (
+    DELETE FROM mindledger.answers AS old USING head, unnest($23::text[], $24::text[]) AS f (actor, key)
+    WHERE old.actor = f.actor AND old.key = f.key
   )
   SELECT seq, ${nowMs} AS now, pg_notify('${channel}', seq::text) FROM head`
 
@@ -64,7 +70,7 @@ export type SentBatch = { from: Place; to: NewPlace; rows: Rows }
  * @throws UnreachableError when that is not known
  */
 export const appendBatch = async (session: SharedLogSession, { from, to, rows }: SentBatch): Promise<number | undefined> => {
-  const { events, payloads, answers, notes } = rows
+  const { events, payloads, answers, notes, forgotten = [] } = rows
   const values = [
     ...[from.seq, from.chain, to.position, to.chain, to.batch, bytesOf(rows)],
     ...[events.map(({ position }) => position), events.map(({ text }) => text), events.map(({ chain }) => chain)],
@@ -73,6 +79,7 @@ export const appendBatch = async (session: SharedLogSession, { from, to, rows }:
     ...[answers.map(({ actor }) => actor), answers.map(({ key }) => key), answers.map(({ fingerprint }) => fingerprint)],
     ...[answers.map(({ answer }) => answer), answers.map(({ answeredAt }) => answeredAt)],
     ...[notes.map(({ key }) => key), notes.map(({ value }) => value), from.batch ?? null],
+    ...[forgotten.map(({ actor }) => actor), forgotten.map(({ key }) => key)],
   ]
   const answer = await session.query<{ seq: string; now: number }>(append, values, 'append')
   session.checkReplicated()
@@ -239,9 +246,4 @@ export const strayEvents = async (session: SharedLogSession): Promise<number> =>
       + (SELECT count(*) FROM mindledger.events WHERE position > (SELECT position FROM mindledger.head)))::float8 AS n`,
   )
   return rows[0]?.n ?? 0
-}
-
-/** Removes answers that all nodes have forgotten. */
-export const forgetAnswers = async (session: SharedLogSession, before: string): Promise<void> => {
-  await session.query('DELETE FROM mindledger.answers WHERE answered_at <= $1', [before])
 }
