@@ -13,6 +13,7 @@ import {
   lookAt,
   partAfter,
   reappendedAfter,
+  waitForStandby,
   wasAppended,
   type SharedHead,
   type SentBatch,
@@ -55,12 +56,16 @@ export class Sequencer {
   onSaid: (text: string) => void = () => undefined
   readonly #writing: Link
   readonly #following: Link
+  /** Opened only when PostgreSQL has a synchronous standby. Nothing else waits behind a standby that is away. */
+  readonly #waiting: Link
+  #hasStandby = false
 
   constructor(
     url: string,
     private readonly clock: ServerClock,
   ) {
     this.#writing = new Link(url)
+    this.#waiting = new Link(url)
     const listen = async (session: SharedLogSession): Promise<void> => {
       await session.query(`LISTEN ${channel}; LISTEN ${talkChannel}`)
     }
@@ -79,7 +84,21 @@ export class Sequencer {
     const sent = this.clock.tick()
     const look = await lookAt(session)
     this.clock.note(sent, look.now)
+    this.#hasStandby = look.hasStandby
     return look
+  }
+
+  /**
+   * Resolves when everything that PostgreSQL has recorded is as safe as it promises: a synchronous standby, if there is one, has it, too.
+   * @throws UnknownOutcomeError when that is not known
+   */
+  async confirm(): Promise<void> {
+    if (!this.#hasStandby) return
+    try {
+      await waitForStandby(await this.#waiting.session())
+    } catch (error) {
+      throw new UnknownOutcomeError('it is not known whether the standby has it', { cause: error })
+    }
   }
 
   /** Asks something else over the connection that follows. @throws UnreachableError */
@@ -213,6 +232,6 @@ export class Sequencer {
   }
 
   async close(): Promise<void> {
-    await undoTogether([() => this.#writing.close(), () => this.#following.close()])
+    await undoTogether([this.#writing, this.#following, this.#waiting].map((link) => () => link.close()))
   }
 }

@@ -8,7 +8,7 @@ import type { Refusal } from '../../basics/opened-file.js'
 import { opened } from '../../basics/undo.js'
 import { ConfigError } from '../../setup/config.js'
 import type { Vault } from '../../vault/vault.js'
-import type { Batch } from '../contract/log.js'
+import type { Batch, Outcome, Reply, RequestKey, Submission } from '../contract/log.js'
 import { FileLog } from '../sqlite/file-log.js'
 import { openKeys } from '../storage/keys.js'
 import { truncateWal } from '../storage/wipe.js'
@@ -168,6 +168,33 @@ export class SharedLog extends FileLog {
 
   override sinceHalt(): Promise<void> | undefined {
     return this.#queue.sinceHalt()
+  }
+
+  override async submitLater(make: () => Submission): Promise<Outcome> {
+    const outcome = await super.submitLater(make)
+    return outcome.repeated ? this.#confirmed(outcome) : outcome
+  }
+
+  override async keepReply(keyed: RequestKey, reply: Reply, erasedAt: number): Promise<Reply> {
+    const kept = await super.keepReply(keyed, reply, erasedAt)
+    return kept === reply ? kept : this.#confirmed(kept)
+  }
+
+  override async replyTo(keyed: RequestKey): Promise<Reply | undefined> {
+    return this.#confirmed(await super.replyTo(keyed))
+  }
+
+  override async repeated(keyed: RequestKey): Promise<Outcome | undefined> {
+    return this.#confirmed(await super.repeated(keyed))
+  }
+
+  /**
+   * An answer that was kept before acknowledges the first request again. The node that got that request may have learnt that the standby
+   * lacks it.
+   */
+  async #confirmed<T>(kept: T): Promise<T> {
+    if (kept !== undefined) await this.#queue.confirm()
+    return kept
   }
 
   override now(): number {

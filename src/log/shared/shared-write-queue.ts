@@ -11,7 +11,7 @@ import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { CatchUp } from './catch-up.js'
 import { Failures } from './failures.js'
-import { goesNoFurther } from './problems.js'
+import { goesNoFurther, unknown } from './problems.js'
 import { WriteTimeout } from './write-timeout.js'
 import { rejoin } from './rejoin.js'
 import type { CommitChanges, Replica } from './replica.js'
@@ -165,6 +165,13 @@ export class SharedWriteQueue implements WriteQueue {
    */
   sinceHalt(): Promise<void> | undefined {
     return this.#following.isStale ? this.newest() : undefined
+  }
+
+  /** Resolves when everything that this node has from the shared log is as safe as PostgreSQL promises. @throws Problem 503 when it may not be */
+  async confirm(): Promise<void> {
+    await this.#sequencer.confirm().catch(() => {
+      throw unknown()
+    })
   }
 
   get #hasWork(): boolean {

@@ -9,19 +9,23 @@ export const reappendedNote = 'reappended'
 /** The note of the newest answer that was forgotten. All older answers were forgotten, too. */
 export const forgottenNote = 'answers_forgotten'
 
-/** The newest batch and event, the chain up to it, and the time of PostgreSQL in milliseconds since 1970. */
-export type SharedHead = Place & { now: number }
+/**
+ * The newest batch and event, the chain up to it, the time of PostgreSQL in milliseconds since 1970, and whether its commits wait for a
+ * standby.
+ */
+export type SharedHead = Place & { now: number; hasStandby: boolean }
 
 const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
 /**
- * The place of the newest event of the shared log, and the time of its server in ms since 1970.
+ * The place of the newest event of the shared log, and what is known of its server.
  *
  * @throws Error when the database holds no log, and what the session throws when it is lost
  */
 export const lookAt = async (session: SharedLogSession): Promise<SharedHead> => {
   const select = `
-    SELECT head.seq, head.position::float8 AS position, head.chain, batch, ${nowMs} AS now
+    SELECT head.seq, head.position::float8 AS position, head.chain, batch, ${nowMs} AS now,
+      current_setting('synchronous_standby_names') <> '' AS "hasStandby"
     FROM mindledger.head LEFT JOIN mindledger.batches USING (seq)`
   const { rows } = await session.query<Omit<SharedHead, 'seq'> & { seq: string }>(select, [], 'look')
   const [head] = rows
@@ -96,6 +100,15 @@ export const commitLocked = async (session: SharedLogSession): Promise<void> => 
   const { command } = await session.query('COMMIT')
   // PostgreSQL answers the COMMIT of a transaction that failed with ROLLBACK.
   if (command !== 'COMMIT') throw new UnreachableError('PostgreSQL rolled a batch back')
+  session.checkReplicated()
+}
+
+/**
+ * Waits until the standby has everything that was committed before. A commit waits for it when it wrote something, and this one writes a
+ * message that nobody reads.
+ */
+export const waitForStandby = async (session: SharedLogSession): Promise<void> => {
+  await session.query(`SELECT pg_logical_emit_message(true, 'mindledger', '')`)
   session.checkReplicated()
 }
 

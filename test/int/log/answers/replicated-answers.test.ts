@@ -1,0 +1,87 @@
+import { expect, test } from '@jest/globals'
+import { SharedLogSession } from '../../../../src/log/shared/postgres/shared-log-session.js'
+import { logServer } from '../../../support/log/each-log.js'
+import { origin } from '../../../support/log/log.js'
+import { expectSame, newest, withNodesOf, type Node } from '../../../support/log/nodes.js'
+import { until } from '../../../support/until.js'
+
+const { server } = logServer()
+const ofNodes = `FROM pg_stat_activity WHERE application_name = 'mindledger'`
+
+const outcomeOf = (asked: Promise<unknown>): Promise<string> =>
+  asked.then(
+    () => 'recorded',
+    ({ code }: { code: string }) => code,
+  )
+
+const setServer = async (setting: string): Promise<void> => {
+  await server().postgres.run(`ALTER SYSTEM ${setting}`)
+  await server().postgres.run('SELECT pg_reload_conf()')
+}
+
+/** While it runs, PostgreSQL waits for a standby that is absent, and each wait is cancelled, so that the commit stands without it. */
+const withoutStandby = async (nodes: readonly Node[], run: () => Promise<void>): Promise<void> => {
+  await setServer(`SET synchronous_standby_names = 'absent'`)
+  let isOver = false
+  const cancelling = until(async () => {
+    await server().postgres.run(`SELECT pg_cancel_backend(pid) ${ofNodes} AND wait_event = 'SyncRep'`)
+    return isOver
+  })
+  try {
+    // Each session takes a moment to know the setting.
+    for (const { ledger } of nodes) for (let n = 1; (await outcomeOf(ledger.execute(project(`p${n}`), origin))) !== 'outcome_unknown'; n++);
+    await run()
+  } finally {
+    isOver = true
+    await cancelling
+    await setServer('RESET synchronous_standby_names')
+  }
+}
+
+const project = (name: string) => ({ type: 'CreateProject' as const, data: { project: name, unlessExists: true } })
+const idempotency = { key: 'k', request: 'r' }
+const reply = { status: 200, type: null, etag: null, body: 'made' }
+
+test('a request that is sent again is acknowledged by no node before the standby has its first record', () =>
+  withNodesOf(server(), 2, async (nodes) => {
+    const keyed = nodes[0]!.ledger.keyed(origin, { idempotency })
+    const send = ({ ledger }: Node) => ledger.execute(project('shop'), origin, { idempotency })
+    const ways: ((node: Node) => Promise<unknown>)[] = [
+      send,
+      ({ log }) => log.repeated(keyed),
+      ({ log }) => log.keepReply(keyed, reply, 0),
+      ({ log }) => log.replyTo(keyed),
+    ]
+    await withoutStandby(nodes, async () => {
+      expect(await outcomeOf(send(nodes[0]!))).toBe('outcome_unknown')
+      // The batch stands, and both nodes follow it.
+      await Promise.all(nodes.map(({ log }) => newest(log)))
+      for (const way of ways) for (const node of nodes) expect(await outcomeOf(way(node))).toBe('outcome_unknown')
+      expect(await nodes[0]!.log.replyTo(nodes[0]!.ledger.keyed(origin, { idempotency: { key: 'other', request: 'r' } }))).toBeUndefined()
+    })
+    for (const node of nodes) {
+      await until(async () => (await outcomeOf(send(node))) === 'recorded')
+      expect(await send(node)).toMatchObject({ repeated: true })
+      expect(await node.log.replyTo(keyed)).toEqual(reply)
+    }
+    await expectSame(nodes)
+  }))
+
+test.each(['off', 'local'])('a session whose server says synchronous_commit = %s waits for disk and standby', async (said) => {
+  await setServer(`SET synchronous_commit = '${said}'`)
+  try {
+    const url = await server().newUrl()
+    const settingIn = async () => {
+      const session = await SharedLogSession.open(url)
+      const { rows } = await session.query<{ reset_val: string; setting: string }>(
+        `SELECT reset_val, setting FROM pg_settings WHERE name = 'synchronous_commit'`,
+      )
+      await session.close()
+      return rows[0]
+    }
+    await until(async () => (await settingIn())?.reset_val === said)
+    expect((await settingIn())?.setting).toBe('on')
+  } finally {
+    await setServer('RESET synchronous_commit')
+  }
+})
