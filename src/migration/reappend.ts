@@ -1,13 +1,15 @@
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import type { Place } from '../log/shared/postgres/rows.js'
-import { answersLost } from '../log/shared/postgres/differences.js'
+import { answersLost, notesThere } from '../log/shared/postgres/differences.js'
 import type { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
 import { chainAt, lookAt, reappendedAfter, reappendedNote } from '../log/shared/postgres/statements.js'
 import { readLogId as readSharedLogId } from '../log/shared/postgres/tables.js'
+import { masterKeyIds } from '../log/storage/keys.js'
 import { lastPosition, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
+import { refuseWhileServed } from './serving.js'
 import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
 /**
@@ -15,6 +17,9 @@ import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
  * hashes of contents that no longer exist anywhere.
  */
 export type ReappendResult = { first: number; last: number; answers: number; missing: string[] }
+
+const onlyHere = (last: number): string =>
+  `They stay in this data directory alone, up to position ${last}: "mindledger backup" keeps them, "mindledger export" lists them`
 
 /** The end of the log in PostgreSQL, which must be a place of this log. @throws ConfigError when PostgreSQL has another event there */
 const endOf = async (session: SharedLogSession, db: Connection): Promise<Place> => {
@@ -24,7 +29,19 @@ const endOf = async (session: SharedLogSession, db: Connection): Promise<Place> 
   const there = position > last && last > 0 ? await chainAt(session, last) : chain
   if (last === 0 || (there && chainIn(db, Math.min(position, last))?.equals(there))) return { seq, position, chain, batch }
   throw new ConfigError(
-    `nothing was appended: others wrote up to position ${position} since PostgreSQL lost events of this node. They stay in this data directory alone, up to position ${last}: "mindledger backup" keeps them, "mindledger export" lists them`,
+    `nothing was appended: others wrote up to position ${position} since PostgreSQL lost events of this node. ${onlyHere(last)}`,
+  )
+}
+
+/** @throws ConfigError when PostgreSQL changes to another master key than that of this log: each would lose keys of the other */
+const refuseOtherRotation = async (session: SharedLogSession, db: Connection): Promise<void> => {
+  const [inUse, rotation] = await notesThere(session, ['key_id', 'rotation'])
+  const [own] = masterKeyIds(db)
+  if (!rotation?.value || own === inUse?.value) return
+  const { to } = JSON.parse(rotation.value) as { to: string }
+  if (to === own) return
+  throw new ConfigError(
+    `the lost events were not appended: PostgreSQL changes to the master key ${to}, and this data directory to ${own ?? 'none'}. ${onlyHere(lastPosition(db))}`,
   )
 }
 
@@ -61,6 +78,9 @@ const sendLost = async (session: SharedLogSession, db: Connection, asked: Postgr
   const last = lastPosition(db)
   const first = end.position + 1
   if (first > last) return { first, last, answers: end.position === last ? await sendAnswers(session, db, end) : 0, missing: [] }
+  // A node that wraps keys anew would not come back to those that are sent now.
+  await refuseWhileServed(asked.to.url)
+  await refuseOtherRotation(session, db)
   // Contents are sent before the events that name them, as always.
   const missing = await sendBlobs(blobsAfter(db, end.position), asked)
   const sender = new Sender(session, end)
@@ -86,7 +106,7 @@ const sendLost = async (session: SharedLogSession, db: Connection, asked: Postgr
  * A run after an interruption continues where the last one ended.
  *
  * @example await reappend({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress }) // { first: 954, last: 1317, answers: 3, missing: [] }
- * @throws ConfigError when others wrote since, PostgreSQL has another log or cannot be reached, or the log here is damaged
+ * @throws ConfigError when others wrote since or serve, PostgreSQL has another log or cannot be reached, or the log here is damaged
  */
 export const reappend = async (asked: PostgresMigration): Promise<ReappendResult> => {
   const db = openForWriting(asked.paths.log, () => {

@@ -5,7 +5,6 @@ import { holding } from '../files/blob-store.js'
 import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import { blobDamaged, isBlobDamaged } from '../files/shared/problems.js'
 import type { SharedBlobs } from '../files/shared/shared-blobs.js'
-import { limits } from '../basics/limits.js'
 import { shownNodes } from '../log/shared/nodes.js'
 import { closeAfter } from '../log/shared/postgres/tables.js'
 import { ownLogIn } from '../log/shared/replica.js'
@@ -15,6 +14,7 @@ import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import type { Vault } from '../vault/vault.js'
 import { inSession } from './sender.js'
+import { refuseWhileServed } from './serving.js'
 import type { MigrationResult } from './to-postgres.js'
 
 export type DirectoryMigration = {
@@ -29,12 +29,8 @@ export type DirectoryMigration = {
 
 /** @throws ConfigError when the database has no log, or when nodes serve it that would go on */
 const checkEnded = async ({ from, copy }: DirectoryMigration): Promise<void> => {
-  const serving = (await shownNodes(from.url)).filter(({ state }) => state === 'alive')
-  if (copy || serving.length === 0) return
-  const named = serving.map(({ id, address }) => address ?? id).join(', ')
-  throw new ConfigError(
-    `nodes serve this log: ${named}. End them, and run it again; one that was killed counts for ${limits.nodeDeadAfterMs / 1_000} s. With --copy they go on, and the directory becomes another log.`,
-  )
+  if (copy) await shownNodes(from.url)
+  else await refuseWhileServed(from.url, 'With --copy they go on, and the directory becomes another log.')
 }
 
 const follow = async (asked: DirectoryMigration): Promise<number> => {

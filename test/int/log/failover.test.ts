@@ -12,12 +12,13 @@ import { undoAll } from '../../../src/basics/undo.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { reappend } from '../../../src/migration/reappend.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
+import { Vault } from '../../../src/vault/vault.js'
 import { mindledger } from '../../support/cli.js'
 import { password, startPostgres, startStandby, type Postgres } from '../../support/connections/postgres.js'
 import { proxyTo } from '../../support/connections/proxy.js'
 import { logServer, logServerOf } from '../../support/log/each-log.js'
 import { origin, projectCreated, refusal, stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
-import { expectSame, loseAfter, loseBatches, newest, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { expectSame, loseAfter, loseBatches, newest, rowsIn, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
 import { until } from '../../support/until.js'
 import { signalTo } from '../../support/processes.js'
 
@@ -168,6 +169,56 @@ test('nothing is appended once others wrote in the place of what was lost', () =
     await a!.log.close()
     await expect(reappendFrom(a!, url)).rejects.toThrow('others wrote up to position 4')
     expect((await other.log.head()).position).toBe(4)
+  }))
+
+test('nothing is appended beside a node that serves: it may be wrapping keys anew that would come back old', () =>
+  withNodesOf(server(), 1, async ([a], url, another) => {
+    const sealed = a!.vault.seal(Buffer.from('a secret'))
+    const data = { project: stream(1), name: 's', type: 'sql', params: { key: { $secret: sealed.hash } } }
+    await a!.log.submit({ ...writes({ stream: stream(2), event: { type: 'SkillCreated', data } }), payloads: [sealed] })
+    for (const n of [3, 4]) await a!.log.submit(writes(projectCreated(n)))
+    await a!.log.close()
+    await loseAfter(url, 2)
+    const other = await another()
+    const next = Buffer.alloc(32, 7)
+    other.vault.add(next)
+    await other.log.beginRotation(new Vault(next).keyId)
+    const rewrap = async () => {
+      for (let after: number | undefined = 0; after !== undefined;) after = await other.log.rewrapSome(after)
+    }
+    await rewrap()
+    const keys = () => rowsIn(url, 'SELECT DISTINCT key_id AS key FROM mindledger.payloads')
+    expect(await keys()).toEqual([{ key: new Vault(next).keyId }])
+
+    await expect(reappendFrom(a!, url)).rejects.toThrow(`nodes serve this log: ${other.nodes.id}. End them`)
+    expect(await keys()).toEqual([{ key: new Vault(next).keyId }])
+    await other.log.close()
+    expect(await reappendFrom(a!, url)).toMatchObject({ first: 3, last: 3 })
+    // A rotation begins anew with each start.
+    await other.reopen()
+    await rewrap()
+    expect(await keys()).toEqual([{ key: new Vault(next).keyId }])
+    expect((await other.log.payload(sealed.hash))?.toString()).toBe('a secret')
+  }))
+
+test('nothing is appended when the master key is changed to one there and to another one here', () =>
+  withNodesOf(server(), 1, async ([a], url, another) => {
+    const other = await another()
+    for (const n of [1, 2]) await a!.log.submit(writes(projectCreated(n)))
+    const begin = async ({ vault, log }: Node, bytes: number): Promise<void> => {
+      const key = Buffer.alloc(32, bytes)
+      vault.add(key)
+      await log.beginRotation(new Vault(key).keyId)
+    }
+    await begin(a!, 7)
+    await a!.log.close()
+    await other.log.close()
+    await loseAfter(url, 1)
+    await runSql(url, `DELETE FROM mindledger.notes WHERE key = 'rotation'`)
+    const third = await another()
+    await begin(third, 8)
+    await third.log.close()
+    await expect(reappendFrom(a!, url)).rejects.toThrow('the lost events were not appended: PostgreSQL changes to the master key')
   }))
 
 test('answers that were lost without any event are given back, and a node goes on with them', () =>

@@ -11,7 +11,7 @@ const ofNodes = `FROM pg_stat_activity WHERE application_name = 'mindledger'`
 const outcomeOf = (asked: Promise<unknown>): Promise<string> =>
   asked.then(
     () => 'recorded',
-    ({ code }: { code: string }) => code,
+    (error: unknown) => (error as { code: string }).code,
   )
 
 const setServer = async (setting: string): Promise<void> => {
