@@ -140,7 +140,7 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
     run: async ({ config, out }) => (await import('./commands/status.js')).status(config, out),
   },
   nodes: {
-    about: 'list the nodes that share the log of LOG_URL: the address, the last sign of life and the position of each',
+    about: 'list the nodes that share the log of LOG_URL: the address, the last sign of life and the position of each, and what is wrong',
     more: 'The exit status is 0 only if no node is dead.',
     options: { json: 'print one JSON text for each node' },
     run: async ({ config, values, out }) => (await import('./commands/shared/nodes.js')).nodes(config, { json: values.json ?? false }, out),

@@ -19,6 +19,10 @@ export type KnownNode = {
   state: 'alive' | 'stopped' | 'dead'
   position: number
   lag: number
+  /** How many events it has that the shared log does not have, because PostgreSQL lost them. */
+  ahead: number
+  /** Why it could not write at its last beat, if so. */
+  unwritable: string | null
 }
 
 type Options = {
@@ -28,6 +32,8 @@ type Options = {
   version: string
   /** The newest batch and event that this node has. */
   place: () => { seq: number; position: number }
+  /** Why this node cannot write, if so. */
+  unwritable: () => string | undefined
 }
 
 /** A beat need not be on the disk when it is answered. */
@@ -36,12 +42,12 @@ const quick = `quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'o
 /** The first beat of a run takes the row of the run before. A run that lost the row does not get it back. */
 const beat = `
   WITH ${quick}
-  INSERT INTO mindledger.nodes AS known (id, run, version, address, started_at, seen_at, stopped, seq, position)
-  SELECT $1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6, $7 FROM quick
+  INSERT INTO mindledger.nodes AS known (id, run, version, address, started_at, seen_at, stopped, seq, position, unwritable)
+  SELECT $1, $2, $3, $4, clock_timestamp(), clock_timestamp(), $5, $6, $7, $9 FROM quick
   ON CONFLICT (id) DO UPDATE SET
     run = excluded.run, version = excluded.version, address = excluded.address, seen_at = excluded.seen_at,
     started_at = CASE WHEN known.run = excluded.run THEN known.started_at ELSE excluded.started_at END,
-    stopped = excluded.stopped, seq = excluded.seq, position = excluded.position
+    stopped = excluded.stopped, seq = excluded.seq, position = excluded.position, unwritable = excluded.unwritable
   WHERE known.run = excluded.run OR $8
   RETURNING id`
 
@@ -62,7 +68,8 @@ const twin = `
 const list = `
   SELECT id, run, version, address, started_at AS "startedAt", seen_at AS "seenAt",
     CASE WHEN stopped THEN 'stopped' WHEN ${isSilent} THEN 'dead' ELSE 'alive' END AS state,
-    nodes.position::float8 AS position, greatest(head.seq - nodes.seq, 0)::float8 AS lag
+    nodes.position::float8 AS position, greatest(head.seq - nodes.seq, 0)::float8 AS lag,
+    greatest(nodes.position - head.position, 0)::float8 AS ahead, unwritable
   FROM mindledger.nodes, mindledger.head ORDER BY started_at, id`
 
 /** All nodes that beat not long ago, the oldest first. @throws UnreachableError */
@@ -93,7 +100,7 @@ export const shownNodes = async (url: string): Promise<KnownNode[]> => {
 /**
  * The nodes of a shared log. Each reports itself with regular beats. All times are PostgreSQL's, so the clocks of the nodes do not matter.
  *
- * @example const nodes = new Nodes({ link, id, run: randomUUID(), version, place }); await nodes.begin(); await nodes.alive() // Set { id }
+ * @example const nodes = new Nodes({ link, id, run: randomUUID(), version, place, unwritable }); await nodes.begin(); await nodes.alive() // Set { id }
  */
 export class Nodes {
   /** Called once, when another process took this node's id. */
@@ -175,10 +182,10 @@ export class Nodes {
   }
 
   async #write(stopped: boolean): Promise<boolean> {
-    const { link, id, run, version, place } = this.options
+    const { link, id, run, version, place, unwritable } = this.options
     const session = await link.session()
     const { seq, position } = place()
-    const values = [id, run, version, this.#address, stopped, seq, position, !this.#hasBegun]
+    const values = [id, run, version, this.#address, stopped, seq, position, !this.#hasBegun, unwritable() ?? null]
     const written = await session.query(beat, values, 'beat')
     this.#hasBegun = true
     return written.rows.length > 0

@@ -137,7 +137,8 @@ export class SharedLog extends FileLog {
       undo(() => queue.close())
       const link = new Link(url)
       undo(() => link.close())
-      const nodes = new Nodes({ link, ...node, run: uuidv4(), place: () => queue.place })
+      const unwritable = () => queue.health().unwritable
+      const nodes = new Nodes({ link, ...node, run: uuidv4(), place: () => queue.place, unwritable })
       nodes.onReplaced = () => queue.refuseWrites(replaced)
       undo(() => nodes.stop())
       await nodes.begin()

@@ -75,6 +75,9 @@ const caughtUp = async ({ primary, standby }: Pair): Promise<void> => {
 const reappendFrom = ({ directory }: Node, url: string) =>
   reappend({ paths: dataPaths(directory), to: { url, s3: undefined }, onProgress: () => undefined })
 
+/** The keys of a log, as the commands want them. */
+const keys = { VAULT_KEY: testKey.toString('hex'), HEAD_KEY: 'cd'.repeat(32) }
+
 const createProject = (project: string) => ({ type: 'CreateProject' as const, data: { project } })
 const withKey = (key: string) => ({ idempotency: { key, request: 'r' } })
 
@@ -158,6 +161,19 @@ test('every node that runs names what PostgreSQL lost, and writes no more', () =
       await until(async () => (await log.health()).unwritable?.includes('the positions 4 to 5 of this node') === true, 60_000)
       expect(await refusal(log.submit(writes(projectCreated(6))))).toBe('storage_failed')
     }
+    let listed: string[] = []
+    // They tell it with their next beat.
+    await until(async () => {
+      const { code, out } = await mindledger(['nodes', '--json'], { ...keys, LOG_URL: url })
+      listed = out.trim().split('\n')
+      return code === 1 && listed.every((line) => line.includes('the positions 4 to 5 of this node'))
+    }, 60_000)
+    for (const line of listed) expect(JSON.parse(line)).toMatchObject({ state: 'alive', position: 5, ahead: 2 })
+    const { code, out } = await mindledger(['nodes'], { ...keys, LOG_URL: url })
+    expect([code, out.match(/has 2 events that PostgreSQL lost: "mindledger reappend" restores them/g)]).toEqual([
+      1,
+      Array(3).fill(expect.any(String)),
+    ])
   }))
 
 test('nothing is appended once others wrote in the place of what was lost', () =>
@@ -279,7 +295,6 @@ test('the command says what it did, and what stands in its way', () =>
     await loseAfter(url, 3)
     await a!.log.close()
     writeFileSync(join(a!.directory, 'FORMAT'), '1\n')
-    const keys = { VAULT_KEY: testKey.toString('hex'), HEAD_KEY: 'cd'.repeat(32) }
     const run = (env: Record<string, string>) => mindledger(['reappend', '--quiet'], { DATA_DIR: a!.directory, ...keys, ...env })
     expect(await run({})).toMatchObject({ code: 2, err: expect.stringContaining('LOG_URL') })
     expect(await run({ LOG_URL: url })).toMatchObject({ code: 0, out: expect.stringContaining('positions 4 to 5') })

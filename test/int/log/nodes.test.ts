@@ -10,7 +10,7 @@ import { until } from '../../support/until.js'
 
 const { server } = logServer()
 
-type Opened = { node: (id: string, at?: { seq: number; position: number }) => Nodes; run: (sql: string) => Promise<unknown> }
+type Opened = { node: (id: string, at?: { seq: number; position: number }) => Nodes; run: (sql: string) => Promise<unknown>; url: string }
 
 /** Runs a test on the table of nodes of a new log. */
 const withTable = async (test: (opened: Opened) => Promise<void>): Promise<void> => {
@@ -27,11 +27,18 @@ const withTable = async (test: (opened: Opened) => Promise<void>): Promise<void>
     const node = (id: string, at = { seq: 0, position: 0 }) => {
       const link = new Link(url)
       undo.push(() => link.close())
-      const nodes = new Nodes({ link, id, run: randomUUID(), version: '1.2.3', place: () => at })
+      const nodes = new Nodes({
+        link,
+        id,
+        run: randomUUID(),
+        version: '1.2.3',
+        place: () => at,
+        unwritable: () => (id === 'full' ? 'the disk is full' : undefined),
+      })
       undo.push(() => nodes.stop())
       return nodes
     }
-    await test({ node, run: (sql) => client.query(sql) })
+    await test({ node, run: (sql) => client.query(sql), url })
   } finally {
     await undoAll(undo)
   }
@@ -49,7 +56,7 @@ describe('nodes of a log', () => {
       await b.begin()
       await a.serveAt('http://a:1')
       await run('UPDATE mindledger.head SET seq = 5')
-      const about = { version: '1.2.3', state: 'alive' }
+      const about = { version: '1.2.3', state: 'alive', unwritable: null }
       expect(await b.list()).toEqual([
         {
           ...about,
@@ -58,12 +65,35 @@ describe('nodes of a log', () => {
           address: 'http://a:1',
           position: 0,
           lag: 5,
+          ahead: 0,
           seenAt: expect.any(Date),
           startedAt: expect.any(Date),
         },
-        { ...about, id: 'b', run: b.run, address: null, position: 7, lag: 2, seenAt: expect.any(Date), startedAt: expect.any(Date) },
+        {
+          ...about,
+          id: 'b',
+          run: b.run,
+          address: null,
+          position: 7,
+          lag: 2,
+          ahead: 7,
+          seenAt: expect.any(Date),
+          startedAt: expect.any(Date),
+        },
       ])
       expect(await a.alive()).toEqual(new Set(['a', 'b']))
+    }))
+
+  test('say why they cannot write, also in a log whose table an older release made', () =>
+    withTable(async ({ node, run, url }) => {
+      await run('ALTER TABLE mindledger.nodes DROP COLUMN unwritable')
+      const session = await SharedLogSession.open(url)
+      await openTables(session, randomUUID)
+      await session.close()
+      await node('full').begin()
+      const a = node('a')
+      await a.begin()
+      expect((await a.list()).map(({ unwritable }) => unwritable)).toEqual(['the disk is full', null])
     }))
 
   test('beat by themselves, and say when they stop', () =>

@@ -1,10 +1,20 @@
-import { shownNodes } from '../../../log/shared/nodes.js'
+import { shownNodes, type KnownNode } from '../../../log/shared/nodes.js'
 import { ConfigError, type Config } from '../../../setup/config.js'
 import type { Output } from '../../terminal/output.js'
 
 const columns = ['state', 'id', 'version', 'address', 'seen', 'position', 'lag'] as const
 
-/** `mindledger nodes`: the nodes that share the log of LOG_URL, from the list in PostgreSQL; exit status 1 if one of them is dead. */
+/** What an operator has to know about a node; it needs no action while it only stopped. */
+const faultOf = ({ id, state, ahead, unwritable }: KnownNode): string | undefined => {
+  if (ahead > 0) return `${id} has ${ahead} events that PostgreSQL lost: "mindledger reappend" restores them`
+  if (state === 'alive' && unwritable !== null) return `${id} refuses writes: ${unwritable}`
+  return state === 'dead' ? `${id} is dead: PostgreSQL has not heard of it` : undefined
+}
+
+/**
+ * `mindledger nodes`: the nodes that share the log of LOG_URL, from the list in PostgreSQL. Exit status 1 if one of them is dead or refuses
+ * writes, or has events that PostgreSQL lost.
+ */
 export const nodes = async ({ logUrl }: Config, { json }: { json: boolean }, out: Output): Promise<number> => {
   if (logUrl === undefined) throw new ConfigError('LOG_URL: must be set to the PostgreSQL of the nodes; without it there is one node')
   const known = await shownNodes(logUrl)
@@ -25,5 +35,7 @@ export const nodes = async ({ logUrl }: Config, { json }: { json: boolean }, out
           .trimEnd(),
       )
   }
-  return known.some(({ state }) => state === 'dead') ? 1 : 0
+  const faults = known.flatMap((node) => faultOf(node) ?? [])
+  if (!json) for (const fault of faults) out.line(fault)
+  return faults.length > 0 ? 1 : 0
 }

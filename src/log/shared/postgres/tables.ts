@@ -84,13 +84,19 @@ const tables = `
     seen_at    timestamptz NOT NULL,
     stopped    boolean NOT NULL,
     seq        bigint NOT NULL,
-    position   bigint NOT NULL
+    position   bigint NOT NULL,
+    unwritable text
   ) WITH (fillfactor = 10);
 `
 
-/** Tables that an earlier release did not create. */
+/** Tables and columns that an earlier release did not create. Only a missing column is added: that needs the table for itself. */
 const laterTables = `
-  CREATE TABLE IF NOT EXISTS mindledger.logins (login text PRIMARY KEY, actor text NOT NULL, until timestamptz NOT NULL)`
+  CREATE TABLE IF NOT EXISTS mindledger.logins (login text PRIMARY KEY, actor text NOT NULL, until timestamptz NOT NULL);
+  DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = 'mindledger.nodes'::regclass AND attname = 'unwritable') THEN
+      ALTER TABLE mindledger.nodes ADD COLUMN unwritable text;
+    END IF;
+  END $$`
 
 /** Any number of nodes may start at once: one creates the tables. */
 const creationLock = `SELECT pg_advisory_xact_lock(hashtextextended('mindledger.head', 0))`
