@@ -150,7 +150,8 @@ export class SharedLog extends FileLog {
       const follower = new Follower(queue)
       undo(() => follower.stop())
       const mayWrite = () => queue.refusal === undefined
-      const leases = new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite })
+      const mayJudge = () => nodes.mayJudge
+      const leases = new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite, mayJudge })
       undo(() => leases.close())
       return { id, queue, vault, clock, nodes, link, leases, talk: talkOver(link, sequencer) }
     }).catch((error: unknown) => {
