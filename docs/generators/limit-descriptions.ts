@@ -108,7 +108,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   sharedWritePatienceMs:
     'How long a write waits for a PostgreSQL that is away (503 `storage_failed` beyond), and for a node that catches up (503 `behind`).',
   sharedReadPatienceMs:
-    'How long a request waits until its node has all events that other nodes acknowledged before. Beyond: 503 `busy` with Retry-After.',
+    'How long a request waits until its node has all events that other nodes acknowledged before. Beyond: 503 `behind` with Retry-After.',
   sharedErasedRepliesMax:
     'Kept answers that an erasure looks through in one batch of a shared log. Beyond: the next batch looks through the rest.',
   sharedBatchMaxBytes: 'Bytes that the commands of one batch write together. Beyond: the next batch takes the rest.',
