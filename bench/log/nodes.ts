@@ -5,7 +5,7 @@ import { SharedLog } from '../../src/log/shared/shared-log.js'
 import { prepareDataDirectory } from '../../src/setup/data-directory.js'
 import { Vault } from '../../src/vault/vault.js'
 import { password, startPostgres } from '../../test/support/connections/postgres.js'
-import { ask, compare, median, run, send, service, serviceOn, serviceWith, whenBuilt, type Start, type Target } from '../harness/harness.js'
+import { ask, checkAims, compare, median, run, send, service, serviceOn, serviceWith, whenBuilt, type Start, type Target } from '../harness/harness.js'
 import { makeDirectory, start } from '../harness/processes.js'
 import { createdSkills, origin } from './long-log.js'
 
@@ -43,7 +43,12 @@ const together = async (nodeAt: (url: string) => Start, newUrl: () => Promise<st
   console.log(
     `three nodes: ${all.toFixed(0)} writes/s together; p99 ${slowest.map((ms) => ms.toFixed(0)).join(', ')} ms; ${failed} refused`,
   )
-  console.log(`  slowest by fastest p99: ${(Math.max(...slowest) / Math.min(...slowest)).toFixed(2)}`)
+  const spread = Math.max(...slowest) / Math.min(...slowest)
+  console.log(`  slowest by fastest p99: ${spread.toFixed(2)}`)
+  checkAims([
+    ['no write of three nodes is refused', failed === 0],
+    ['the p99 of the slowest node is at most three times that of the fastest', spread <= 3],
+  ])
 }
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
@@ -83,6 +88,10 @@ const reads = async (nodeAt: (url: string, settings?: Record<string, string>) =>
     const added = p99(times.linear) - p99(times.local)
     console.log(`reads over ${how} elsewhere after ${count} writes: ${stale} stale; p50 ${median(times.linear).toFixed(1)} ms against`)
     console.log(`  ${median(times.local).toFixed(1)} ms of READS=local; added p99 ${added.toFixed(1)} ms`)
+    checkAims([
+      [`no read over ${how} is stale`, stale === 0],
+      [`a read over ${how} that asks the others adds at most 10 ms to the p99`, added <= 10],
+    ])
   }
   await stopAll(nodes)
 }

@@ -318,6 +318,10 @@ test('after a miss a node takes the head, so that a quicker one does not overtak
   }
 })
 
+test('PostgreSQL frees the head of a silent node within the three seconds that are promised', () => {
+  expect(limits.sharedLockIdleTimeoutMs + limits.sharedPollIntervalMs).toBeLessThan(3_000)
+})
+
 test('each session has the limits that nodes rely on', async () => {
   const session = await SharedLogSession.open(await server().newUrl())
   try {
