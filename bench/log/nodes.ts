@@ -5,7 +5,20 @@ import { SharedLog } from '../../src/log/shared/shared-log.js'
 import { prepareDataDirectory } from '../../src/setup/data-directory.js'
 import { Vault } from '../../src/vault/vault.js'
 import { password, startPostgres } from '../../test/support/connections/postgres.js'
-import { ask, checkAims, compare, median, run, send, service, serviceOn, serviceWith, whenBuilt, type Start, type Target } from '../harness/harness.js'
+import {
+  ask,
+  checkAims,
+  compare,
+  median,
+  run,
+  send,
+  service,
+  serviceOn,
+  serviceWith,
+  whenBuilt,
+  type Start,
+  type Target,
+} from '../harness/harness.js'
 import { makeDirectory, start } from '../harness/processes.js'
 import { createdSkills, origin } from './long-log.js'
 
