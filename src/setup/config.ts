@@ -177,7 +177,9 @@ const settings = z.object({
   RECORD_QUERIES: z
     .enum(['all', 'trainings'])
     .default('all')
-    .describe('which queries to connected databases are recorded as events: all, or only those of trainings and skills'),
+    .describe(
+      'which queries to connected databases are recorded as events: all, or only those of trainings and skills, and statements that may write',
+    ),
   CONNECTION_FILES: z
     .string()
     .min(1)

@@ -8,7 +8,15 @@ import { refuseMovedSecrets } from '../../commands/rules/bound-keys.js'
 import { mergeParams } from '../../commands/rules/params.js'
 import { Problem } from '../../basics/errors.js'
 import type { ConnectionStatus, Connections, OpenAnswer } from '../../connections/connections.js'
-import { isWriting, type Connection, type Outcome, type TableComments, type Tables } from '../../connections/contract/requests.js'
+import {
+  isWriting,
+  type Connection,
+  type Outcome,
+  type Query,
+  type TableComments,
+  type Tables,
+} from '../../connections/contract/requests.js'
+import { isWritable } from '../../connections/engines/contract/parameters.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { cutSecretsInTurns } from '../../dialect/mask-secrets.js'
 import type { Resource } from '../../log/contract/log.js'
@@ -22,7 +30,7 @@ import type { Logger } from '../../basics/logger.js'
 type Parts = {
   ledger: Ledger
   connections: Connections
-  /** Whether every statement is recorded, not only the statements of trainings and skills. */
+  /** Whether every statement is recorded, not only those that may write, and those of trainings and skills. */
   recordsAll: boolean
   logger: Pick<Logger, 'warn'>
 }
@@ -73,11 +81,13 @@ export class ConnectedDatabases {
       ? await this.#once(request, JSON.stringify(question), () => connections.open(connection, question.open))
       : await connections.open(connection, question.open)
     onReading?.(ended, leave)
-    const recording: Promise<void> = this.#record(connection, ended, request).catch((err: unknown) =>
-      this.parts.logger.warn({ err, connection: connection.id }, 'what a connected database was asked could not be recorded'),
-    )
-    this.#recording.add(recording)
-    void recording.then(() => this.#recording.delete(recording))
+    if (this.#isRecorded(request, question.open, connection)) {
+      const recording: Promise<void> = this.#record(connection, ended, request).catch((err: unknown) =>
+        this.parts.logger.warn({ err, connection: connection.id }, 'what a connected database was asked could not be recorded'),
+      )
+      this.#recording.add(recording)
+      void recording.then(() => this.#recording.delete(recording))
+    }
     return { place: { socket, ticket } }
   }
 
@@ -123,6 +133,11 @@ export class ConnectedDatabases {
     return opened
   }
 
+  /** Whether a statement is recorded. The setting leaves out statements of analysts that only read. */
+  #isRecorded({ purpose = 'query' }: SelectRequest, query: Query, { parameters }: Connection): boolean {
+    return purpose !== 'query' || this.parts.recordsAll || (isWriting(query) && isWritable(parameters))
+  }
+
   /** Records a statement to a database at the end of its answer, whatever the outcome. A statement that was never sent is not recorded. */
   async #record(
     { id, version }: Connection,
@@ -130,7 +145,7 @@ export class ConnectedDatabases {
     { purpose = 'query', origin = systemOrigin, user, training }: SelectRequest,
   ): Promise<void> {
     const { sent, rows, bytes, durationMs, ending } = await ended
-    if (sent === undefined || (purpose === 'query' && !this.parts.recordsAll)) return
+    if (sent === undefined) return
     const data: DatabaseQueried = {
       ...{ connection: streamId.parse(id), version, purpose, rows, bytes },
       statement: recordable(await cutSecretsInTurns(sent)),

@@ -906,7 +906,7 @@ describe('what the database was asked', () => {
     expect(await asked('database', '%as_of_then%')).toEqual(['other'])
   })
 
-  test('for a skill or a training is told as such, always recorded, and for a skill may not write', async () => {
+  test('for a skill or a training is told as such, and may not write; it is always recorded, as is what may write', async () => {
     const quiet = await startTestService({ RECORD_QUERIES: 'trainings' })
     try {
       const parameters = { ...postgres.connection().parameters, writable: true }
@@ -927,7 +927,18 @@ describe('what the database was asked', () => {
       const ofModel = 'SELECT purpose, model, outcome FROM log.database_queries WHERE model_version = 1'
       await until(async () => (await sql(quiet.url, ofModel)).data.length > 0)
       expect((await sql(quiet.url, ofModel)).data).toEqual([['training', 'told', 'complete']])
-      expect((await sql(quiet.url, "SELECT count(*) FROM log.database_queries WHERE purpose = 'query'")).data).toEqual([[0]])
+      const ofQueries = "SELECT statement, outcome FROM log.database_queries WHERE purpose = 'query'"
+      expect((await sql(quiet.url, ofQueries)).data).toEqual([])
+      const written = 'DELETE FROM homes WHERE id = -1 RETURNING id'
+      const failed = 'DELETE FROM homes WHERE id = 1 / 0'
+      await send(quiet.url, 'POST', '/api/databases', { database: { name: 'reader', ...postgres.connection() } })
+      await sql(quiet.url, 'SELECT * FROM reader (SELECT count(*) FROM homes)')
+      for (const statement of [written, failed]) await sql(quiet.url, `SELECT * FROM pg (${statement})`)
+      await until(async () => (await sql(quiet.url, ofQueries)).data.length > 1)
+      expect((await sql(quiet.url, ofQueries)).data).toEqual([
+        [written, 'complete'],
+        [failed, 'failed'],
+      ])
     } finally {
       await quiet.stop()
     }

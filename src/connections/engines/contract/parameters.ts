@@ -4,16 +4,19 @@ import type { JsonObject, Json } from '../../../../events/common.js'
 import { wrong } from '../../../basics/errors.js'
 import { nearest } from '../../../basics/nearest.js'
 
+/** The parameters that have a value, by their names in lower case. */
+const givenParameters = (parameters: JsonObject): ReadonlyMap<string, Json> =>
+  new Map(Object.entries(parameters).flatMap(([key, value]) => (value === null || value === '' ? [] : [[key.toLowerCase(), value]])))
+
 /** Reads the parameters of a connection: each has one of these names. @throws Problem wrong_arguments that names the parameter */
 export const knownParameters = (parameters: JsonObject, names: readonly string[]): ReadonlyMap<string, Json> => {
-  const given = new Map<string, Json>()
-  for (const [key, value] of Object.entries(parameters)) {
-    const name = key.toLowerCase()
-    if (!names.includes(name))
-      throw wrong(`A connection has no parameter "${key}"`, `Did you mean "${nearest(name, names)}"? It takes ${names.join(', ')}.`)
-    if (value !== null && value !== '') given.set(name, value)
-  }
-  return given
+  for (const key of Object.keys(parameters))
+    if (!names.includes(key.toLowerCase()))
+      throw wrong(
+        `A connection has no parameter "${key}"`,
+        `Did you mean "${nearest(key.toLowerCase(), names)}"? It takes ${names.join(', ')}.`,
+      )
+  return givenParameters(parameters)
 }
 
 /** @throws Problem wrong_arguments unless the parameter is a text */
@@ -35,6 +38,9 @@ export const flagOf = (given: ReadonlyMap<string, Json>, name: string): boolean 
   if (['false', '0', 'off', 'no'].includes(text)) return false
   throw wrong(`The parameter "${name}" is neither true nor false`)
 }
+
+/** Whether a connection takes statements that write. @throws Problem wrong_arguments unless the parameter is true or false */
+export const isWritable = (parameters: JsonObject): boolean => flagOf(givenParameters(parameters), 'writable') ?? false
 
 /** @throws Problem wrong_arguments with the message unless the work succeeds */
 const readable = (work: () => unknown, message: string, hint: string): void => {

@@ -1,6 +1,6 @@
 import { portOf } from '../../../catalogue/connection-engines.js'
 import type { Connection } from '../../contract/requests.js'
-import { encryptionOf, flagOf, hostOf, serverParameters, textOf, type Encryption, type UrlForm } from '../contract/parameters.js'
+import { encryptionOf, hostOf, isWritable, serverParameters, textOf, type Encryption, type UrlForm } from '../contract/parameters.js'
 
 /** Parameters of a PostgreSQL connection. */
 export type PostgresParameters = {
@@ -60,6 +60,6 @@ export const readParameters = ({ engine, parameters }: Pick<Connection, 'engine'
     database: textOf(given, 'database') ?? textOf(given, 'dbname') ?? user,
     schema: textOf(given, 'schema'),
     encryption: encryptionOf(given, modes, encryption),
-    writable: flagOf(given, 'writable') ?? false,
+    writable: isWritable(parameters),
   }
 }
