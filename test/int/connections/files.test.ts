@@ -35,6 +35,8 @@ beforeAll(async () => {
     CREATE TABLE wide (${Array.from({ length: 250 }, (_, i) => `"${i}${'c'.repeat(5_000)}" INTEGER`).join()});
     CREATE VIEW cheap AS SELECT id FROM items WHERE price < 2;
     CREATE TABLE odd (a INTEGER); WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO odd SELECT CASE WHEN i < 2000 THEN i ELSE 'text' END FROM n;
+    CREATE TABLE paid (id INTEGER PRIMARY KEY, price DECIMAL(10,2), tax NUMERIC, code DECIMAL(20,0)); WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO paid SELECT i, 10, 2, 9223372036854775000 + i % 7 FROM n;
+    UPDATE paid SET price = 19.99, tax = 0.5 WHERE id > 1400;
     CREATE TABLE photos (id INTEGER, photo); INSERT INTO photos VALUES (1, 'none'), (2, x'ffd8ff'), (3, 3);`)
   lite.close()
   const instance = await DuckDBInstance.create(join(folder, 'lake.duckdb'))
@@ -136,9 +138,20 @@ describe('files of SQLite', () => {
       'cheap',
       'items',
       'odd',
+      'paid',
       'photos',
       'wide',
     ])
+  })
+
+  test('a price in a DECIMAL is read, also if the first thousand prices are whole', async () => {
+    const file = connection('sqlite', 'shop.db')
+    const columns = ['price', 'tax', 'code']
+    const { types, table } = await readAll(db, connections, file, { scan: { table: 'paid', columns } })
+    expect(types).toEqual({ price: 'DOUBLE', tax: 'DOUBLE', code: 'BIGINT' })
+    const sums = await db.runAndReadAll(`SELECT count(*), round(sum(price), 2), sum(tax), max(code) FROM ${table}`)
+    expect(sums.getRowsJson()).toEqual([['1500', 15_999, 2_850, '9223372036854775006']])
+    expect((await connections.columns(file, 'paid')).slice(1, 3).map(({ type }) => type)).toEqual([{ type: 'DOUBLE' }, { type: 'DOUBLE' }])
   })
 
   test('a value of another kind names its column', async () => {

@@ -18,16 +18,22 @@ type Value = bigint | number | string | Buffer | null
 
 const largestExact = 2n ** 53n
 
+const isExact = (value: bigint): boolean => value < largestExact && value > -largestExact
+
+/** Declared types whose columns have fractions. SQLite keeps such a value as a whole number if it is one: 10.00 as 10. */
+const fractional = /real|floa|doub|num|dec/i
+
 const typeOf = (declared: string | null, values: readonly Value[]): PlainType => {
   const kinds = new Set(values.flatMap((value) => (value === null ? [] : [value instanceof Buffer ? 'blob' : typeof value])))
   if (kinds.has('string')) return 'VARCHAR'
   if (kinds.has('blob')) return kinds.size === 1 ? 'BLOB' : 'VARCHAR'
   if (kinds.has('number')) return 'DOUBLE'
-  if (kinds.has('bigint')) return /real|floa|doub/i.test(declared ?? '') ? 'DOUBLE' : 'BIGINT'
+  if (kinds.has('bigint'))
+    return fractional.test(declared ?? '') && values.every((value) => typeof value !== 'bigint' || isExact(value)) ? 'DOUBLE' : 'BIGINT'
   // Without a value the declaration decides, as SQLite reads it.
   if (/int/i.test(declared ?? '')) return 'BIGINT'
   if (/blob/i.test(declared ?? '')) return 'BLOB'
-  return /real|floa|doub|num|dec/i.test(declared ?? '') ? 'DOUBLE' : 'VARCHAR'
+  return fractional.test(declared ?? '') ? 'DOUBLE' : 'VARCHAR'
 }
 
 const misfit = (column: string, type: PlainType, value: Value): Problem => {
@@ -47,8 +53,7 @@ const put = (vector: Vector, row: number, value: Value, type: PlainType): boolea
   else if (type === 'VARCHAR') vector.setText(row, String(value))
   else if (type === 'BIGINT' && typeof value === 'bigint') putMicros(vector, row, value)
   else if (type === 'DOUBLE' && typeof value === 'number') vector.data.writeDoubleLE(value, row * 8)
-  else if (type === 'DOUBLE' && typeof value === 'bigint' && value < largestExact && value > -largestExact)
-    vector.data.writeDoubleLE(Number(value), row * 8)
+  else if (type === 'DOUBLE' && typeof value === 'bigint' && isExact(value)) vector.data.writeDoubleLE(Number(value), row * 8)
   else return false
   return true
 }
