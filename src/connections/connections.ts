@@ -158,10 +158,10 @@ export class Connections {
       driver,
       ...(await driver.open(connection, query, { ...mostOf, ...most }, ticket)),
     }))
-    void ended.then(({ ending }) => {
+    void ended.then(({ ending, changed }) => {
       this.#leave(driver)
-      // A statement may fail because its tables have changed, so the remembered lists are dropped.
-      if (ending === 'failed') this.#forgetTables(connection.id)
+      // A statement that writes may change the tables, and another may fail because they have changed. So the remembered lists are dropped.
+      if (ending === 'failed' || changed) this.#forgetTables(connection.id)
     })
     const endIn = (timeMs: number) => {
       // The process of a file cannot notice that its reader has left; the other one does.

@@ -990,6 +990,17 @@ test('a table that changed is read as it is now, once a statement has failed', a
   expect(read).toEqual([[1, 2]])
 })
 
+test('a table that a statement of this service changed is read as it is now', async () => {
+  await postgres.run('CREATE TABLE altered (a int); INSERT INTO altered VALUES (1)')
+  expect(await ask('SELECT * FROM writer.altered')).toEqual([[1]])
+  expect((await ask('SHOW TABLES FROM writer')).flat()).not.toContain('made_there')
+  await ask('SELECT * FROM writer (ALTER TABLE altered ADD COLUMN garden int DEFAULT 7)')
+  await ask('SELECT * FROM writer (CREATE TABLE made_there (a int))')
+  // The end of the statement is heard of a little later than its answer.
+  await until(async () => (await ask('SHOW TABLES FROM writer')).flat().includes('made_there'))
+  expect(await ask('SELECT * FROM writer.altered')).toEqual([[1, 7]])
+})
+
 test('the columns of a view are listed again, once its database is there again', async () => {
   let isAway = false
   const cut: Fault = { afterBytes: 0, then: 'cut' }
