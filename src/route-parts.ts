@@ -81,7 +81,7 @@ export const routePartsOf = (parts: Parts) => {
   const progressOf: ProgressOf = (model, ofVersion) => trainings.progressOf(model, ofVersion)
   const records = new Records(log, version, progressOf)
   const connected = parts.connected.databases
-  const connectedTables: ReadTables = (connection) => connected.tables(connection)
+  const connectedTables: ReadTables = (connection, soon) => connected.tables(connection, soon)
   const reading = readingOf({ log, past: sql.reader, version, progressOf, connectedTables })
   const { turns } = feed.slices
   const histories = new Histories(log, turns)

@@ -96,8 +96,8 @@ export class Connections {
   /** The long lists; only a few are kept. */
   readonly #lists = new LRUCache<string, Promise<MetadataAnswer>>({ max: 8, ttl: limits.connectionMetadataMaxAgeMs })
 
-  /** Connections that did not list their tables soon enough. */
-  readonly #silent = new LRUCache<string, true>({ max: 1_000, ttl: limits.connectionSilentMaxAgeMs })
+  /** The connections that did not list their tables soon enough, with the reason. */
+  readonly #silent = new LRUCache<string, Problem>({ max: 1_000, ttl: limits.connectionSilentMaxAgeMs })
 
   constructor(private readonly settings: DriverSettings) {}
 
@@ -234,16 +234,17 @@ export class Connections {
   async #listed(connection: Connection, of: Metadata, soon: boolean): Promise<MetadataAnswer> {
     if (!soon) return this.#remembered(connection, of)
     const key = versionKey(connection)
-    if (this.#silent.has(key) && !this.#cacheOf(of).has(metadataKey(connection, of))) throw silent()
+    const known = this.#silent.get(key)
+    if (known && !this.#cacheOf(of).has(metadataKey(connection, of))) throw known
     try {
       const answer = await inTime(this.#remembered(connection, of), limits.connectionListedWaitMs, undefined)
       if (answer) return answer
+      throw silent()
     } catch (error) {
-      // A busy service is no fault of the database.
-      if (isProblem(error) && error.code === 'busy') throw error
+      // A busy service is no fault of the database, and a missing table is its answer.
+      if (isProblem(error) && error.code !== 'busy' && error.code !== 'not_found') this.#silent.set(key, error)
+      throw error
     }
-    this.#silent.set(key, true)
-    throw silent()
   }
 
   #cacheOf(of: Metadata): LRUCache<string, Promise<MetadataAnswer>> {

@@ -40,8 +40,8 @@ export const databaseNamed = async (at: Pick<Log, 'resources'>, name: string): P
   return found
 }
 
-/** The tables that a connected database has now. @throws Problem of the database */
-export type ReadTables = (connection: Resource<'database'>) => Promise<Tables>
+/** The tables that a connected database has now; with `soon`, a failure comes soon. @throws Problem of the database */
+export type ReadTables = (connection: Resource<'database'>, soon?: boolean) => Promise<Tables>
 
 /** The resources of a moment. Without `connectedTables` it is a moment of the past, for which connected databases have no data. */
 export type MomentResources = Pick<Log, 'resources'> & { connectedTables?: ReadTables | undefined }

@@ -1,7 +1,9 @@
 import * as z from 'zod'
+import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import { isProblem } from '../../basics/errors.js'
+import { isConnected } from '../../sql/engine/resolve/connections.js'
 import { listDatabases } from './resources/databases.js'
-import { databaseNamed, entriesOf, type Database } from '../reads/find-database.js'
+import { databaseNamed, entriesOf, type Database, type ReadTables } from '../reads/find-database.js'
 import { inParts, itemsOf } from '../reads/paged-list.js'
 import type { Moment, ReadRouteFactory } from '../reads/read-routes.js'
 import type { Route } from '../protocol/route.js'
@@ -33,6 +35,21 @@ async function* withTables(moment: Moment, name: string, database: Database): As
   }
 }
 
+const askedAtOnce = 32
+
+/**
+ * The same moment, in which each connected database lists its tables soon or fails. All are asked before the list begins, side by side, so
+ * that none delays the others.
+ */
+const listedSoon = async (moment: Moment): Promise<Moment> => {
+  const { resources, connectedTables } = moment
+  if (!connectedTables) return moment
+  const readSoon: ReadTables = (connection) => connectedTables(connection, true)
+  const connections = (await resources.list('database')).filter(({ state }) => isConnected(state))
+  await someAtOnce(connections, askedAtOnce, (connection) => readSoon(connection).catch(() => undefined))
+  return { ...moment, connectedTables: readSoon }
+}
+
 async function* allDatabases(moment: Moment, defaultProject: string): AsyncGenerator<string, void, void> {
   let before = '{"data":['
   for await (const listed of itemsOf(listDatabases(moment, defaultProject))) {
@@ -50,6 +67,6 @@ export const sqlUtilityRoutes = (reading: ReadRouteFactory, defaultProject: stri
     path: '/sql/list_databases',
     summary: 'The databases with the names of their tables',
     answers: { 200: listed },
-    handle: (_, moment) => inParts(allDatabases(moment, defaultProject)),
+    handle: async (_, moment) => inParts(allDatabases(await listedSoon(moment), defaultProject)),
   }),
 ]

@@ -157,9 +157,9 @@ export class ConnectedDatabases {
     await this.parts.ledger.execute({ type: 'RecordQuery', data }, origin)
   }
 
-  /** The tables of a connection. @throws Problem of the database */
-  async tables(found: Resource<'database'>): Promise<Tables> {
-    return this.parts.connections.tables(await this.#opened(found))
+  /** The tables of a connection; with `soon`, a failure comes soon. @throws Problem of the database */
+  async tables(found: Resource<'database'>, soon = false): Promise<Tables> {
+    return this.parts.connections.tables(await this.#opened(found), soon)
   }
 
   /** Tries to open a connection that does not exist as a resource. */

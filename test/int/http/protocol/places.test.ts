@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
+import { listen } from '../../../support/connections/proxy.js'
 import { send, sql, startTestService } from '../../../support/service.js'
 import { trainRent } from '../../../support/models/rentals.js'
 import { connectionEngines, driverOf } from '../../../../src/catalogue/connection-engines.js'
@@ -258,4 +259,24 @@ test('editors get the names of all tables', async () => {
   expect(data).toContainEqual({ name: 'files', tables: ['rentals'] })
   expect(data).toContainEqual({ name: 'mindsdb', tables: ['models', 'rent', 'Good'] })
   expect(data).toContainEqual({ name: 'crm', tables: [], unavailable: expect.stringContaining('127.0.0.1') })
+})
+
+test('databases that do not answer delay neither the names of the others nor each other', async () => {
+  const servers = await Promise.all([listen(() => undefined), listen(() => undefined)])
+  const names = servers.map((_, i) => `silent_${i}`)
+  try {
+    for (const [i, { port }] of servers.entries())
+      await send(at.url, 'POST', '/api/databases', {
+        database: { name: names[i], engine: 'postgres', parameters: { host: '127.0.0.1', port, sslmode: 'disable' } },
+      })
+    const { data } = (await get('/sql/list_databases')).body as { data: { name: string; tables: string[] }[] }
+    expect(data).toContainEqual({ name: 'files', tables: ['rentals'] })
+    for (const name of names)
+      expect(data).toContainEqual({ name, tables: [], unavailable: 'The database did not list its tables soon enough' })
+    // Nobody waits for their logins, which are still under way.
+    expect(servers.map((server) => server.open())).toEqual([1, 1])
+  } finally {
+    for (const name of names) await send(at.url, 'DELETE', `/api/databases/${name}`)
+    for (const server of servers) await server.stop()
+  }
 })
