@@ -130,9 +130,12 @@ export class Connections {
     throw new TypeError('the driver answered something else')
   }
 
-  /** The columns of a table with their types in DuckDB, remembered for a while. @throws Problem not_found with the nearest name */
-  async columns(connection: Connection, table: string, schema?: string): Promise<readonly TableColumn[]> {
-    const answer = await this.#remembered(connection, { columns: { table, ...(schema !== undefined && { schema }) } })
+  /**
+   * The columns of a table with their types in DuckDB, remembered for a while, and `soon` as with tables.
+   * @throws Problem not_found with the nearest name
+   */
+  async columns(connection: Connection, table: string, schema?: string, soon = false): Promise<readonly TableColumn[]> {
+    const answer = await this.#listed(connection, { columns: { table, ...(schema !== undefined && { schema }) } }, soon)
     if ('columns' in answer) return answer.columns
     throw new TypeError('the driver answered something else')
   }

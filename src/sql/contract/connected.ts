@@ -13,7 +13,10 @@ import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contrac
  * database that does not answer fails soon.
  */
 export type ConnectedQuestion = { connection: string } & (
-  { tables: true; soon?: boolean } | { everyColumn: true; soon?: boolean } | { columnsOf: string; schema?: string } | { open: Query }
+  | { tables: true; soon?: boolean }
+  | { everyColumn: true; soon?: boolean }
+  | { columnsOf: string; schema?: string; soon?: boolean }
+  | { open: Query }
 )
 
 /** The server's answer about a connected database. The secrets of a connection stay in the server. */

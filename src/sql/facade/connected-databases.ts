@@ -75,7 +75,8 @@ export class ConnectedDatabases {
     const connection = await this.#opened(found)
     if ('tables' in question) return { tables: await connections.tables(connection, question.soon) }
     if ('everyColumn' in question) return { everyColumn: await connections.everyColumn(connection, question.soon) }
-    if ('columnsOf' in question) return { columns: await connections.columns(connection, question.columnsOf, question.schema) }
+    if ('columnsOf' in question)
+      return { columns: await connections.columns(connection, question.columnsOf, question.schema, question.soon) }
     this.#note(found, request)
     const { socket, ticket, ended, leave } = isWriting(question.open)
       ? await this.#once(request, JSON.stringify(question), () => connections.open(connection, question.open))

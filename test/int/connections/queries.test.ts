@@ -1001,6 +1001,20 @@ test('a table that a statement of this service changed is read as it is now', as
   expect(await ask('SELECT * FROM writer.altered')).toEqual([[1, 7]])
 })
 
+test('names of tables are compared without case, and an exact match comes first', async () => {
+  await postgres.run(
+    `CREATE TABLE "Twins" (a int); CREATE TABLE twins (a int); INSERT INTO "Twins" VALUES (1); INSERT INTO twins VALUES (2)`,
+  )
+  expect(await ask('SELECT count(*) FROM pg.HOMES')).toEqual([[200]])
+  expect(await ask('SELECT Homes.id FROM Homes WHERE id = 3', 'pg')).toEqual([[3]])
+  expect(await ask('SELECT count(*) FROM pg.Shop."ORDERS"')).toEqual([[3]])
+  expect(await ask('SELECT count(*) FROM pg.HOMES AS h JOIN pg.SHOP.Orders AS o ON o.home = h.id')).toEqual([[3]])
+  expect(await ask('SELECT * FROM pg."Twins"')).toEqual([[1]])
+  expect(await ask('SELECT * FROM pg.twins')).toEqual([[2]])
+  await expect(ask('SELECT * FROM pg.TWINS')).rejects.toThrow(/no table "TWINS".*Did you mean/s)
+  await expect(ask('SELECT * FROM pg.ORDERS')).rejects.toThrow(/Did you mean pg\.shop\.orders/)
+})
+
 test('the columns of a view are listed again, once its database is there again', async () => {
   let isAway = false
   const cut: Fault = { afterBytes: 0, then: 'cut' }

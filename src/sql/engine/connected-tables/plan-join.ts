@@ -13,8 +13,9 @@ import { placed } from '../session/sources.js'
 import { groupedIn, hasAggregates, partsBehind } from './aggregates.js'
 import { filterOf } from './filters.js'
 import { columnsOf, type FindColumn } from './find-column.js'
+import { findTable, type FoundTable } from './find-table.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
-import { fetchScan, shortEnough, type FetchedRows, type Use } from './plan-scan.js'
+import { fetchScan, placeOf, shortEnough, type FetchedRows, type Use } from './plan-scan.js'
 import { isEmpty } from './shown-columns.js'
 
 /** A table of a FROM, and the conditions of its join with the tables before it, also those of USING. */
@@ -36,7 +37,7 @@ const stepsOf = (from: AstNode): Step[] | undefined => {
 }
 
 /** A table with its columns, under their own names and under those that they have in the scan. */
-type Table = Step & { found: ConnectedTable; columns: readonly TableColumn[]; shown: readonly TableColumn[] }
+type Table = Step & FoundTable & { shown: readonly TableColumn[] }
 
 /** The tables of a FROM with their columns; undefined unless all are of one connection. */
 const tablesOf = async (
@@ -47,10 +48,10 @@ const tablesOf = async (
   const tables: Table[] = []
   let count = 0
   for (const step of steps) {
-    const found = connected.find(({ ref }) => ref === step.ref)?.found
+    const named = connected.find(({ ref }) => ref === step.ref)?.found
     const isNew = tables.every(({ ref }) => foldName(aliasOf(ref)) !== foldName(aliasOf(step.ref)))
-    if (!found || !isNew || found.connection.stream !== (tables[0]?.found ?? found).connection.stream) return undefined
-    const columns = await session.answers.columnsOf(found.connection.stream, found.table, found.schema).catch((error: unknown) => {
+    if (!named || !isNew || named.connection.stream !== (tables[0]?.found ?? named).connection.stream) return undefined
+    const { found, columns } = await findTable(session, named).catch((error: unknown) => {
       throw placed(error, step.ref)
     })
     tables.push({ ...step, found, columns, shown: columns.map((column) => ({ ...column, name: `ledger_c${++count}` })) })
@@ -158,17 +159,16 @@ export const planJoin = async (
   const conditions = conditionsOf(tables, conjuncts(nodeOf(select, 'where_clause')), find, times)
   if (!conditions) return undefined
   const { on, filters } = conditions
-  const place = ({ table, schema }: ConnectedTable) => ({ ...(schema !== undefined && { schema }), table })
   const { groups, aggregates } = grouped
   const used = new Set([...groups, ...aggregates.map(({ column }) => column), ...on.flat(2), ...filters.flatMap(namesIn)])
   const sources = tables.flatMap(({ columns, shown }, of) => shown.map(({ name: as }, i) => ({ of, column: columns[i]?.name ?? '', as })))
   const scan: Scan = {
-    ...place(first.found),
+    ...placeOf(first.found),
     columns: groups,
     aggregates,
     ...(filters.length > 0 && { filters }),
     join: {
-      tables: others.map(({ found, isLeft }, i) => ({ ...place(found), isLeft, on: on[i + 1] ?? [] })),
+      tables: others.map(({ found, isLeft }, i) => ({ ...placeOf(found), isLeft, on: on[i + 1] ?? [] })),
       columns: sources.filter(({ as }) => used.has(as)),
     },
   }

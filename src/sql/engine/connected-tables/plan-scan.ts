@@ -26,6 +26,7 @@ import type { Session } from '../session/session.js'
 import { groupedIn, type Grouping } from './aggregates.js'
 import { columnsOf } from './find-column.js'
 import { filtersOn } from './filters.js'
+import { findTable } from './find-table.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { rowsWanted } from './limits-of-query.js'
 import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow, type ShownColumns } from './shown-columns.js'
@@ -84,13 +85,19 @@ type KnownUse = Use & { shown: ShownColumns | undefined; times: FoldedTimes; rea
 /** The fetched data, and the change of the query that reads it. */
 type FetchPlan = { scan: Scan; apply?: () => void }
 
+/** The place of a table in a scan. */
+export const placeOf = ({ table, schema }: ConnectedTable): Pick<Scan, 'schema' | 'table'> => ({
+  ...(schema !== undefined && { schema }),
+  table,
+})
+
 /**
  * The part of a table that a query needs. A filter is sent only if it means the same in the database. A limit, or groups instead of rows,
  * are sent only if DuckDB has nothing more to filter.
  */
 const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined, columns: readonly TableColumn[]): FetchPlan => {
   const dialect = dialectOf(found.connection.engine)
-  const place = { ...(found.schema !== undefined && { schema: found.schema }), table: found.table }
+  const place = placeOf(found)
   // If the FROM renames the columns, the new names follow the order of the columns. So all columns are fetched.
   if (!use || listOf(ref, 'column_name_alias').length > 0) return { scan: { ...place, columns: columns.map(({ name }) => name) } }
   const { select, keepsRows, models, taken, times } = use
@@ -225,8 +232,8 @@ export const fetchScan = async (
  *
  * @throws UnboundNames
  */
-export const fetchTable = async (session: Session, found: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
-  const columns = await session.answers.columnsOf(found.connection.stream, found.table, found.schema)
+export const fetchTable = async (session: Session, named: ConnectedTable, ref: AstNode, use: Use | undefined): Promise<FetchedRows> => {
+  const { found, columns } = await findTable(session, named)
   const unbound = use && mustBind(session) ? misnamed(use.select, ref, columns) : undefined
   if (unbound && unbound.size > 0) throw new UnboundNames(unbound)
   const known = session.knowsAll || !use ? undefined : await knownUse(session, use, ref, columns)
@@ -237,14 +244,11 @@ export const fetchTable = async (session: Session, found: ConnectedTable, ref: A
 }
 
 /** A query for the highest value of a column there, or for all its values if the column has another order in that database. */
-export const fetchHighest = async (
-  session: Session,
-  { connection: { stream, engine }, table, schema }: ConnectedTable,
-  name: string,
-): Promise<{ query: AstNode; column: string }> => {
-  const columns = await session.answers.columnsOf(stream, table, schema)
+export const fetchHighest = async (session: Session, table: ConnectedTable, name: string): Promise<{ query: AstNode; column: string }> => {
+  const { found, columns } = await findTable(session, table)
+  const { stream, engine } = found.connection
   const column = named(columns, name)?.name ?? name
-  const place = { ...(schema !== undefined && { schema }), table }
+  const place = placeOf(found)
   const highest: Scan = { ...place, columns: [], aggregates: [{ function: 'max', column, as: column }] }
   const scan = canAggregate(highest, columns, dialectOf(engine)) ? highest : { ...place, columns: [column] }
   const fetched = await session.answers.fetch(stream, { scan }, false)

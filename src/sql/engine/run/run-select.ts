@@ -130,6 +130,7 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
       !request.only &&
       (request.purpose ?? 'query') === 'query' &&
       request.readsOnly !== true,
+    soon: false,
     knowsAll: unknown !== undefined,
     nondeterminism: [],
     strings,

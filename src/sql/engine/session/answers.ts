@@ -44,12 +44,12 @@ export class Answers {
     this.#isTold = told !== undefined
   }
 
-  /** The columns of a table in its database. @throws Problem not_found, and of the connection */
-  columnsOf(connection: string, table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
-    const key = JSON.stringify([connection, schema, table])
+  /** The columns of a table in its database; with `soon`, a failure comes soon. @throws Problem not_found, and of the connection */
+  columnsOf(connection: string, table: string, schema: string | undefined, soon = false): Promise<readonly TableColumn[]> {
+    const key = JSON.stringify([connection, schema, table, soon])
     const known = this.#columns.get(key)
     if (known) return known
-    const asked = this.ask({ connection, columnsOf: table, ...(schema !== undefined && { schema }) }).then((told) => {
+    const asked = this.ask({ connection, columnsOf: table, ...(schema !== undefined && { schema }), soon }).then((told) => {
       if ('columns' in told) return told.columns
       throw new TypeError('the server told something else than columns')
     })

@@ -85,6 +85,8 @@ export type Session = {
   answers: Answers
   /** Whether the statement is only planned: connected databases then return columns, not rows. */
   isPlanned: boolean
+  /** Whether connected databases must tell their tables and columns soon: the statement lists many things, and can do without some. */
+  soon: boolean
   /**
    * The state of its names: `unbound` before anything has bound them, `binding` in a run that only plans to bind them, `bound` afterwards.
    */

@@ -1,0 +1,40 @@
+import { foldName } from '../../../../events/common.js'
+import { isProblem } from '../../../basics/errors.js'
+import type { TableColumn } from '../../../connections/contract/requests.js'
+import type { ConnectedTable } from '../resolve/resolve.js'
+import type { Session } from '../session/session.js'
+
+/** A table of a connected database under the name that it has there, with its columns. */
+export type FoundTable = { found: ConnectedTable; columns: readonly TableColumn[] }
+
+const columnsIn = ({ answers, soon }: Session, { connection, table, schema }: ConnectedTable): Promise<readonly TableColumn[]> =>
+  answers.columnsOf(connection.stream, table, schema, soon)
+
+/** The only table whose name differs from the written one at most by case. */
+const listedAs = async ({ answers, soon }: Session, found: ConnectedTable): Promise<ConnectedTable | undefined> => {
+  const { tables } = await answers.tablesOf(found.connection.stream, soon)
+  const [listed, other] = tables.filter(
+    ({ name, schema, isUsual }) =>
+      foldName(name) === foldName(found.table) &&
+      (found.schema === undefined ? isUsual : schema !== null && foldName(schema) === foldName(found.schema)),
+  )
+  if (!listed || other) return undefined
+  return { ...found, table: listed.name, ...(found.schema !== undefined && listed.schema !== null && { schema: listed.schema }) }
+}
+
+/**
+ * Finds a table and its columns by a written name. An exact match comes first; without one, the case of letters does not count, as for
+ * every other name.
+ *
+ * @example (await findTable(session, { kind: 'connected', connection, schema: undefined, table: 'HOMES' })).found.table // 'homes'
+ * @throws Problem not_found, and of the connection
+ */
+export const findTable = async (session: Session, found: ConnectedTable): Promise<FoundTable> => {
+  try {
+    return { found, columns: await columnsIn(session, found) }
+  } catch (error) {
+    const listed = isProblem(error) && error.code === 'not_found' ? await listedAs(session, found) : undefined
+    if (!listed) throw error
+    return { found: listed, columns: await columnsIn(session, listed) }
+  }
+}
