@@ -6,8 +6,9 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
+import { sha256 } from '../../events/stored/chain.js'
 import { inTime } from '../basics/concurrency/bounded-waits.js'
-import { isProblem, Problem } from '../basics/errors.js'
+import { isProblem, Problem, type ProblemCode } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
@@ -25,6 +26,7 @@ import {
   type Tables,
 } from './contract/requests.js'
 import type { MetadataAnswer, Metadata } from './contract/messages.js'
+import type { AnswerColumn } from './contract/types.js'
 import { Driver, type DriverSettings } from './driver.js'
 
 /** Whether a connection can be opened, in the form of the public service. */
@@ -56,7 +58,12 @@ const silent = (): Problem =>
 
 const versionKey = ({ id, version }: Connection): string => `${id}\0${version}`
 
-const metadataKey = (connection: Connection, of: Metadata): string => `${versionKey(connection)}\0${JSON.stringify(of)}`
+/** A statement may be long, so its hash is the key. */
+const metadataKey = (connection: Connection, of: Metadata): string =>
+  `${versionKey(connection)}\0${sha256(JSON.stringify(of)).toString('base64')}`
+
+/** Problems that do not come from a database that is silent: it answered, or was not asked. */
+const notSilent: ReadonlySet<ProblemCode> = new Set(['busy', 'not_found', 'query_failed', 'refused_statement', 'wrong_arguments'])
 
 const lookEveryMs = 100
 
@@ -137,6 +144,19 @@ export class Connections {
   async columns(connection: Connection, table: string, schema?: string, soon = false): Promise<readonly TableColumn[]> {
     const answer = await this.#listed(connection, { columns: { table, ...(schema !== undefined && { schema }) } }, soon)
     if ('columns' in answer) return answer.columns
+    throw new TypeError('the driver answered something else')
+  }
+
+  /**
+   * The columns of a statement in the language of the database that only reads, without running it, remembered for a while, and `soon` as
+   * with tables. Undefined if only its rows can tell them.
+   * @throws Problem
+   */
+  async described(connection: Connection, native: string, soon = false): Promise<readonly AnswerColumn[] | undefined> {
+    // Each question to a file needs its own process.
+    if (isOfFiles(connection.engine)) return undefined
+    const answer = await this.#listed(connection, { described: native }, soon)
+    if ('described' in answer) return answer.described ?? undefined
     throw new TypeError('the driver answered something else')
   }
 
@@ -244,8 +264,7 @@ export class Connections {
       if (answer) return answer
       throw silent()
     } catch (error) {
-      // A busy service is no fault of the database, and a missing table is its answer.
-      if (isProblem(error) && error.code !== 'busy' && error.code !== 'not_found') this.#silent.set(key, error)
+      if (isProblem(error) && !notSilent.has(error.code)) this.#silent.set(key, error)
       throw error
     }
   }

@@ -1,9 +1,11 @@
 import type { ProblemFields } from '../../basics/errors.js'
+import type { AnswerColumn } from './types.js'
 import type { Connection, ListedColumns, Outcome, Query, QueryLimits, TableColumn, TableComments, Tables } from './requests.js'
 
 type NamedTable = { schema?: string; table: string }
 
-export type Metadata = { check: true } | { tables: true } | { everyColumn: true } | { columns: NamedTable } | { comments: NamedTable }
+export type Metadata =
+  { check: true } | { tables: true } | { everyColumn: true } | { columns: NamedTable } | { comments: NamedTable } | { described: string }
 
 /** Messages of the server to the driver process. */
 export type ToDriver =
@@ -12,7 +14,13 @@ export type ToDriver =
   | { open: number; connection: Connection; query: Query; limits: QueryLimits; ticket: string }
   | { forget: string }
 
-export type MetadataAnswer = { checked: true } | Tables | ListedColumns | { columns: readonly TableColumn[] } | { comments: TableComments }
+export type MetadataAnswer =
+  | { checked: true }
+  | Tables
+  | ListedColumns
+  | { columns: readonly TableColumn[] }
+  | { comments: TableComments }
+  | { described: readonly AnswerColumn[] | null }
 
 /**
  * Messages of the driver process. `opened` is the answer to `open`: the ticket is valid. `sending` comes before the statement goes to the

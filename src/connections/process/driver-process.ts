@@ -42,6 +42,7 @@ const ask = async (session: DatabaseSession, of: Metadata): Promise<MetadataAnsw
   if ('tables' in of) return session.tables()
   if ('everyColumn' in of) return session.everyColumn()
   if ('comments' in of) return { comments: (await session.comments?.(of.comments.table, of.comments.schema)) ?? noComments }
+  if ('described' in of) return { described: (await session.describe?.(of.described)) ?? null }
   if ('columns' in of) return { columns: await session.columns(of.columns.table, of.columns.schema) }
   await session.check()
   return { checked: true }

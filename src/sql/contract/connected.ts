@@ -6,6 +6,7 @@ import {
   type TableColumn,
   type Tables,
 } from '../../connections/contract/requests.js'
+import type { AnswerColumn } from '../../connections/contract/types.js'
 import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
 
 /**
@@ -16,12 +17,17 @@ export type ConnectedQuestion = { connection: string } & (
   | { tables: true; soon?: boolean }
   | { everyColumn: true; soon?: boolean }
   | { columnsOf: string; schema?: string; soon?: boolean }
+  | { described: string; soon?: boolean }
   | { open: Query }
 )
 
 /** The server's answer about a connected database. The secrets of a connection stay in the server. */
 export type ConnectedAnswer =
-  { tables: Tables } | { everyColumn: ListedColumns } | { columns: readonly TableColumn[] } | { place: AnswerAddress }
+  | { tables: Tables }
+  | { everyColumn: ListedColumns }
+  | { columns: readonly TableColumn[] }
+  | { described: readonly AnswerColumn[] | null }
+  | { place: AnswerAddress }
 
 /** A question of the SQL process to the server during a query: about a connected database or a knowledge base. */
 export type Question = ConnectedQuestion | KnowledgeQuestion

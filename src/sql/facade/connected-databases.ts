@@ -77,6 +77,7 @@ export class ConnectedDatabases {
     if ('everyColumn' in question) return { everyColumn: await connections.everyColumn(connection, question.soon) }
     if ('columnsOf' in question)
       return { columns: await connections.columns(connection, question.columnsOf, question.schema, question.soon) }
+    if ('described' in question) return { described: (await connections.described(connection, question.described, question.soon)) ?? null }
     this.#note(found, request)
     const { socket, ticket, ended, leave } = isWriting(question.open)
       ? await this.#once(request, JSON.stringify(question), () => connections.open(connection, question.open))

@@ -785,9 +785,14 @@ describe('what only asks does not write there', () => {
     expect(body).toMatchObject({ type: 'error', error_message: expect.stringMatching(/questions about the past .* only read/) })
     expect(await notes('asked')).toEqual([{ n: 0 }])
   })
+  test('EXPLAIN does not run the statement, also if it begins as one that reads', async () => {
+    const last = () => postgres.rows('SELECT last_value, is_called FROM notes_id_seq')
+    const before = await last()
+    expect(await planned("SELECT * FROM writer (SELECT nextval('notes_id_seq') AS n)")).toContain("sends SELECT nextval('notes_id_seq')")
+    expect(await last()).toEqual(before)
+  })
   test.each([
     `EXPLAIN ${insert}`,
-    "EXPLAIN SELECT * FROM writer (SELECT nextval('notes_id_seq') AS n)",
     `CREATE VIEW written AS (${insert})`,
     `CREATE MODEL written FROM writer (INSERT INTO notes (note) VALUES ('asked') RETURNING id, note) PREDICT note`,
   ])('%s', async (statement) => {
@@ -848,15 +853,11 @@ describe('what the database was asked', () => {
       statement,
     )
     expect(recorded).toEqual(['pg', 1, statement, 1, true, true, 'query', 'complete', 'anonymous', 'sql'])
-    // Each is asked for its columns before it is asked for its rows.
     const trainings = await ask("SELECT DISTINCT statement FROM log.database_queries WHERE purpose = 'training' ORDER BY 1")
     expect(trainings).toEqual([['SELECT size, place, rent FROM homes'], ['SELECT size, place, rent FROM homes WHERE id > 0']])
     const of = "SELECT model, model_version FROM log.database_queries WHERE purpose = 'training' AND statement LIKE '%id > 0' ORDER BY 1"
-    // The check before a training is requested belongs to no version yet. The training asks once.
-    expect(await ask(of)).toEqual([
-      ['learned', 1],
-      [null, null],
-    ])
+    // The check before a training is requested runs nothing. The training asks once.
+    expect(await ask(of)).toEqual([['learned', 1]])
   })
 
   test('is on record whatever came of it: refused, left before the first row, broken off in mid-answer, in a training', async () => {
@@ -1013,6 +1014,84 @@ test('names of tables are compared without case, and an exact match comes first'
   expect(await ask('SELECT * FROM pg.twins')).toEqual([[2]])
   await expect(ask('SELECT * FROM pg.TWINS')).rejects.toThrow(/no table "TWINS".*Did you mean/s)
   await expect(ask('SELECT * FROM pg.ORDERS')).rejects.toThrow(/Did you mean pg\.shop\.orders/)
+})
+
+describe('a database that does not answer', () => {
+  const called: number[] = []
+  const swallow: Fault = { afterBytes: 0, then: 'swallow' }
+  let isAway = false
+  let proxy: Awaited<ReturnType<typeof proxyTo>>
+
+  beforeAll(async () => {
+    proxy = await proxyTo(postgres.port, (connection) => {
+      if (isAway) called.push(connection)
+      return isAway ? swallow : undefined
+    })
+    const parameters = JSON.stringify({ ...postgres.connection().parameters, port: proxy.port })
+    await ask(`CREATE DATABASE dead WITH ENGINE = 'postgres', PARAMETERS = ${parameters}`)
+    for (const view of ['dead_one', 'dead_two'])
+      await ask(`CREATE VIEW ${view} AS (SELECT id, place FROM dead.homes WHERE place <> '${view}')`)
+    await ask('CREATE TABLE files.near (SELECT 1 AS a)')
+    await ask('CREATE VIEW near AS (SELECT id, place FROM pg.homes)')
+    // A change lets the service forget what it knows of the tables, and needs another login.
+    await ask('ALTER DATABASE dead PARAMETERS = {"writable": true}')
+    isAway = true
+  })
+  afterAll(async () => {
+    for (const view of ['dead_one', 'dead_two', 'near']) await ask(`DROP VIEW ${view}`)
+    await ask('DROP DATABASE dead')
+    await proxy.stop()
+  })
+
+  test('is not called for the columns of others', async () => {
+    expect((await ask('DESCRIBE files.near')).map(([name]) => name)).toEqual(['a'])
+    expect((await ask('DESCRIBE pg.homes')).map(([name]) => name)).toEqual(['id', 'size', 'place', 'rent', 'listed'])
+    expect((await ask('SHOW COLUMNS FROM near')).map(([name]) => name)).toEqual(['id', 'place'])
+    expect(called).toEqual([])
+  })
+
+  test('is left out of the columns of all views, which do not wait for its login', async () => {
+    const columns = await ask("SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'mindsdb'")
+    expect(columns.flat()).toContain('near')
+    expect(columns.flat()).not.toContain('dead_one')
+    expect(proxy.open()).toBe(1)
+  })
+})
+
+test('a statement of a view does not run when columns are listed', async () => {
+  await ask("CREATE VIEW native_view FROM pg (SELECT id, 'listed only' AS said, rent FROM homes WHERE id = 1)")
+  const listed = () =>
+    ask("SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'native_view' ORDER BY ordinal_position")
+  const columns = [
+    ['id', 'integer'],
+    ['said', 'varchar'],
+    ['rent', 'decimal(10,2)'],
+  ]
+  for (let n = 0; n < 2; n++) expect(await listed()).toEqual(columns)
+  expect((await ask('DESCRIBE native_view')).map(([name]) => name)).toEqual(['id', 'said', 'rent'])
+  expect(await planned('SELECT * FROM native_view')).toContain("sends SELECT id, 'listed only'")
+  await ask('SELECT * FROM native_view')
+  const ran = () => ask("SELECT rows FROM log.database_queries WHERE statement LIKE '%listed only%'")
+  await until(async () => (await ran()).length > 0)
+  expect(await ran()).toEqual([[1]])
+})
+
+test('a view that its database refuses does not hide the tables of this database', async () => {
+  await postgres.run('CREATE TABLE vanishing (a int)')
+  await ask('CREATE VIEW vanished FROM pg (SELECT a FROM vanishing)')
+  await postgres.run('DROP TABLE vanishing')
+  // A statement that failed lets the service forget what it knows of the tables.
+  await expect(ask('SELECT * FROM vanished')).rejects.toThrow(/vanishing/)
+  const listed = async () => (await ask("SELECT table_name FROM information_schema.columns WHERE table_schema = 'mindsdb'")).flat()
+  await until(async () => !(await listed()).includes('vanished'))
+  expect((await ask("SELECT table_name FROM information_schema.tables WHERE table_schema <> 'log'")).flat()).toContain('shop.orders')
+  await ask('DROP VIEW vanished')
+})
+
+test('a statement whose types only its rows tell is planned by its first rows', async () => {
+  await ask('CREATE VIEW open_types FROM pg (SELECT sum(rent) AS total, ARRAY[[1, 2]] AS pairs FROM homes)')
+  expect(await ask('SELECT total + 1, pairs FROM open_types')).toEqual([[351251, [[1, 2]]]])
+  expect((await ask('DESCRIBE open_types')).map(([name]) => name)).toEqual(['total', 'pairs'])
 })
 
 test('the columns of a view are listed again, once its database is there again', async () => {

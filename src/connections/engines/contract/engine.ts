@@ -49,6 +49,11 @@ export type DatabaseSession = {
   comments?: (table: string, schema: string | undefined) => Promise<TableComments>
   /** The columns of all tables, without asking for each. */
   everyColumn: () => Promise<ListedColumns>
+  /**
+   * The columns of a statement of the database's own that only reads, without running it; undefined if its rows must be seen to know their
+   * types.
+   */
+  describe?: (native: string) => Promise<readonly AnswerColumn[] | undefined>
   /** Sends a statement, and reads its first rows. `onSend` gets its text right before the database does. */
   open: (query: Query, onSend: (statement: string) => void) => Promise<Cursor>
   /** Asks the database over another connection to stop the statement of this session. Resolves when the request has been sent. */

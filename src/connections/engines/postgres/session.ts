@@ -17,6 +17,7 @@ import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { rowsOf, settle } from '../../batch/column-reading.js'
 import { sendCancel, type PostgresClient } from './connect.js'
 import { Reader, type Field, type TextRow } from './cursor.js'
+import { describe } from './describe.js'
 import { listColumns } from './every-column.js'
 import { declaredColumns, isRefusal, listTables, lookUpTypes, tableComments } from './metadata.js'
 import type { PostgresParameters } from './parameters.js'
@@ -39,6 +40,10 @@ const asked = (type: AnswerColumn['type'], reading: TextReading | UnsettledText)
   if (type.type === 'HUGEINT') return { type, put: putHugeint }
   return type.type === 'DECIMAL' ? { type, put: putDecimal(type.width, type.scale) } : reading
 }
+
+/** The columns of an answer; a statement without an answer has a column for no rows. */
+const shownColumns = (columns: readonly AnswerColumn[]): readonly AnswerColumn[] =>
+  columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }]
 
 /** A session of PostgreSQL. Each statement is a separate transaction, which is read-only unless the connection may write. */
 export class PostgresSession extends SocketSession implements DatabaseSession {
@@ -77,8 +82,11 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
   }
 
   everyColumn(): Promise<ListedColumns> {
-    const learn = (oids: readonly number[]) => this.#learn(oids.filter((oid) => isOwn(oid) && !this.#own.has(oid)))
-    return this.explained(() => listColumns(this.#client, this.parameters.schema, this.#own, learn))
+    return this.explained(() => listColumns(this.#client, this.parameters.schema, this.#own, (oids) => this.#learnNew(oids)))
+  }
+
+  describe(native: string): Promise<readonly AnswerColumn[] | undefined> {
+    return this.explained(() => this.#describe(native))
   }
 
   async open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
@@ -125,6 +133,19 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     }
   }
 
+  async #describe(native: string): Promise<readonly AnswerColumn[] | undefined> {
+    mayWrite({ native }, this.parameters.writable)
+    const fields = await describe(this.#client, native)
+    await this.#learnNew(fields.map(({ oid }) => oid))
+    const names = uniqueNames(fields.map(({ name }) => name))
+    const columns = fields.flatMap(({ oid, typmod }, i) => {
+      const reading = readingOf(oid, typmod, this.#own)
+      return 'settle' in reading ? [] : [{ name: names[i] ?? '', type: reading.type }]
+    })
+    if (columns.length === fields.length) return shownColumns(columns)
+    return undefined
+  }
+
   async #statement(query: Query): Promise<Statement> {
     if ('scan' in query) {
       const { scan } = query
@@ -167,7 +188,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     const before = this.received
     const few = await reader.read(firstRows)
     const { fields } = reader
-    const unknown = [...new Set(fields.map(({ oid }) => oid))].filter((oid) => isOwn(oid) && !this.#own.has(oid))
+    const unknown = this.#unknownIn(fields.map(({ oid }) => oid))
     // A statement that writes is not run twice: values of such types come as text.
     if (unknown.length === 0 || statement.writes) {
       const isShort = !reader.isOver && this.received - before < shortBytes
@@ -178,6 +199,16 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     await this.#learn(unknown)
     await run(this.#client, 'BEGIN READ ONLY')
     return this.#start(statement)
+  }
+
+  async #learnNew(oids: readonly number[]): Promise<void> {
+    const unknown = this.#unknownIn(oids)
+    if (unknown.length > 0) await this.#learn(unknown)
+  }
+
+  /** The types that are not built in, and were not looked up yet. */
+  #unknownIn(oids: readonly number[]): number[] {
+    return [...new Set(oids)].filter((oid) => isOwn(oid) && !this.#own.has(oid))
   }
 
   async #learn(oids: readonly number[]): Promise<void> {
@@ -224,7 +255,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
       return rowsOf(rows, readings, names, bytes)
     }
     return {
-      columns: columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }],
+      columns: shownColumns(columns),
       sent: statement.sql,
       next: (most) => this.explained(() => step(most)),
       mayWrite: isWriting,

@@ -8,7 +8,7 @@ import type { AstNode } from '../ast/json.js'
 import { isConnected } from '../resolve/connections.js'
 import type { DatabaseEntry } from '../resolve/directory.js'
 import type { Scope } from '../session/scope.js'
-import type { Session } from '../session/session.js'
+import type { Session, WantedTables } from '../session/session.js'
 import { filtersOn } from './filters.js'
 
 type TableRow = { schema: string; place: number; name: string; kind: string; about: string }
@@ -21,8 +21,8 @@ const ownColumns: readonly TableColumn[] = [
 ]
 
 /** The schemas and the table in the WHERE of a query over information_schema. */
-const wantedIn = (select: AstNode | undefined, ref: AstNode): { schemas?: readonly string[]; table?: string } => {
-  const wanted: { schemas?: readonly string[]; table?: string } = {}
+export const wantedIn = (select: AstNode | undefined, ref: AstNode): WantedTables => {
+  const wanted: WantedTables = {}
   for (const filter of select ? filtersOn(select, ref, ownColumns).filters : []) {
     const isSchema = 'column' in filter && filter.column === 'TABLE_SCHEMA'
     if (isSchema && 'in' in filter) wanted.schemas = filter.in.map(({ value }) => foldName(value))

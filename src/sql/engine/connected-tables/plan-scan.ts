@@ -223,7 +223,7 @@ export const fetchScan = async (
     const shape = names.map((name) => ({ name, type: types.get(name) ?? typeOf(columns, name) }))
     return reading(session, await session.answers.empty(shape), `sends ${sql}`)
   }
-  const { table, sent } = await session.answers.fetch(stream, { scan }, false)
+  const { table, sent } = await session.answers.fetch(stream, { scan })
   return reading(session, table, `sent ${sent}`)
 }
 
@@ -251,7 +251,7 @@ export const fetchHighest = async (session: Session, table: ConnectedTable, name
   const place = placeOf(found)
   const highest: Scan = { ...place, columns: [], aggregates: [{ function: 'max', column, as: column }] }
   const scan = canAggregate(highest, columns, dialectOf(engine)) ? highest : { ...place, columns: [column] }
-  const fetched = await session.answers.fetch(stream, { scan }, false)
+  const fetched = await session.answers.fetch(stream, { scan })
   return { query: await parseSelect(session.connection, `SELECT * FROM ${fetched.table}`), column }
 }
 
@@ -275,6 +275,7 @@ export const fetchNative = async (
   const upTo = takesAny ? limitOn(use.select, ref, use.models) : undefined
   const writes = mayWrite && session.mayWrite && { writes: true as const }
   const query = { native: sql, ...writes, ...(upTo !== undefined && { upTo }) }
-  const { table, sent } = await session.answers.fetch(connection.stream, query, session.isPlanned)
-  return reading(session, table, `${session.isPlanned ? 'sends' : 'sent'} ${sent}`)
+  const { answers, isPlanned, soon } = session
+  const { table, sent } = isPlanned ? await answers.planned(connection.stream, sql, soon) : await answers.fetch(connection.stream, query)
+  return reading(session, table, `${isPlanned ? 'sends' : 'sent'} ${sent}`)
 }

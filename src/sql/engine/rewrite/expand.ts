@@ -5,7 +5,7 @@ import { limits } from '../../../basics/limits.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { integerConstant, nullConstant, selectNode, star, tableFunction, textConstant } from '../ast/nodes.js'
 import { template } from '../ast/templates.js'
-import { listConnected } from '../connected-tables/list-connected.js'
+import { listConnected, wantedIn } from '../connected-tables/list-connected.js'
 import type { FileEntry } from '../resolve/directory.js'
 import { projectionRows } from '../../relations/projections.js'
 import { databaseOfView, type TableMeaning, type Lookup } from '../resolve/resolve.js'
@@ -39,7 +39,9 @@ export const expand = async (found: Rows, scope: Scope, services: Services): Pro
         ...(found.relation.ofConnections && {
           connections: textConstant(await listConnected(session, found.relation.ofConnections, scope, ref)),
         }),
-        ...(found.relation.ofViews === true && { views: textConstant(await session.viewColumns(scope.position)) }),
+        ...(found.relation.ofViews === true && {
+          views: textConstant(await session.viewColumns(scope.position, wantedIn(scope.select, ref))),
+        }),
       })
     case 'file':
       return expandFile(found.file, session)

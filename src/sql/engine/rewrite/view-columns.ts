@@ -1,5 +1,6 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
+import { foldName } from '../../../../events/common.js'
 import { isProblem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { prepareChecked, printSelect } from '../ast/duckdb.js'
@@ -7,7 +8,7 @@ import type { ProjectEntry, ViewEntry } from '../resolve/directory.js'
 import { checkAborted, perInstance, preparedColumns } from '../duckdb-connection/duckdb-connection.js'
 import { nameOfNoColumn } from '../errors/no-column.js'
 import { Rewriter } from './rewrite.js'
-import type { Session } from '../session/session.js'
+import type { Session, WantedTables } from '../session/session.js'
 import { Sources, type Text } from '../session/sources.js'
 import { readQuery } from '../read/read-query.js'
 import { quoteName } from '../../../dialect/strings.js'
@@ -19,7 +20,7 @@ const positionsKept = 16
 const columnsOf = perInstance(() => new LRUCache<number, Map<string, readonly ViewColumn[]>>({ max: positionsKept }))
 
 /** A session for planning only: its use of models is neither recorded nor counted. */
-const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
+const planning = (session: Session, strings: ReadonlySet<string>, soon: boolean): Session => ({
   ...session,
   strings,
   quoted: new Set(),
@@ -28,6 +29,7 @@ const planning = (session: Session, strings: ReadonlySet<string>): Session => ({
   ctes: new Map(),
   mode: 'inside',
   isPlanned: true,
+  soon,
   keep: true,
   names: 'bound',
   mayWrite: false,
@@ -65,38 +67,53 @@ const describeView = async (
   view: ViewEntry,
   project: ProjectEntry,
   position: number,
+  soon: boolean,
   strings: ReadonlySet<string> = new Set(),
 ): Promise<Described> => {
-  const session = planning(outer, strings)
+  const session = planning(outer, strings, soon)
   try {
     const columns = await plan(session, view, project, position)
     return { columns, keep: session.keep }
   } catch (error) {
     checkAborted(outer.signal)
     const name = nameOfNoColumn(error, session)
-    if (name !== undefined) return describeView(outer, view, project, position, new Set([...strings, name]))
+    if (name !== undefined) return describeView(outer, view, project, position, soon, new Set([...strings, name]))
     // A content that cannot be read may be readable the next time.
     return { columns: [], keep: session.keep && !(isProblem(error) && error.code === 'storage_failed') }
   }
 }
 
+/** Whether a name may be one of the wanted names, of which there may be any. */
+const isWanted = (name: string, wanted: readonly string[] | undefined): boolean =>
+  wanted === undefined || wanted.some((one) => foldName(one) === foldName(name))
+
 /**
- * The columns of all views at a position as JSON text. Each view is planned but not run. The columns of a view are kept for a few
- * positions, because the views at a position never change. They are not kept if they depend on a connected database.
+ * The columns of the wanted views at a position as JSON text. Each view is planned but not run. The columns of a view are kept for a few
+ * positions, because the views at a position never change. They are not kept if they depend on a connected database. Only a query that
+ * names a view waits for its databases: a longer list does without the views whose databases do not answer soon.
  */
-export const viewColumns = async (instance: DuckDBInstance, session: Session, position: number): Promise<string> => {
+export const viewColumns = async (
+  instance: DuckDBInstance,
+  session: Session,
+  position: number,
+  { schemas, table }: WantedTables,
+): Promise<string> => {
   const kept = columnsOf(instance).get(position) ?? new Map<string, readonly ViewColumn[]>()
   columnsOf(instance).set(position, kept)
   const found: ViewColumn[] = []
+  const soon = table === undefined
   let left: number = limits.viewsDescribedMax
-  for (const project of await session.directory.projects(position))
+  for (const project of await session.directory.projects(position)) {
+    if (!isWanted(project.name, schemas)) continue
     for (const view of await session.directory.views(position, project.stream)) {
+      if (!isWanted(view.name, table === undefined ? undefined : [table])) continue
       if (left-- <= 0) break
       const known = kept.get(view.stream)
-      const { columns, keep } = known ? { columns: known, keep: true } : await describeView(session, view, project, position)
+      const { columns, keep } = known ? { columns: known, keep: true } : await describeView(session, view, project, position, soon)
       if (keep) kept.set(view.stream, columns)
       else session.keep = false
       found.push(...columns)
     }
+  }
   return JSON.stringify(found)
 }

@@ -145,7 +145,7 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
       await defineMacros(session)
       for (const fill of session.temporary.values()) await fill()
     },
-    viewColumns: (position) => viewColumns(database.instance, session, position),
+    viewColumns: (position, wanted) => viewColumns(database.instance, session, position, wanted),
   }
   return session
 }

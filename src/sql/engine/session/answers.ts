@@ -1,4 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { LRUCache } from 'lru-cache'
+import { sha256 } from '../../../../events/stored/chain.js'
+import { limits } from '../../../basics/limits.js'
 import type { ListedColumns, Query, TableColumn, Tables } from '../../../connections/contract/requests.js'
 import type { AnswerColumn } from '../../../connections/contract/types.js'
 import { uniqueNames } from '../../../connections/contract/unique-names.js'
@@ -6,6 +9,7 @@ import { AnswerReader, appendAnswer, columnList } from '../../../connections/rea
 import type { ChunkList, KnowledgeFacts, KnowledgeQuestion, KnowledgeAnswer, ListQuery } from '../../../knowledge/contract/contents.js'
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
 import { runOwn } from '../ast/duckdb.js'
+import { perInstance } from '../duckdb-connection/duckdb-connection.js'
 import { MissingKnowledge } from './missing-knowledge.js'
 import type { KnowledgeExchange } from '../../contract/select.js'
 import type { AskServer } from '../../contract/connected.js'
@@ -14,6 +18,9 @@ import type { AskServer } from '../../contract/connected.js'
 export type FetchedTable = { table: string; sent: string; rows: number }
 
 let databases = 0
+
+/** The columns of statements in other languages that had to run for them, by the hash of connection and statement. */
+const runColumns = perInstance(() => new LRUCache<string, readonly AnswerColumn[]>({ max: 1_000, ttl: limits.connectionMetadataMaxAgeMs }))
 
 /**
  * The answers of connected databases that one run of a statement has fetched. Each answer has its own database in memory. So a transaction
@@ -72,28 +79,53 @@ export class Answers {
   }
 
   /**
-   * Fetches an answer. A repeated question gets the same answer as before, and a statement that writes runs once. With `isPlanned` it
-   * fetches only the columns.
+   * Fetches an answer. A repeated question gets the same answer as before, and a statement that writes runs once.
    * @throws Problem of the database
    */
-  fetch(connection: string, query: Query, isPlanned: boolean): Promise<FetchedTable> {
+  fetch(connection: string, query: Query): Promise<FetchedTable> {
     const question = JSON.stringify([connection, query])
     const known = this.#fetched.get(question)
     if (known) return known
-    const fetched = this.#fetch(connection, query, isPlanned)
-    // The columns alone are not an answer to keep.
-    if (!isPlanned) this.#fetched.set(question, fetched)
+    const fetched = this.#fetch(connection, query)
+    this.#fetched.set(question, fetched)
     return fetched
   }
 
-  async #fetch(connection: string, query: Query, isPlanned: boolean): Promise<FetchedTable> {
-    // A query that is only planned must not write.
-    const told = await this.ask({ connection, open: isPlanned && 'native' in query ? { native: query.native } : query })
+  /**
+   * An empty table with the columns of a statement in the language of a database. The statement must not write, and runs only if its
+   * columns cannot be known otherwise. With `soon`, a failure comes soon, and the columns may be a little older.
+   * @throws Problem of the database
+   */
+  async planned(connection: string, native: string, soon: boolean): Promise<FetchedTable> {
+    const told = await this.ask({ connection, described: native, soon })
+    if (!('described' in told)) throw new TypeError('the server told something else than columns')
+    const columns = told.described ?? (await this.#columnsOfRows(connection, native, soon))
+    return { table: await this.empty(columns), sent: native, rows: 0 }
+  }
+
+  /** The columns of a statement that the database can only tell with its first rows. */
+  async #columnsOfRows(connection: string, native: string, soon: boolean): Promise<readonly AnswerColumn[]> {
+    const known = runColumns(this.instance)
+    const key = sha256(JSON.stringify([connection, native])).toString('base64')
+    const remembered = soon ? known.get(key) : undefined
+    if (remembered) return remembered
+    const signal = soon ? AbortSignal.any([this.signal, AbortSignal.timeout(limits.connectionListedWaitMs)]) : this.signal
+    const answer = await this.#open(connection, { native }, signal)
+    answer.close()
+    known.set(key, answer.columns)
+    return answer.columns
+  }
+
+  async #open(connection: string, query: Query, signal: AbortSignal): Promise<AnswerReader> {
+    const told = await this.ask({ connection, open: query })
     if (!('place' in told)) throw new TypeError('the server told something else than a place')
-    const answer = await AnswerReader.open(told.place, this.signal)
+    return AnswerReader.open(told.place, signal)
+  }
+
+  async #fetch(connection: string, query: Query): Promise<FetchedTable> {
+    const answer = await this.#open(connection, query, this.signal)
     try {
       const { name, table, into } = await this.#make(answer.columns)
-      if (isPlanned) return { table, sent: answer.sent, rows: 0 }
       const appender = await into.createAppender('rows', 'main', name)
       const { rows } = await appendAnswer(answer, appender)
       appender.closeSync()

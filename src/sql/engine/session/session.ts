@@ -1,6 +1,6 @@
 /**
  * Room: the state that one run of a query shares. It imports events, basics, dialect, sql/relations, sql/encode, connections,
- * knowledge/contract, sql/contract, sql/engine/ast, sql/engine/resolve and sql/engine/scoring alone.
+ * knowledge/contract, sql/contract, sql/engine/duckdb-connection, sql/engine/ast, sql/engine/resolve and sql/engine/scoring alone.
  */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
@@ -27,6 +27,9 @@ export type TableRead = { name: string; query: AstNode; state: string }
  * that places in the statement have different meanings, so one macro cannot answer for all of them.
  */
 export type NameMeaning = 'account' | 'text' | 'either'
+
+/** The schemas, folded, and the table that a query over information_schema names. */
+export type WantedTables = { schemas?: readonly string[]; table?: string }
 
 /** The values of LAST from earlier runs, and those that this run has seen. Both follow the order of the marks in the text. */
 export type LastSession = { known: readonly LastValue[]; seen: Map<number, LastValue>; marks: number }
@@ -102,8 +105,8 @@ export type Session = {
   keep: boolean
   served: PredictedRows[]
   staged: StagedModel[]
-  /** The columns of all views at a position, as JSON text. */
-  viewColumns: (position: number) => Promise<string>
+  /** The columns of the wanted views at a position, as JSON text. */
+  viewColumns: (position: number, wanted: WantedTables) => Promise<string>
   /** Functions that refill the temporary tables of this run, by the tables' names. The end of a transaction removes these tables. */
   temporary: Map<string, () => Promise<void>>
   /** Ends the transaction and begins another one, which sees functions that were registered meanwhile. */

@@ -1,0 +1,51 @@
+import type pg from 'pg'
+import type { Field } from './cursor.js'
+
+/** The messages of the protocol that ask what a statement would answer. */
+type ServerConnection = {
+  parse: (statement: { name: string; text: string; types: readonly number[] }) => void
+  describe: (statement: { type: 'S'; name: string }) => void
+  sync: () => void
+}
+
+type RowDescription = { fields: readonly { name: string; dataTypeID: number; dataTypeModifier: number }[] }
+
+/** A request for the columns of a statement, in the form that the driver queues. */
+class Description {
+  #fields: readonly Field[] = []
+
+  constructor(
+    private readonly text: string,
+    private readonly resolve: (fields: readonly Field[]) => void,
+    private readonly reject: (error: Error) => void,
+  ) {}
+
+  submit(connection: ServerConnection): void {
+    connection.parse({ name: '', text: this.text, types: [] })
+    connection.describe({ type: 'S', name: '' })
+    connection.sync()
+  }
+
+  handleRowDescription({ fields }: RowDescription): void {
+    this.#fields = fields.map(({ name, dataTypeID, dataTypeModifier }) => ({ name, oid: dataTypeID, typmod: dataTypeModifier }))
+  }
+
+  handleError(error: Error): void {
+    this.reject(error)
+  }
+
+  handleReadyForQuery(): void {
+    this.resolve(this.#fields)
+  }
+}
+
+/**
+ * The columns of a statement, which the server reads but does not run.
+ *
+ * @example await describe(client, 'SELECT 1 AS n') // [{ name: 'n', oid: 23, typmod: -1 }]
+ * @throws Error of the driver
+ */
+export const describe = (client: pg.Client, text: string): Promise<readonly Field[]> =>
+  new Promise((resolve, reject) => {
+    client.query(new Description(text, resolve, reject) as unknown as pg.Submittable)
+  })
