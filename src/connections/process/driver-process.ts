@@ -17,6 +17,7 @@ import { isOfFiles } from '../../catalogue/connection-engines.js'
 import type { MetadataAnswer, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
 import { noComments, type Connection, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
 import type { DatabaseSession, Surroundings } from '../engines/contract/engine.js'
+import { checkParameters } from '../engines/check-parameters.js'
 import { engineOf } from '../engines/engines.js'
 import { Answer } from './answer.js'
 import { HeldBytes } from './held-bytes.js'
@@ -112,7 +113,7 @@ class Driver {
 
   #admit(ticket: string, opening: OpenRequest): void {
     try {
-      engineOf(opening.connection.engine).check(opening.connection)
+      checkParameters(opening.connection)
     } catch (error) {
       fail(opening.id, error)
       return
@@ -132,7 +133,7 @@ class Driver {
     const signal = AbortSignal.timeout(timeoutMs + limits.connectionConnectTimeoutMs)
     const isCheck = 'check' in of
     const engine = engineOf(connection.engine)
-    engine.check(connection)
+    checkParameters(connection)
     // A connection is tested by opening it.
     const pool = isCheck ? undefined : this.#pools.of(connection)
     const session = pool ? await pool.acquire(signal) : await engine.connect(connection, this.around)

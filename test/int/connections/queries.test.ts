@@ -974,7 +974,9 @@ test('Aurora speaks the protocol that its parameter names', async () => {
   await aurora('aurora_pg', { db_engine: 'postgres', schema: 'public' })
   expect(await ask('SELECT count(*) FROM aurora_pg.homes WHERE id > 190')).toEqual([[10]])
   // MySQL takes no "schema".
-  await aurora('aurora_my', { db_engine: 'mysql', schema: 'public' })
+  const mysql = { ...postgres.connection().parameters, db_engine: 'mysql', schema: 'public' }
+  await expect(aurora('aurora_my', mysql)).rejects.toThrow(/no parameter "schema".*connection_string/s)
+  await send(service.url, 'POST', '/api/databases', { database: { name: 'aurora_my', engine: 'aurora', parameters: mysql } })
   for (const query of ['SELECT * FROM aurora_my.homes', 'SHOW TABLES FROM aurora_my'])
     await expect(ask(query)).rejects.toThrow(/no parameter "schema".*connection_string/s)
 })
@@ -989,6 +991,19 @@ test('a table that changed is read as it is now, once a statement has failed', a
   const isRead = async () => (read = await ask('SELECT c, b FROM pg.moved').catch(() => undefined)) !== undefined
   await until(isRead)
   expect(read).toEqual([[1, 2]])
+})
+
+test.each([
+  ['a misspelled parameter', 'postgres', { hots: 'db.example.com' }, /no parameter "hots".*Did you mean "host"/s],
+  ['a path of a certificate', 'postgres', { host: 'db.example.com', sslrootcert: '/etc/passwd' }, /"sslrootcert" is not a certificate/],
+  ['no host', 'mysql', { user: 'ada' }, /no parameter "host"/],
+  ['a path outside of its folder', 'sqlite', { path: '../shop.db' }, /"path" leads out of the folder/],
+])('CREATE DATABASE refuses %s, and calls nothing', async (_, engine, parameters, said) => {
+  for (const create of ['CREATE', 'CREATE OR REPLACE'])
+    await expect(ask(`${create} DATABASE unread WITH ENGINE = '${engine}', PARAMETERS = ${JSON.stringify(parameters)}`)).rejects.toThrow(
+      said,
+    )
+  expect((await ask('SHOW DATABASES')).flat()).not.toContain('unread')
 })
 
 test('a table that a statement of this service changed is read as it is now', async () => {

@@ -85,7 +85,8 @@ test('secrets can be sent wherever params are taken', async () => {
 
 test('secrets can be sent in statements', async () => {
   const statements = [
-    `CREATE DATABASE pg WITH ENGINE = 'postgres', PARAMETERS = {"host": "h", "password": "${secret()}", "url": "${url()}", "ssl": {"private_key": "${secret()}"}}`,
+    `CREATE DATABASE my WITH ENGINE = 'postgres', PARAMETERS = {"host": "h", "password": "${secret()}"}`,
+    `CREATE DATABASE pg WITH ENGINE = 'slack', PARAMETERS = {"host": "h", "password": "${secret()}", "url": "${url()}", "ssl": {"private_key": "${secret()}"}}`,
     `ALTER DATABASE pg PARAMETERS = {"password": "${secret()}"}`,
     `CREATE SKILL k USING type = 'sql', api_key = '${secret()}', source = '${url()}'`,
     `UPDATE SKILL k SET token = '${secret()}'`,

@@ -64,8 +64,6 @@ export type DatabaseSession = {
 
 /** One kind of database. */
 export type DatabaseEngine = {
-  /** @throws Problem for parameters that cannot be used, before anything is called */
-  check: (connection: Pick<Connection, 'engine' | 'parameters'>) => void
   /** Opens a session within the connect timeout. */
   connect: (connection: Connection, around: Surroundings) => Promise<DatabaseSession>
 }

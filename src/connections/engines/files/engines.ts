@@ -4,16 +4,20 @@
  */
 
 import type { DatabaseEngine } from '../contract/engine.js'
-import { readPath } from './paths.js'
 
 // The libraries for files are loaded only in processes that read a file, and not in the process for databases in the network.
-const engine = (connect: DatabaseEngine['connect']): DatabaseEngine => ({ check: ({ parameters }) => void readPath(parameters), connect })
 
 /** Files of SQLite, below the folder that CONNECTION_FILES names. */
-export const sqlite = engine(async (connection, around) => (await import('./sqlite.js')).connectSqlite(connection, around))
+export const sqlite: DatabaseEngine = {
+  connect: async (connection, around) => (await import('./sqlite.js')).connectSqlite(connection, around),
+}
 
 /** Files of DuckDB, below the folder that CONNECTION_FILES names. */
-export const duckdb = engine(async (connection, around) => (await import('./duckdb.js')).connectDuckDb(false, connection, around))
+export const duckdb: DatabaseEngine = {
+  connect: async (connection, around) => (await import('./duckdb.js')).connectDuckDb(false, connection, around),
+}
 
 /** Files of Parquet, or a folder of them, below the folder that CONNECTION_FILES names: each is a table. */
-export const parquet = engine(async (connection, around) => (await import('./duckdb.js')).connectDuckDb(true, connection, around))
+export const parquet: DatabaseEngine = {
+  connect: async (connection, around) => (await import('./duckdb.js')).connectDuckDb(true, connection, around),
+}

@@ -4,10 +4,8 @@
  */
 
 import type { DatabaseEngine } from '../contract/engine.js'
-import { readParameters } from './parameters.js'
 
 /** MySQL, MariaDB, and databases that speak their protocol. The driver is loaded where the first of them is opened. */
 export const mysql: DatabaseEngine = {
-  check: (connection) => void readParameters(connection),
   connect: async (connection, around) => (await import('./open-session.js')).openSession(connection, around),
 }

@@ -1,5 +1,6 @@
 /**
- * Room: the commands of statements. It imports events, basics, catalogue, log/contract, dialect, sql/statements and commands alone.
+ * Room: the commands of statements. It imports events, basics, catalogue, log/contract, dialect, sql/statements, commands and
+ * connections/engines alone.
  */
 
 import type * as z from 'zod'
@@ -7,6 +8,8 @@ import type { JsonObject } from '../../../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../../../commands/agent-input.js'
 import type { LedgerCommand } from '../../../commands/dispatch.js'
 import { knowledgeBaseFields, knowledgeSettings, removableSettings, type RemovableSetting } from '../../../commands/knowledge-base-input.js'
+import { engineSpoken } from '../../../catalogue/connection-engines.js'
+import { checkParameters } from '../../../connections/engines/check-parameters.js'
 import { conflict, missingField, notFound, Problem, wrong } from '../../../basics/errors.js'
 import { readJob } from './job-definition.js'
 import type { CommandInputs } from './command-inputs.js'
@@ -144,10 +147,13 @@ const drop = ({ resource, target, ifExists }: StatementOf<'drop_resource'>, inpu
 
 const byResource = { skill, agent, chatbot, knowledge_base: knowledgeBase }
 
-const createDatabase = ({ name, engine, parameters, ifNotExists, replace }: StatementOf<'create_database'>): LedgerCommand =>
-  replace
+/** Parameters that no database could be opened with are refused. The database itself is not called. */
+const createDatabase = ({ name, engine, parameters, ifNotExists, replace }: StatementOf<'create_database'>): LedgerCommand => {
+  checkParameters({ engine: engineSpoken(engine, parameters), parameters })
+  return replace
     ? { type: 'PutDatabase', data: { database: name, engine, parameters, replace: true } }
     : { type: 'CreateDatabase', data: { database: name, engine, parameters, unlessExists: ifNotExists } }
+}
 
 const dropDatabase = async ({ name, ifExists }: StatementOf<'drop_database'>, inputs: CommandInputs): Promise<LedgerCommand> => {
   if (await inputs.resources.one('project', name))
