@@ -39,6 +39,7 @@ const mostOf: QueryLimits = {
   rows: limits.connectionMaxRows,
   bytes: limits.connectionMaxBytes,
   timeMs: limits.connectionStatementTimeoutMs,
+  firstRowMs: limits.connectionFirstRowTimeoutMs,
 }
 
 const busy = (): Problem =>

@@ -79,8 +79,8 @@ export type AnswerAddress = { socket: string; ticket: string }
 /** Whether a query wants to change something. */
 export const isWriting = (query: Query): boolean => 'native' in query && query.writes === true
 
-/** The limits of one statement. */
-export type QueryLimits = { rows: number; bytes: number; timeMs: number }
+/** The limits of one statement: its rows and their bytes, and the times until its last and its first row. */
+export type QueryLimits = { rows: number; bytes: number; timeMs: number; firstRowMs: number }
 
 /** Where a table is. `isUsual`: its name alone finds it, without the schema. */
 export type TablePlace = { schema: string | null; name: string; isUsual: boolean }

@@ -145,7 +145,7 @@ export class Answer {
       this.#sent = statement
       this.request.onSend(statement)
     })
-    const timeoutMs = limits.connectionFirstRowTimeoutMs
+    const timeoutMs = this.request.limit.firstRowMs
     const [what, limit] = ['The first row of the answer', 'connectionFirstRowTimeoutMs']
     const watch = { session, holding, timeoutMs, what, limit, signal: this.#signal }
     const settled = opening.then(

@@ -7,12 +7,14 @@ import { engineSpoken, whyNotOpened } from '../../catalogue/connection-engines.j
 import { refuseMovedSecrets } from '../../commands/rules/bound-keys.js'
 import { mergeParams } from '../../commands/rules/params.js'
 import { Problem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { ConnectionStatus, Connections, OpenAnswer } from '../../connections/connections.js'
 import {
   isWriting,
   type Connection,
   type Outcome,
   type Query,
+  type QueryLimits,
   type TableComments,
   type Tables,
 } from '../../connections/contract/requests.js'
@@ -53,6 +55,10 @@ const recordable = (statement: string): string => {
   return `${statement.slice(0, eventLimits.textMaxChars - mark.length).toWellFormed()}${mark}`
 }
 
+/** Nobody waits for the first row of a training: it may come as late as the last one. */
+const limitsOf = ({ purpose }: SelectRequest): Partial<QueryLimits> =>
+  purpose === 'training' ? { firstRowMs: limits.connectionStatementTimeoutMs } : {}
+
 /** The connected databases from the log. Secrets are decrypted here, and only the process of the drivers gets them. */
 export class ConnectedDatabases {
   readonly #recording = new Set<Promise<void>>()
@@ -81,7 +87,7 @@ export class ConnectedDatabases {
     this.#note(found, request)
     const { socket, ticket, ended, leave } = isWriting(question.open)
       ? await this.#once(request, JSON.stringify(question), () => connections.open(connection, question.open))
-      : await connections.open(connection, question.open)
+      : await connections.open(connection, question.open, limitsOf(request))
     onReading?.(ended, leave)
     if (this.#isRecorded(request, question.open, connection)) {
       const recording: Promise<void> = this.#record(connection, ended, request).catch((err: unknown) =>
