@@ -86,6 +86,12 @@ describe('a server that speaks as MySQL', () => {
     }
   })
 
+  test('is read by a user who may read some columns of a table', async () => {
+    const columns = await connections.columns(connection(), 'granted')
+    expect(columns.map(({ name, type, remote }) => [name, type.type, remote])).toEqual([['id', 'BIGINT', 'bigint']])
+    expect((await readAll(db, connections, connection(), { scan: { table: 'granted', columns: ['id'] } })).rows).toEqual([['7']])
+  })
+
   test('gets no file of this machine', async () => {
     const problem = await problemOf(readAll(db, connections, connection(), 'SELECT infile'))
     expect(['query_failed', 'connection_failed']).toContain(problem.code)

@@ -1109,6 +1109,17 @@ test('a statement whose types only its rows tell is planned by its first rows', 
   expect((await ask('DESCRIBE open_types')).map(([name]) => name)).toEqual(['total', 'pairs'])
 })
 
+test('a user who may read some columns of a table reads these', async () => {
+  await postgres.run(`CREATE ROLE partial LOGIN PASSWORD '${password}'; GRANT SELECT (id, size) ON homes TO partial`)
+  const parameters = JSON.stringify({ ...postgres.connection().parameters, user: 'partial' })
+  await ask(`CREATE DATABASE partial WITH ENGINE = 'postgres', PARAMETERS = ${parameters}`)
+  expect(await ask('SELECT * FROM partial.homes WHERE id = 3')).toEqual([[3, 330]])
+  expect(await ask('SELECT count(*), sum(size) FROM partial.homes')).toEqual([[200, 261000]])
+  expect((await ask('DESCRIBE partial.homes')).map(([name]) => name)).toEqual(['id', 'size'])
+  await expect(ask('SELECT rent FROM partial.homes')).rejects.toThrow(/rent/)
+  await expect(ask('SELECT * FROM partial.seen')).rejects.toThrow(/permission denied/)
+})
+
 test('the columns of a view are listed again, once its database is there again', async () => {
   let isAway = false
   const cut: Fault = { afterBytes: 0, then: 'cut' }

@@ -27,6 +27,9 @@ type Statement = { sql: string; types: ReadonlyMap<string, AnswerColumn['type']>
 /** A missing table, also because its database is missing, or because no database is named. */
 const missingCodes: ReadonlySet<unknown> = new Set(['ER_NO_SUCH_TABLE', 'ER_NO_DB_ERROR', 'ER_BAD_DB_ERROR'])
 
+/** The user may not read the table, or not all of its columns. */
+const forbiddenCodes: ReadonlySet<unknown> = new Set(['ER_COLUMNACCESS_DENIED_ERROR', 'ER_TABLEACCESS_DENIED_ERROR'])
+
 const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined)
 
 /** The reading of a column whose type was looked up. */
@@ -132,20 +135,19 @@ export class MysqlSession extends SocketSession implements DatabaseSession {
   async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
     const quoted = tableName(mysqlDialect, table, schema)
     try {
-      const reader = new Reader(this.#client, `SELECT * FROM ${quoted} LIMIT 0`)
-      await reader.read(1)
-      const space = schema ?? this.parameters.database
+      const where = this.#placeOf(table, schema)
+      const fields = await this.#readableFields(quoted, where)
       const declared = texts(
         await run(
           this.#client,
           `SELECT column_name, column_type, is_nullable, coalesce(character_set_name, ''), collation_name FROM information_schema.columns
-           WHERE table_name = ${hex(table)} AND table_schema = ${space === undefined ? 'database()' : hex(space)}`,
+           WHERE ${where}`,
         ),
       )
       const known = new Map(
         declared.map(([name = '', remote, nullable, charset, collation = '']) => [name, { remote, nullable, charset, collation }]),
       )
-      return reader.fields.map((field) => {
+      return fields.map((field) => {
         const reading = this.#readingOf(field)
         const { type } = 'settle' in reading ? reading.settle([]) : reading
         const own = known.get(field.name)
@@ -163,9 +165,33 @@ export class MysqlSession extends SocketSession implements DatabaseSession {
     }
   }
 
-  async #comments(table: string, schema: string | undefined): Promise<TableComments> {
+  /** The condition for a table in information_schema. */
+  #placeOf(table: string, schema: string | undefined): string {
     const space = schema ?? this.parameters.database
-    const where = `table_name = ${hex(table)} AND table_schema = ${space === undefined ? 'database()' : hex(space)}`
+    return `table_name = ${hex(table)} AND table_schema = ${space === undefined ? 'database()' : hex(space)}`
+  }
+
+  /** The fields of the columns that the user may read: all of a table, or else those that a GRANT names. */
+  async #readableFields(quoted: string, where: string): Promise<readonly Field[]> {
+    try {
+      return await this.#fieldsOf(`SELECT * FROM ${quoted} LIMIT 0`)
+    } catch (error) {
+      if (!forbiddenCodes.has(codeOf(error))) throw error
+      const readable = `SELECT column_name FROM information_schema.columns WHERE ${where} AND privileges LIKE '%select%' ORDER BY ordinal_position`
+      const names = texts(await run(this.#client, readable)).map(([name = '']) => mysqlDialect.quote(name))
+      if (names.length === 0) throw error
+      return this.#fieldsOf(`SELECT ${names.join(', ')} FROM ${quoted} LIMIT 0`)
+    }
+  }
+
+  async #fieldsOf(sql: string): Promise<readonly Field[]> {
+    const reader = new Reader(this.#client, sql)
+    await reader.read(1)
+    return reader.fields
+  }
+
+  async #comments(table: string, schema: string | undefined): Promise<TableComments> {
+    const where = this.#placeOf(table, schema)
     const most = limits.connectionCommentMaxChars
     // MySQL says "VIEW" of each view.
     const found = texts(

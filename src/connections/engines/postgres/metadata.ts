@@ -62,6 +62,22 @@ export const declaredColumns = async (client: pg.Client, quoted: string): Promis
   return []
 }
 
+/** The names of the columns of a table that the user may read, in their order; nothing if the server cannot tell. */
+export const readableColumns = async (client: pg.Client, quoted: string): Promise<string[]> => {
+  try {
+    const found = await run(
+      client,
+      `SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped
+       AND pg_catalog.has_column_privilege(attrelid, attnum, 'SELECT') ORDER BY attnum`,
+      [quoted],
+    )
+    return found.map(([name]) => name ?? '')
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return []
+  }
+}
+
 const commentsSql = `
 SELECT NULL, left(pg_catalog.obj_description($1::regclass, 'pg_class'), $2::int)
 UNION ALL

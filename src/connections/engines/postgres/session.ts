@@ -19,7 +19,7 @@ import { sendCancel, type PostgresClient } from './connect.js'
 import { Reader, type Field, type TextRow } from './cursor.js'
 import { describe } from './describe.js'
 import { listColumns } from './every-column.js'
-import { declaredColumns, isRefusal, listTables, lookUpTypes, tableComments } from './metadata.js'
+import { declaredColumns, isRefusal, listTables, lookUpTypes, readableColumns, tableComments } from './metadata.js'
 import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
 import { isOwn, numericOid, readingOf, type OwnType, type TextReading, type UnsettledText } from './types.js'
@@ -109,9 +109,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
   async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
     const quoted = tableName(postgresDialect, table, schema)
     try {
-      await run(this.#client, 'BEGIN READ ONLY')
-      const { fields } = await this.#start({ sql: `SELECT * FROM ${quoted} LIMIT 0`, values: [], types: new Map(), writes: false })
-      await this.#rollback()
+      const fields = await this.#readableFields(quoted)
       const declared = new Map((await declaredColumns(this.#client, quoted)).map((column) => [column.name, column]))
       return fields.map(({ name, oid, typmod }) => {
         const known = declared.get(name)
@@ -130,6 +128,27 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     } catch (error) {
       await this.#rollback()
       throw await this.#sayWhatIsMissing(error, { scan: { table, columns: [], ...(schema !== undefined && { schema }) } })
+    }
+  }
+
+  /** The fields of the columns that the user may read: all of a table, or else those that a GRANT names. */
+  async #readableFields(quoted: string): Promise<readonly Field[]> {
+    try {
+      return await this.#fieldsOf(`SELECT * FROM ${quoted} LIMIT 0`)
+    } catch (error) {
+      if (!hasCode(error, '42501')) throw error
+      const names = await readableColumns(this.#client, quoted)
+      if (names.length === 0) throw error
+      return this.#fieldsOf(`SELECT ${names.map(postgresDialect.quote).join(', ')} FROM ${quoted} LIMIT 0`)
+    }
+  }
+
+  async #fieldsOf(sql: string): Promise<readonly Field[]> {
+    try {
+      await run(this.#client, 'BEGIN READ ONLY')
+      return (await this.#start({ sql, values: [], types: new Map(), writes: false })).fields
+    } finally {
+      await this.#rollback()
     }
   }
 
