@@ -292,7 +292,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Bytes that a connected database sends for one step of an answer. A step usually needs far fewer bytes. Beyond: the connection is closed, `query_limit`.',
   connectionsReadMaxBytes:
     'Bytes of all connected databases together that wait in the service, in steps that are not passed on yet. Beyond: the connection with the largest step is closed, `query_limit`.',
-  connectionPoolMaxConnections: 'Open connections to one connected database. Beyond: a statement waits for one.',
+  connectionPoolMaxConnections:
+    'Open connections to one connected database for statements; questions about its tables have one more. Beyond: a statement waits for one.',
   connectionPoolsMax:
     'Connected databases with open connections. Beyond: the connections of the database used longest ago are closed if they are idle; else 503 `busy`.',
   connectionQueueMaxRequests: 'Statements that wait for a connection to one database. Beyond: 503 `busy`.',

@@ -96,7 +96,7 @@ class Driver {
     let answer: Answer
     try {
       const onSend = (statement: string) => say({ sending: id, statement })
-      answer = new Answer(socket, this.#pools.of(connection), { query, limit, onSend }, this.#held)
+      answer = new Answer(socket, this.#pools.forStatement(connection), { query, limit, onSend }, this.#held)
     } catch (error) {
       socket.end(encodeError(error))
       say({ ended: id, outcome: nothing('failed') })
@@ -135,7 +135,7 @@ class Driver {
     const engine = engineOf(connection.engine)
     checkParameters(connection)
     // A connection is tested by opening it.
-    const pool = isCheck ? undefined : this.#pools.of(connection)
+    const pool = isCheck ? undefined : this.#pools.forQuestion(connection)
     const session = pool ? await pool.acquire(signal) : await engine.connect(connection, this.around)
     const holding = this.#held.hold(session)
     let isClean = false

@@ -27,11 +27,19 @@ export class Pool {
   /** The time of the last request for a session. */
   usedAt = performance.now()
 
-  constructor(private readonly connect: () => Promise<DatabaseSession>) {}
+  constructor(
+    private readonly connect: () => Promise<DatabaseSession>,
+    private readonly maxSessions: number = limits.connectionPoolMaxConnections,
+  ) {}
 
   /** Whether no session is used, and no caller waits for one. */
   get isIdle(): boolean {
     return this.#open === this.#idle.size
+  }
+
+  /** Whether the next caller would have to wait. */
+  get isFull(): boolean {
+    return this.#idle.size === 0 && this.#open >= this.maxSessions
   }
 
   /** @throws Problem busy when too many wait, or no session becomes free in time; and the errors of connecting */
@@ -39,7 +47,7 @@ export class Pool {
     this.usedAt = performance.now()
     const kept = this.#takeIdle()
     if (kept) return kept
-    if (this.#open < limits.connectionPoolMaxConnections) return this.#connect(signal)
+    if (this.#open < this.maxSessions) return this.#connect(signal)
     if (this.#waiting.size >= limits.connectionQueueMaxRequests)
       throw busy(`${this.#waiting.size} statements wait for it already (connectionQueueMaxRequests)`)
     return this.#wait(signal)

@@ -2,8 +2,9 @@ import { EventEmitter, once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
+import { Pools } from '../../../src/connections/process/pools.js'
 import { Pool } from '../../../src/connections/process/pool.js'
-import type { DatabaseSession } from '../../../src/connections/engines/contract/engine.js'
+import type { DatabaseSession, Surroundings } from '../../../src/connections/engines/contract/engine.js'
 
 const never = new AbortController().signal
 
@@ -162,4 +163,26 @@ describe('a pool, over time', () => {
     for (const other of others)
       expect(other).toMatchObject({ reason: { code: 'busy', detail: expect.stringContaining('connectionQueueWaitMs') as unknown } })
   })
+})
+
+test('statements under way do not keep a question about tables waiting, and get none of its session', async () => {
+  const { all, connect } = sessions()
+  const pools = new Pools({} as Surroundings, connect)
+  const connection = { id: 'pg', version: 1, engine: 'postgres', parameters: {} }
+  const question = await pools.forQuestion(connection).acquire(never)
+  pools.forQuestion(connection).release(question, true)
+  const busy = await Promise.all(
+    Array.from({ length: limits.connectionPoolMaxConnections }, () => pools.forStatement(connection).acquire(never)),
+  )
+  expect(all).toHaveLength(limits.connectionPoolMaxConnections)
+  const waiting = pools.forStatement(connection).acquire(never)
+  const asked = pools.forQuestion(connection)
+  const session = await asked.acquire(never)
+  expect(busy).not.toContain(session)
+  asked.release(session, true)
+  const [first] = busy
+  if (first) pools.forStatement(connection).release(first, true)
+  expect(await waiting).toBe(first)
+  pools.forget(connection.id)
+  expect(session).toMatchObject({ destroyed: true })
 })
