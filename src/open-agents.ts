@@ -1,6 +1,7 @@
 import type { Agent } from '../events/agent.js'
 import { Agents } from './agents/agents.js'
 import { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
+import { requestOf, settingsOf } from './agents/prompt/settings.js'
 import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { SqlProcess } from './sql-process/supervisor.js'
 import { opened } from './basics/undo.js'
@@ -67,7 +68,7 @@ export const openAgents = ({
     })
     /** Calls the language model of an agent once; the agent need not exist yet. @throws Problem llm_failed, egress_refused */
     const check = async (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal): Promise<void> => {
-      await checkModel(await languageModels.forAgent(agent), { signal })
+      await checkModel(await languageModels.forAgent(agent), requestOf(settingsOf(agent)), { signal })
     }
     /** The evaluations, which ask agents the questions of tables; `beside` runs work during which no answers are erased. */
     const evaluations = (beside: ErasureGuard) =>

@@ -482,8 +482,9 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Characters of the prompt that must be free for each result of a tool. With less room the tools are not run, and the language model must answer with what it has.',
   agentPredictMaxRows: 'Rows that one use of a model predicts. Beyond: the use fails.',
   agentSearchMaxChunks: 'Chunks of one search that the language model gets. Beyond: the most relevant ones.',
-  agentOutputMaxTokens: 'Tokens that a language model may answer each time it is asked; `max_tokens` of an agent may say fewer.',
-  agentOutputMaxChars: 'Characters of the same, for a model that ignores the limit of tokens. Beyond: the answer fails.',
+  agentOutputMaxTokens:
+    'The largest `max_tokens` of an agent. Without `max_tokens` a language model may answer as much as its server lets it (Anthropic: so many tokens), and so many tokens of the day are reserved.',
+  agentOutputMaxChars: 'Characters that a language model may write each time it is asked. Beyond: the answer fails.',
   agentAnswerTimeoutMs: 'Time of one answer of an agent; its `timeout` (seconds) may be shorter. Beyond: the answer fails.',
   agentAnswerMaxTokens: 'Tokens of one answer, read and written; `max_answer_tokens` of an agent may say fewer. Beyond: the answer fails.',
   agentDayMaxTokens:

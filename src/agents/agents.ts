@@ -11,7 +11,7 @@ import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { ChatRequest, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
+import type { LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
 import { agentTokenQuotas } from '../llm/tokens/agent-token-quotas.js'
 import { spendingOfAll, type Spending, type SpendingOfProject, type DailyTokenQuotas } from '../llm/tokens/daily-token-quotas.js'
 import type { Resource, Resources } from '../log/contract/log.js'
@@ -27,7 +27,7 @@ import {
 import { noteOf } from './contract/note.js'
 import { prepare, rowsFor, type PrepareParts, type PreparedAnswer } from './prepare.js'
 import { nameInSql, TableDescriptions, type ReadComments } from './prompt/describe.js'
-import { settingsOf, type AgentSettings } from './prompt/settings.js'
+import { requestOf, settingsOf } from './prompt/settings.js'
 import { AnswerRun, CancelledError, endingOf, unasked } from './run/answer-run.js'
 import { Channel } from '../basics/concurrency/channel.js'
 import { record, type AnswerRecording } from './run/recording.js'
@@ -170,7 +170,7 @@ export class Agents {
       models: scope.models.map(({ label }) => label),
       knowledge_bases: scope.bases.map(({ name }) => name),
       missing: scope.missing,
-      max_output_tokens: settings.maxOutputTokens,
+      max_output_tokens: settings.maxOutputTokens ?? null,
       max_prompt_tokens: settings.bounds.promptTokens,
       max_answer_tokens: settings.bounds.answerTokens,
       max_history: settings.bounds.history,
@@ -237,7 +237,7 @@ export class Agents {
   async #admitted({ agent }: AgentRequest): Promise<LanguageModel> {
     const settings = settingsOf(agent.state)
     const model = await this.parts.modelOf(agent.state)
-    const giveBack = await this.spending(agent, settings).reserve(settings.maxOutputTokens)
+    const giveBack = await this.spending(agent, settings).reserve(settings.maxOutputTokens ?? limits.agentOutputMaxTokens)
     giveBack(0)
     return model
   }
@@ -277,11 +277,6 @@ export class Agents {
     }
   }
 }
-
-const requestOf = ({ maxOutputTokens, temperature }: AgentSettings): Pick<ChatRequest, 'maxOutputTokens' | 'temperature'> => ({
-  maxOutputTokens,
-  ...(temperature !== undefined && { temperature }),
-})
 
 const tooLate = (timeoutMs: number): Problem =>
   new Problem('answer_timeout', 'The answer took too long', `the answer took longer than ${timeoutMs} ms`, {

@@ -1,4 +1,5 @@
 import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart, LanguageModelV3Usage } from '@ai-sdk/provider'
+import { limits } from '../basics/limits.js'
 import type { ToolCall } from './contract/language-model.js'
 import type { OpenWire, WirePart } from './contract/wire.js'
 import { countIn } from './openai/members.js'
@@ -55,10 +56,10 @@ async function* partsOf(stream: ReadableStream<LanguageModelV3StreamPart>): Asyn
   }
 }
 
-/** Servers with Anthropic's protocol, read by its library, which is loaded with the first call. */
+/** Servers with Anthropic's protocol, which wants a limit of tokens, read by its library, which is loaded with the first call. */
 export const anthropicWire =
   (model: () => Promise<LanguageModelV3>): OpenWire =>
-  async ({ messages, tools, toolChoice = 'auto', maxOutputTokens, temperature }, _refused, signal) => {
+  async ({ messages, tools, toolChoice = 'auto', maxOutputTokens = limits.agentOutputMaxTokens, temperature }, _refused, signal) => {
     const options: LanguageModelV3CallOptions = {
       prompt: promptOf(messages),
       maxOutputTokens,

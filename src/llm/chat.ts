@@ -2,11 +2,11 @@ import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { wholeCharacters, withoutThoughts } from './answer-text.js'
 import { unanswered, type ChatEnd, type ChatPart, type ChatRequest, type LanguageModel, type ToolCall } from './contract/language-model.js'
-import type { OpenWire, Refusals, WirePart } from './contract/wire.js'
+import { limitNames, type OpenWire, type Refusals, type WirePart } from './contract/wire.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { explainFailure, explainSent, llmFailed, endedEarly, notUnderstood, type Exchange } from './failures.js'
 import type { Places } from './places.js'
-import type { RememberedRefusals } from './refusals.js'
+import { refusesLimit, type RememberedRefusals } from './refusals.js'
 import type { ModelSettings } from './settings.js'
 
 /** What a chat needs. */
@@ -22,13 +22,10 @@ export type ChatParts = {
 const longestName = 200
 
 /** A request within the settings of the model. */
-const within = ({ temperature: asked, ...request }: ChatRequest, settings: ModelSettings): ChatRequest => {
+const within = ({ temperature: asked, maxOutputTokens, ...request }: ChatRequest, settings: ModelSettings): ChatRequest => {
   const temperature = asked ?? settings.temperature
-  return {
-    ...request,
-    maxOutputTokens: Math.min(request.maxOutputTokens, settings.maxTokens ?? request.maxOutputTokens),
-    ...(temperature !== null && { temperature }),
-  }
+  const most = Math.min(maxOutputTokens ?? Infinity, settings.maxTokens ?? Infinity)
+  return { ...request, ...(most < Infinity && { maxOutputTokens: most }), ...(temperature !== null && { temperature }) }
 }
 
 const named = (name: string): string => name.slice(0, longestName).toWellFormed()
@@ -108,16 +105,24 @@ export const chatWith = ({ settings, exchange, open, refusals, places, most }: C
       throw unanswered(error)
     })
     const stop = new Stop(signal, most, exchange)
+    const sent = within(request, settings)
     let refused: Refusals = new Set()
+    let leftOut: readonly string[] = []
     const ask = () => {
-      refused = refusals.of(settings)
-      return open(within(request, settings), refused, stop.signal)
+      refused = new Set([...refusals.of(settings), ...leftOut])
+      return open(sent, refused, stop.signal)
+    }
+    /** A limit that is too large is left out: the server then has a smaller one. It is not remembered: it may depend on the prompt. */
+    const leavesOutLimit = (error: unknown): boolean => {
+      if (settings.wire !== 'openai' || sent.maxOutputTokens === undefined || leftOut.length > 0 || !refusesLimit(error)) return false
+      leftOut = limitNames
+      return true
     }
     try {
       const answer = await askAgain({
         ask,
         // Another request may have learnt of the refusal since this one was sent.
-        learns: (error) => refusals.learns(settings, error, refused),
+        learns: (error) => leavesOutLimit(error) || refusals.learns(settings, error, refused),
         exchange,
         stop,
         most,

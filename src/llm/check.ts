@@ -1,15 +1,24 @@
-import type { LanguageModel } from './contract/language-model.js'
+import type { ChatRequest, LanguageModel, ToolDescription } from './contract/language-model.js'
 
-const enough = 16
+const tool: ToolDescription = {
+  name: 'today',
+  description: 'The date of today',
+  inputSchema: { type: 'object', properties: {} },
+}
 
 /**
- * Tries a model with a tiny question, and returns the name that the provider answers with.
+ * Tries a model with a tiny question and a tool, under the limits that its answers have, and returns the name that the provider answers
+ * with.
  *
- * @example await checkModel(await models.forAgent(agent), { signal }) // 'gpt-4o-2024-08-06'
+ * @example await checkModel(await models.forAgent(agent), requestOf(settingsOf(agent)), { signal }) // 'gpt-4o-2024-08-06'
  * @throws Problem llm_failed, egress_refused, busy
  */
-export const checkModel = async (model: LanguageModel, options: { signal: AbortSignal }): Promise<string> => {
-  const answer = model.chat({ messages: [{ role: 'user', content: 'Answer with OK.' }], tools: [], maxOutputTokens: enough }, options)
+export const checkModel = async (
+  model: LanguageModel,
+  settings: Pick<ChatRequest, 'maxOutputTokens' | 'temperature'>,
+  options: { signal: AbortSignal },
+): Promise<string> => {
+  const answer = model.chat({ ...settings, messages: [{ role: 'user', content: 'Answer with OK.' }], tools: [tool] }, options)
   for (;;) {
     const next = await answer.next()
     if (next.done) return next.value.model

@@ -72,7 +72,13 @@ const quoted = (text: string | undefined, { apiKey }: Exchange): string => {
 
 const tooLongPrompt =
   /context[ _]?(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long|n_ctx|reduce the length/i
+/** The tokens of an answer, as providers speak of them; `tooLongPrompt` fits as well where they count the prompt with them. */
+const answerTokens = /\bmax_(?:completion_|output_|new_)?tokens\b|maxOutputTokens|\bin the completion\b|completion tokens/
+const noTools = /(?:not|n't) support (?:the use of )?(?:tool|function)|support tool use|tool[ _]choice requires|tools param requires/i
 const usedUp = /insufficient_quota|exceeded your current quota|credit balance|billing/i
+
+/** Whether the words of a provider speak of the limit of an answer's tokens. */
+export const isAboutLimit = (said: string): boolean => answerTokens.test(said)
 
 /** The wait that a provider asks for, in milliseconds; undefined if it does not. */
 export const retryAfterMs = (headers: Record<string, unknown>, now: number): number | undefined => {
@@ -114,7 +120,20 @@ const answered = (call: CallError, exchange: Exchange): Problem => {
         ? 'Give an api_key beside the base_url.'
         : (whereKeyIs[keySource] ?? 'Give another key.') + ' It may also lack the right to this model.',
     )
-  if (tooLongPrompt.test(String(body).slice(0, 10_000)) && status >= 400 && status < 500)
+  const whole = String(body).slice(0, 10_000)
+  if (noTools.test(whole))
+    return llmFailed(
+      'No tools',
+      `${model} takes no tools at ${host} (${status})${words}`,
+      'Take a model that calls tools, or let its server pass them on: vLLM with --enable-auto-tool-choice and --tool-call-parser, llama.cpp with --jinja.',
+    )
+  if (isAboutLimit(whole) && status >= 400 && status < 500 && status !== 429)
+    return llmFailed(
+      'Token limit refused',
+      `${host} refuses the limit of tokens for an answer of ${model} (${status})${words}`,
+      'Change max_tokens of the agent, or of the default, or leave it out.',
+    )
+  if (tooLongPrompt.test(whole) && status >= 400 && status < 500)
     return llmFailed(
       'Prompt too long',
       `The prompt is too long for ${model}${words}`,

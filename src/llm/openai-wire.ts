@@ -1,5 +1,5 @@
 import type { PostAnswer, egressPost } from '../egress/http-post.js'
-import type { OpenWire, Refusals, WirePart } from './contract/wire.js'
+import { limitNames, type OpenWire, type Refusals, type WirePart } from './contract/wire.js'
 import { messagesOf, toolsOf } from './openai/body.js'
 import { Completion, done } from './openai/completion.js'
 import { EventData } from './openai/event-data.js'
@@ -24,7 +24,7 @@ class RefusedRequest extends Error {
 /** The body of a request, without the parameters that the model refuses. `max_tokens` has two names. */
 const accepted = ({ provider }: ModelSettings, refused: Refusals, { max_tokens, ...body }: Body): Body => {
   const isOpenAi = provider === 'openai' || provider === 'azure_openai'
-  const names = isOpenAi ? ['max_completion_tokens', 'max_tokens'] : ['max_tokens', 'max_completion_tokens']
+  const names = isOpenAi ? limitNames.toReversed() : limitNames
   const name = names.find((one) => !refused.has(one))
   const limited = name === undefined ? body : { ...body, [name]: max_tokens }
   return refused.size === 0 ? limited : Object.fromEntries(Object.entries(limited).filter(([member]) => !refused.has(member)))

@@ -1,18 +1,30 @@
 import { LRUCache } from 'lru-cache'
 import { limits } from '../basics/limits.js'
 import type { Refusals } from './contract/wire.js'
-import { callErrorOf, saidIn } from './failures.js'
+import { callErrorOf, isAboutLimit, saidIn } from './failures.js'
 import type { ModelSettings } from './settings.js'
 
 const parameter = /\b(max_tokens|max_completion_tokens|temperature|stream_options)\b/
 const refusal = /unsupported|not support(?:ed)?\b|unrecognized|unknown|unexpected|not permitted|not allowed|deprecated/i
 
+const tooLarge = /too large|too (?:big|high)|at most|less than|larger than|greater than|exceed|maximum|range/i
+
+/** The words of an answer that refuses a request for its content; undefined for any other answer. */
+const refusalIn = (error: unknown): string | undefined => {
+  const call = callErrorOf(error)
+  return call?.status === 400 || call?.status === 422 ? (saidIn(call.body) ?? String(call.body)) : undefined
+}
+
+/** Whether an answer refuses the limit of tokens as too large: for the model, or beside the prompt. */
+export const refusesLimit = (error: unknown): boolean => {
+  const said = refusalIn(error)
+  return said !== undefined && isAboutLimit(said) && tooLarge.test(said)
+}
+
 /** The parameter that an answer refuses as such, whatever its value; undefined for any other answer. */
 const refusedIn = (error: unknown): string | undefined => {
-  const call = callErrorOf(error)
-  if (call?.status !== 400 && call?.status !== 422) return undefined
-  const said = saidIn(call.body) ?? String(call.body)
-  return refusal.test(said) ? parameter.exec(said)?.[1] : undefined
+  const said = refusalIn(error)
+  return said !== undefined && refusal.test(said) ? parameter.exec(said)?.[1] : undefined
 }
 
 /**

@@ -93,7 +93,8 @@ export type AnswerPlan = {
   knowledge_bases: readonly string[]
   /** Names in the agent's settings that do not exist. */
   missing: readonly string[]
-  max_output_tokens: number
+  /** Null: as many as the language model gives. */
+  max_output_tokens: number | null
   max_prompt_tokens: number
   max_answer_tokens: number
   max_history: number

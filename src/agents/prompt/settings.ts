@@ -4,6 +4,7 @@ import { limits } from '../../basics/limits.js'
 import { statedNumber } from '../../catalogue/stated-model.js'
 import type { AnswerBounds } from '../contract/answer-record.js'
 import { agentModes } from '../../commands/rules/agent-settings.js'
+import type { ChatRequest } from '../../llm/contract/language-model.js'
 import { maskSecrets } from '../../vault/seal-secrets.js'
 
 /** The settings of an agent's answers, from its params. */
@@ -11,7 +12,8 @@ export type AgentSettings = {
   promptTemplate: string | undefined
   /** `sql`: the rows are the answer. `retrieval`: the agent searches documents before it answers. */
   mode: (typeof agentModes)[number]
-  maxOutputTokens: number
+  /** Undefined: as many as the language model gives. */
+  maxOutputTokens: number | undefined
   bounds: AnswerBounds
   temperature: number | undefined
   timeoutMs: number
@@ -45,11 +47,12 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
   const { model, prompt_template: template, mode } = params
   const objects = isObject(model) ? [params, model] : [params]
   const bound = (key: string, least: number, most: number, usual = most) => Math.floor(firstNumber(objects, key, least, most) ?? usual)
+  const outputTokens = firstNumber(objects, 'max_tokens', 1, limits.agentOutputMaxTokens)
   const seconds = firstNumber(objects, 'timeout', 1, limits.agentAnswerTimeoutMs / 1_000)
   return {
     promptTemplate: typeof template === 'string' && template.trim() !== '' ? filled(template, params) : undefined,
     mode: agentModes.find((known) => known === mode) ?? 'text',
-    maxOutputTokens: Math.round(firstNumber(objects, 'max_tokens', 1, limits.agentOutputMaxTokens) ?? limits.agentOutputMaxTokens),
+    maxOutputTokens: outputTokens === undefined ? undefined : Math.round(outputTokens),
     bounds: {
       promptTokens: bound('max_prompt_tokens', 1, limits.agentPromptMaxTokens, limits.agentPromptTokens),
       answerTokens: bound('max_answer_tokens', 1, limits.agentAnswerMaxTokens),
@@ -64,3 +67,12 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
     params,
   }
 }
+
+/** The settings that each request to the language model of an agent has. */
+export const requestOf = ({
+  maxOutputTokens,
+  temperature,
+}: Pick<AgentSettings, 'maxOutputTokens' | 'temperature'>): Pick<ChatRequest, 'maxOutputTokens' | 'temperature'> => ({
+  ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+  ...(temperature !== undefined && { temperature }),
+})

@@ -39,7 +39,7 @@ export const answerRecord: z.ZodType<AnswerRecord> = z.looseObject({
   history: z.array(z.looseObject({ role: z.enum(['user', 'assistant']), content: z.string() })),
   settings: z.looseObject({
     tools: z.array(z.looseObject({ name: z.string(), description: z.string(), inputSchema: jsonObject })),
-    maxOutputTokens: z.number(),
+    maxOutputTokens: z.number().exactOptional(),
     temperature: z.number().exactOptional(),
     params: jsonObject,
     bounds: z

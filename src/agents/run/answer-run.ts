@@ -196,7 +196,7 @@ export class AnswerRun {
         'Too many tokens',
         `the answer needs more than ${bounds.answerTokens} tokens (${limitNamed(bounds.answerTokens, 'agentAnswerMaxTokens', 'max_answer_tokens')})`,
       )
-    const settle = await reserve(read + request.maxOutputTokens)
+    const settle = await reserve(read + (request.maxOutputTokens ?? limits.agentOutputMaxTokens))
     this.#text = ''
     const exchanged = await exchange(
       model,

@@ -20,13 +20,13 @@ export type ToolDescription = { name: string; description: string; inputSchema: 
 
 /**
  * A request to a language model: all messages so far, and the tools that it may call. The choice `none` lets it call no tool; some
- * providers want the tools of earlier calls described even then.
+ * providers want the tools of earlier calls described even then. Without `maxOutputTokens` the model answers as much as its server lets it.
  */
 export type ChatRequest = {
   messages: readonly ChatMessage[]
   tools: readonly ToolDescription[]
   toolChoice?: 'auto' | 'none'
-  maxOutputTokens: number
+  maxOutputTokens?: number
   temperature?: number
 }
 

@@ -11,6 +11,9 @@ export type WirePart =
 /** Parameters that a model was found to refuse, by the names that they have on the wire. */
 export type Refusals = ReadonlySet<string>
 
+/** The names that OpenAI's protocol has for the limit of an answer's tokens. */
+export const limitNames = ['max_tokens', 'max_completion_tokens'] as const
+
 /**
  * Sends a request without the refused parameters, and gives the parts of the answer; parts that arrived together come together. `end` is
  * the last part; an answer that was cut off has no `end`. The error of a refused request is thrown, with its `statusCode`,

@@ -108,6 +108,6 @@ describe.each(wires)('a server that speaks $name', ({ settings, usage }) => {
   test('can be tried with a tiny question', async () => {
     server.onMessage(/OK/, { content: 'OK', model: 'the-real-model' })
     const signal = new AbortController().signal
-    expect(await checkModel(models.of(settings()), { signal })).toBe('the-real-model')
+    expect(await checkModel(models.of(settings()), {}, { signal })).toBe('the-real-model')
   })
 })
