@@ -46,6 +46,7 @@ const ask = async (model: LanguageModel, messages: readonly ChatMessage[], signa
   for (;;) {
     const next = await answer.next()
     if (next.done) return { text, usage: next.value.usage }
+    if ('remark' in next.value) text = ''
     if ('text' in next.value) text += next.value.text
   }
 }

@@ -1,6 +1,6 @@
 import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
-import { wholeCharacters, withoutThoughts } from './answer-text.js'
+import { wholeCharacters, withoutThoughts, type AnswerText } from './answer-text.js'
 import { unanswered, type ChatEnd, type ChatPart, type ChatRequest, type LanguageModel, type ToolCall } from './contract/language-model.js'
 import { limitNames, type OpenWire, type Refusals, type WirePart } from './contract/wire.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
@@ -90,11 +90,13 @@ class ResponseReader {
 
   *#rest(): Generator<ChatPart, void> {
     const last = this.#characters.end()
-    yield* shown((last === '' ? '' : this.#thoughts.next(last)) + this.#thoughts.end())
+    if (last !== '') yield* shown(this.#thoughts.next(last))
+    yield* shown({ text: this.#thoughts.end() })
   }
 }
 
-const shown = function* (text: string): Generator<ChatPart, void> {
+const shown = function* ({ text, isAfterRemark }: AnswerText): Generator<ChatPart, void> {
+  if (isAfterRemark) yield { remark: true }
   if (text !== '') yield { text }
 }
 

@@ -44,14 +44,15 @@ export const rowsOf = ({ failed, sql, columns = [], rows = [], cut = false }: To
 export const queriesOf = ({ tools }: Pick<AnswerRecord, 'tools'>): AnswerRows[] => tools.flatMap((use) => rowsOf(use) ?? [])
 
 /**
- * The events on the way to an answer, at the time when they happen. `text` is a part of the language model's text. If a step follows, the
- * text so far was only a remark, and the answer begins again.
+ * The events on the way to an answer, at the time when they happen. `text` is a part of the language model's text. If a step or `remark`
+ * follows, the text so far was only a remark, and the answer begins again.
  */
 export type AnswerFrame =
   | { type: 'start'; answer: string }
   | { type: 'step'; tool: string; input: string }
   | { type: 'result'; tool: string; failed: boolean; text: string; rows?: AnswerRows }
   | { type: 'text'; text: string }
+  | { type: 'remark' }
 
 /** The end of an answer. It was recorded at `position` before anybody gets this object. */
 export type AgentAnswer = {

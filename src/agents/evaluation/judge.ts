@@ -63,11 +63,7 @@ export const judge = async (
   ] as const
   const read = estimateTokens(messages.map(({ content }) => content).join('\n'))
   const settle = await reserve(read + mostTokens)
-  const exchanged = await exchange(
-    model,
-    { messages, tools: [], maxOutputTokens: mostTokens, temperature: 0 },
-    { signal, onText: () => undefined },
-  )
+  const exchanged = await exchange(model, { messages, tools: [], maxOutputTokens: mostTokens, temperature: 0 }, { signal })
   const { response, failure } = exchanged
   settle(tokensOfExchange(exchanged, read))
   onUsed(usageOf(response))

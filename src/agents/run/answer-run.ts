@@ -201,7 +201,7 @@ export class AnswerRun {
     const exchanged = await exchange(
       model,
       { ...request, toolChoice, messages: [...this.#messages], tools: executor.descriptions },
-      { signal, onText: (text) => this.#heard(text) },
+      { signal, onText: (text) => this.#heard(text), onRemark: () => this.#beginAgain() },
     )
     settle(this.#count(exchanged, read))
     this.#exchanges.push({ new: fresh, response: exchanged.response })
@@ -213,6 +213,11 @@ export class AnswerRun {
   #heard(text: string): void {
     this.#firstTextMs ??= performance.now() - this.#began
     this.#say(text)
+  }
+
+  #beginAgain(): void {
+    this.#text = ''
+    this.parts.emit({ type: 'remark' })
   }
 
   #count(exchanged: ExchangeResult, read: number): number {

@@ -29,14 +29,15 @@ const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 const titleOf = (error: unknown): string => (error instanceof Problem ? error.title : 'It was cut off')
 
 /**
- * Sends a language model one request. It passes the text on at once. After a failure, the text so far is part of the result.
+ * Sends a language model one request. It passes the text on at once, and tells when the text so far was only a remark. After a failure, the
+ * text so far is part of the result.
  *
  * @example const { response } = await exchange(model, request, { signal, onText: (text) => … })
  */
 export const exchange = async (
   model: LanguageModel,
   request: ChatRequest,
-  { signal, onText }: { signal: AbortSignal; onText: (text: string) => void },
+  { signal, onText, onRemark }: { signal: AbortSignal; onText?: (text: string) => void; onRemark?: () => void },
 ): Promise<ExchangeResult> => {
   const began = performance.now()
   const said: ModelOutput = { text: '', toolCalls: [] }
@@ -54,11 +55,14 @@ export const exchange = async (
         const { id, tool, input } = part.toolCall
         chars += input.length
         said.toolCalls.push({ ...part.toolCall, id: fit(id), tool: fit(tool), input: fit(input) })
+      } else if ('remark' in part) {
+        said.text = ''
+        onRemark?.()
       } else if (part.text !== '') {
         const text = fit(part.text)
         chars += text.length
         said.text += text
-        onText(text)
+        onText?.(text)
       }
       if (chars > limits.agentOutputMaxChars) throw tooMuch()
       if (said.toolCalls.length > limits.agentToolCallsMax) throw tooManyCalls()

@@ -53,6 +53,8 @@ export class AnswerEvents {
       }
       case 'text':
         return this.#event({ type: 'data', text: frame.text, content: frame.text })
+      case 'remark':
+        return this.#event({ type: 'remark' })
     }
   }
 

@@ -30,8 +30,8 @@ export type ChatRequest = {
   temperature?: number
 }
 
-/** A part of the answer, as it arrives. */
-export type ChatPart = { text: string } | { toolCall: ToolCall }
+/** A part of the answer, as it arrives. `remark`: all text so far was only a remark, and the answer begins again. */
+export type ChatPart = { text: string } | { toolCall: ToolCall } | { remark: true }
 
 /** The tokens of one exchange; null if the provider does not report them. */
 export type TokenUsage = { input: number | null; output: number | null }

@@ -44,6 +44,7 @@ const stepOf = (frame: AnswerFrame): string | undefined => {
   switch (frame.type) {
     case 'start':
     case 'text':
+    case 'remark':
       return undefined
     case 'step':
       return `${frame.tool}: ${frame.input}`

@@ -105,6 +105,11 @@ describe('text', () => {
     [['<', 'b>3</b>'], '<b>3</b>'],
     [['<thin'], '<thin'],
     [['Use <think>x</think>'], 'Use <think>x</think>'],
+    [['Use <', 'think>x</think>'], 'Use <think>x</think>'],
+    [['I wonder </think>\n\nThree.'], 'Three.'],
+    [['I won', 'der </th', 'ink>\n\nThree.', ' Or </think>?'], 'Three. Or </think>?'],
+    [['</think>', 'Three.'], 'Three.'],
+    [['3 < 4 <', ' 5 </thin'], '3 < 4 < 5 </thin'],
     [['<think>', 'for ever'], ''],
   ])('is given without the thoughts before it: %j', async (contents, text) => {
     expect((await hearing(...texts(...contents), last())).text).toBe(text)

@@ -55,7 +55,10 @@ export const hear = async (model: LanguageModel, request: ChatRequest, signal = 
       parts.push(next.value)
       continue
     }
-    const text = parts.map((part) => ('text' in part ? part.text : '')).join('')
+    const text = parts
+      .slice(parts.findLastIndex((part) => 'remark' in part) + 1)
+      .map((part) => ('text' in part ? part.text : ''))
+      .join('')
     return { text, calls: parts.flatMap((part) => ('toolCall' in part ? [part.toolCall] : [])), parts, end: next.value }
   }
 }

@@ -57,7 +57,7 @@ export const nothing: AnswerState = {
 const lastStep = (steps: readonly Step[], change: Partial<Step>): Step[] =>
   steps.map((step, i) => (i === steps.length - 1 ? { ...step, ...change } : step))
 
-/** The state after a frame. A text before a tool call is only a remark, so the answer begins again after the call. */
+/** The state after a frame. A text before a tool call is only a remark, so the answer begins again after the call; so is one before `remark`. */
 const after = (said: AnswerState, frame: Frame): AnswerState => {
   const answer = frame.trace_id || said.answer
   switch (frame.type) {
@@ -75,6 +75,8 @@ const after = (said: AnswerState, frame: Frame): AnswerState => {
       return { ...said, answer, steps: lastStep(said.steps, { output: frame.data?.text, hasFailed: frame.data?.failed === true }) }
     case 'data':
       return { ...said, answer, text: said.text + (frame.text ?? '') }
+    case 'remark':
+      return { ...said, answer, text: '' }
     case 'answer': {
       const tokens = frame.usage && { read: frame.usage.input_tokens, written: frame.usage.output_tokens }
       return { ...said, answer, state: 'answered', text: frame.output ?? said.text, outcome: frame.outcome, note: frame.note, tokens }

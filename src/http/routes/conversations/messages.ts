@@ -40,6 +40,7 @@ const framesOf = (news: MessageNews, { conversation, message }: AcceptedMessage)
     case 'start':
       return frame({ type: 'context', trace_id: news.frame.answer })
     case 'step':
+    case 'remark':
       return frame(news.frame)
     case 'result': {
       const { rows, text, ...rest } = news.frame
