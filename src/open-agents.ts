@@ -54,6 +54,7 @@ export const openAgents = ({
       defaultProject: config.defaultProject,
       modelOf: (agent) => languageModels.forAgent(agent),
       connectedTables: (connection) => connected.databases.tables(connection),
+      connectedColumns: (connection) => connected.databases.everyColumn(connection),
       readComments: (connection, table, schema) => connected.databases.comments(connection, table, schema),
       resourcesAt: (position, client) => sql.sql.reader.resourcesAt(position, client),
       tokensPerDay: config.agentTokensPerDay,

@@ -1,20 +1,22 @@
 import { setMaxListeners } from 'node:events'
 import type { Agent } from '../../events/agent.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
-import { notFound, wrong } from '../basics/errors.js'
 import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import { limits } from '../basics/limits.js'
 import type { Resource, Log, Resources } from '../log/contract/log.js'
 import type { SelectService, TablePath } from '../sql/contract/select.js'
+import { notFound, wrong } from '../basics/errors.js'
 import type { Tables } from '../connections/contract/requests.js'
 import type { AnswerRows, AgentRequest } from './contract/answering.js'
 import { nameInSql, tooSlow, type TableDescriptions } from './prompt/describe.js'
 import { charsOfTools } from '../llm/tokens/estimates.js'
 import { Fence } from './prompt/fence.js'
+import { learnColumns, type ListColumns } from './prompt/learn-columns.js'
 import { promptOf } from './prompt/prompt.js'
 import { settingsOf } from './prompt/settings.js'
 import type { Knowledge } from './scope/knowledge.js'
 import { scopeOf, type AgentScope } from './scope/agent-scope.js'
+import type { ScopeTable } from './scope/tables-in.js'
 import { describeTool } from './tools/describe-tool.js'
 import { modelsText, predictTool, type PredictionParts } from './tools/predict-tool.js'
 import { Queries } from './queries/queries.js'
@@ -34,6 +36,7 @@ export type PrepareParts = PredictionParts & {
    */
   modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
   connectedTables: (connection: Resource<'database'>) => Promise<Tables>
+  connectedColumns: ListColumns
   /** Resources as they were at an earlier position. */
   resourcesAt: (position: number, client?: string) => Resources
   knowledge?: Knowledge | undefined
@@ -113,14 +116,20 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   const fence = new Fence()
   // A description from before an erasure may have rows that were erased.
   const moment = `${position === head ? 'now' : position} ${await parts.log.erasedAt()}`
-  const describe = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment)
-  const describeSoon = (table: (typeof tables)[number]) => descriptions.of(table, queries, moment, patience)
+  const describe = (table: ScopeTable) => descriptions.of(table, queries, moment)
+  const describeSoon = (table: ScopeTable) => descriptions.of(table, queries, moment, patience)
   const conversation = asked.turns.map(({ content }) => content).slice(-3)
-  const order = tables.length > limits.agentTablesDescribedMax ? descriptions.links.linked(tables, conversation.join('\n')) : tables
+  const { links } = descriptions
+  const linked = (some: readonly ScopeTable[]) => links.linked(some, conversation.join('\n'))
+  if (tables.length > limits.agentTablesDescribedMax) await learnColumns(links, tables, parts.connectedColumns, patience)
+  const order = linked(tables)
   const first = order.slice(0, limits.agentTablesDescribedMax)
   // Many tables are read at the same time, and each adds a listener for the end of the question: Node would warn of a leak.
   setMaxListeners(0, signal)
-  const [model, described] = await Promise.all([parts.modelOf(scope.agent.state), Promise.all(first.map(describeSoon))])
+  const [model, ...read] = await Promise.all([parts.modelOf(scope.agent.state), ...first.map(describeSoon)])
+  const descriptionOf = new Map(first.map((table, i) => [table, read[i]]))
+  // Descriptions tell columns that were unknown before, so that the best tables fit into the prompt.
+  const described = linked(first).flatMap((table) => descriptionOf.get(table) ?? [])
   const searched: PerformedSearch[] = []
   const { knowledge } = parts
   const describing = describeTool(tables, db, describe)

@@ -162,6 +162,7 @@ export class TableDescriptions {
     try {
       const described = await read(table, queries, this.readComments)
       this.#kept.set(key, described)
+      this.links.learn(table, described.columns)
       return described
     } finally {
       this.#coming.delete(key)

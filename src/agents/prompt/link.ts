@@ -18,26 +18,43 @@ const share = (of: ReadonlySet<string>, asked: ReadonlySet<string>): number => {
 
 type Words = { name: ReadonlySet<string>; columns: ReadonlySet<string> }
 
-/** The words of tables and of their columns, read once for each state of a table. */
+type KnownTable = Pick<ScopeTable, 'path' | 'state' | 'query'> & { columns?: readonly { name: string }[] }
+
+/** The words of tables and of their columns, kept for each state of a table. The query of a view has the names of most of its columns. */
 class TableWords {
   readonly #kept = new LRUCache<string, Words>({
     maxSize: limits.agentTableWordsKept,
     sizeCalculation: ({ name, columns }) => 1 + name.size + columns.size,
   })
 
-  of({ path, state, columns = [] }: Pick<ScopeTable, 'path' | 'state' | 'columns'>): Words {
-    const key = JSON.stringify([path, state])
-    const known = this.#kept.get(key)
-    if (known) return known
-    const words = { name: wordsOf(path.slice(1).join(' ')), columns: wordsOf(columns.map(({ name }) => name).join(' ')) }
-    this.#kept.set(key, words)
+  of(table: KnownTable): Words {
+    const known = this.#kept.get(keyOf(table))
+    return known && (known.columns.size > 0 || !table.columns) ? known : this.keep(table)
+  }
+
+  keep(table: KnownTable): Words {
+    const { path, columns, query = '' } = table
+    const words = { name: wordsOf(path.slice(1).join(' ')), columns: wordsOf(columns?.map(({ name }) => name).join(' ') ?? query) }
+    this.#kept.set(keyOf(table), words)
     return words
   }
 }
 
+const keyOf = ({ path, state }: KnownTable): string => JSON.stringify([path, state])
+
 /** Finds the right tables for a question. */
 export class TableLinks {
   readonly #words = new TableWords()
+
+  /** Keeps the columns of a table that was described or listed. */
+  learn(table: ScopeTable, columns: readonly { name: string }[]): void {
+    this.#words.keep({ ...table, columns })
+  }
+
+  /** Whether columns of a table are known. */
+  knows(table: ScopeTable): boolean {
+    return this.#words.of(table).columns.size > 0
+  }
 
   /**
    * Tables ordered by how well they fit the question: by the words of their names, then of their columns. Equal tables keep their order.

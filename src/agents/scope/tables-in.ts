@@ -14,6 +14,8 @@ export type ScopeTable = {
   kind: 'view' | 'file' | 'connected'
   state: string
   columns?: readonly { name: string; type: string }[]
+  /** The query of a view. */
+  query?: string
   /** The connection of the table. */
   connection?: Resource<'database'>
 }
@@ -49,6 +51,7 @@ const viewTable = (project: Resource<'project'>, { stream, version, state }: Res
   path: [project.state.name, state.name],
   kind: 'view',
   state: `${stream} ${version}`,
+  query: state.query,
 })
 
 const fileTable = ({ state: { name, content, columns } }: Resource<'file'>): ScopeTable => ({

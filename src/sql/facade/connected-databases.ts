@@ -12,6 +12,7 @@ import type { ConnectionStatus, Connections, OpenAnswer } from '../../connection
 import {
   isWriting,
   type Connection,
+  type ListedColumns,
   type Outcome,
   type Query,
   type QueryLimits,
@@ -168,6 +169,11 @@ export class ConnectedDatabases {
   /** The tables of a connection; with `soon`, a failure comes soon. @throws Problem of the database */
   async tables(found: Resource<'database'>, soon = false): Promise<Tables> {
     return this.parts.connections.tables(await this.#opened(found), soon)
+  }
+
+  /** The columns of all tables of a connection; one that was slow is not asked again for a while. @throws Problem of the database */
+  async everyColumn(found: Resource<'database'>): Promise<ListedColumns> {
+    return this.parts.connections.everyColumn(await this.#opened(found), true)
   }
 
   /** Tries to open a connection that does not exist as a resource. */
