@@ -217,7 +217,7 @@ export class Agents {
       onRecord(usage)
       if (repeated) return await recordedAnswer(this.parts.ledger.log, position)
       return {
-        ...{ answer: admitted.answer, position, model: recorded.model.model, content, outcome, queries, usage },
+        ...{ answer: admitted.answer, position, model: recorded.model.model, host: recorded.model.host, content, outcome, queries, usage },
         retrieved: outputsOf(tools),
         ...(note !== undefined && { note }),
         ...(problem && { problem }),

@@ -186,7 +186,8 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
     options: {
       query: 'the same SELECT, as an option',
       'agent-version': 'with this version of the agent',
-      model: 'with this language model: name, or provider/name',
+      model: 'with this language model, at the address of the agent',
+      provider: 'with this provider of the model, and the address and key that the service has for it',
       'prompt-file': 'with the text of this file as the prompt_template',
       'as-of': 'with agent and data of a log position; "then": the position that the recorded answer read',
       replay: 'exchanges, tools (the model is live) or nothing',
@@ -194,10 +195,10 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
       json: 'print one JSON text for each agent',
       url,
     },
-    example: `mindledger rerun "SELECT answer_id FROM log.answers WHERE verdict = 'bad'" --model ollama/llama3.2`,
+    example: `mindledger rerun "SELECT answer_id FROM log.answers WHERE verdict = 'bad'" --model llama3.2 --provider ollama`,
     run: async ({ config, values, rest, out }) => {
       const [first] = rest
-      const { model, replay, 'prompt-file': promptFile, 'as-of': asOf, 'live-tools': liveTools = false, json = false } = values
+      const { model, provider, replay, 'prompt-file': promptFile, 'as-of': asOf, 'live-tools': liveTools = false, json = false } = values
       if ((first === undefined) === (values.query === undefined))
         throw new UsageError('rerun takes an answer, or a query of answers: mindledger rerun 42')
       // An id and a position have no blanks.
@@ -206,7 +207,7 @@ The exit status is 0 if all answers are the same, 1 if one differs, 2 if one cou
         throw new UsageError('--replay takes exchanges, tools or nothing')
       if (asOf !== undefined && asOf !== 'then') positive('as-of', asOf, 1)
       const version = values['agent-version'] === undefined ? undefined : positive('agent-version', values['agent-version'], 1, 'a version')
-      const options = { answer: undefined, ...named, version, model, promptFile, asOf, replay, liveTools, json }
+      const options = { answer: undefined, ...named, version, model, provider, promptFile, asOf, replay, liveTools, json }
       return (await import('./commands/rerun.js')).rerun(config, options, out)
     },
   },

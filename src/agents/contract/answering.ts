@@ -58,8 +58,9 @@ export type AnswerFrame =
 export type AgentAnswer = {
   answer: string
   position: number
-  /** The language model that gave the answer. */
+  /** The language model that gave the answer, and the called host. */
   model: string
+  host: string
   content: string
   outcome: AnswerOutcome
   /** The queries behind the answer, with their rows. */

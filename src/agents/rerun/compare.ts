@@ -10,6 +10,8 @@ export type Side = {
   error: string | null
   version: number
   model: string
+  /** The host that was called for it. */
+  host: string
   queries: readonly AnswerRows[]
   input_tokens: number | null
   output_tokens: number | null

@@ -56,11 +56,11 @@ type Parts = {
 }
 
 const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
-  const { outcome, error, version, model, input_tokens, output_tokens, duration_ms } = event
+  const { outcome, error, version, model, host, input_tokens, output_tokens, duration_ms } = event
   return {
     text: record.answer,
     queries: queriesOf(record),
-    ...{ outcome, error, version, model, input_tokens, output_tokens, duration_ms },
+    ...{ outcome, error, version, model, host, input_tokens, output_tokens, duration_ms },
   }
 }
 
@@ -80,8 +80,8 @@ const caseOf = (one: Comparison | FailedRerun): EvaluationCase =>
     : { question: '', expected: null, answer: '', of: one.of, gave: null, scores: {} }
 
 /** The default: everything is replayed if nothing is changed, else only the outputs of tools. */
-const replayingOf = ({ replay: wanted, version, model, prompt, asOf, runsOthers }: RerunRequest): ReplayScope => {
-  const isChanged = [version, model, prompt, asOf].some((change) => change !== undefined)
+const replayingOf = ({ replay: wanted, version, model, provider, prompt, asOf, runsOthers }: RerunRequest): ReplayScope => {
+  const isChanged = [version, model, provider, prompt, asOf].some((change) => change !== undefined)
   const replaying = wanted ?? (isChanged ? 'tools' : 'exchanges')
   if (replaying === 'exchanges' && isChanged)
     throw wrong('a replay of all recorded exchanges cannot change the model, the prompt or the agent', 'Replay tools, or nothing.')
@@ -96,7 +96,7 @@ const replayingOf = ({ replay: wanted, version, model, prompt, asOf, runsOthers 
  * new answer of a language model is recorded with the purpose `rerun`, and an event records the summary of the differences. No erasure runs
  * meanwhile, so that an erasure always finds an answer together with its reruns.
  *
- * @example await reruns.run({ agent, answers: [id], model: 'ollama/llama3.2', origin, client, signal })
+ * @example await reruns.run({ agent, answers: [id], model: 'gpt-4o-mini', origin, client, signal })
  */
 export class Reruns {
   constructor(private readonly parts: Parts) {}
@@ -152,8 +152,8 @@ export class Reruns {
     const places = { of: placeOf(event), question, ...(history_erased && { history_erased }) }
     if (replaying !== 'exchanges') {
       const { version, answered } = await this.#ask(event, record, replaying, request)
-      const { model, problem, durationMs } = answered
-      const after = { ...contentsOf(answered), error: problem?.detail ?? null, version, model, duration_ms: durationMs }
+      const { model, host, problem, durationMs } = answered
+      const after = { ...contentsOf(answered), error: problem?.detail ?? null, version, model, host, duration_ms: durationMs }
       return compare({ ...places, gave: placeOf(answered) }, { before, after })
     }
     const { finished, isSame } = await replay(event, record)

@@ -15,7 +15,7 @@ const answerAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<Re
 }
 
 const read = async (log: Pick<Log, 'payload'>, event: RecordedAnswer): Promise<AgentAnswer | undefined> => {
-  const { answer, position, model, outcome, steps, error, input_tokens: input, output_tokens: output } = event
+  const { answer, position, model, host, outcome, steps, error, input_tokens: input, output_tokens: output } = event
   const bytes = await log.payload(event.payload)
   if (!bytes) return undefined
   // This service sealed it as an AnswerRecord.
@@ -23,7 +23,7 @@ const read = async (log: Pick<Log, 'payload'>, event: RecordedAnswer): Promise<A
   const queries = queriesOf(record)
   const note = error === null ? noteOf({ steps, queries, exchanges: record.exchanges }) : undefined
   return {
-    ...{ answer, position, model, outcome },
+    ...{ answer, position, model, host, outcome },
     content: record.answer,
     queries,
     retrieved: outputsOf(record.tools),

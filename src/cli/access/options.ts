@@ -38,6 +38,7 @@ export const options = {
   'agent-version': { type: 'string', value: 'number' },
   model: { type: 'string', value: 'name' },
   'prompt-file': { type: 'string', value: 'file' },
+  provider: { type: 'string', value: 'name' },
   replay: { type: 'string', value: 'what' },
   'live-tools': { type: 'boolean' },
 } as const

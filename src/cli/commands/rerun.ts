@@ -15,6 +15,7 @@ export type RerunOptions = {
   query: string | undefined
   version: number | undefined
   model: string | undefined
+  provider: string | undefined
   promptFile: string | undefined
   asOf: string | undefined
   replay: string | undefined
@@ -28,6 +29,7 @@ const side = z.looseObject({
   error: z.string().nullish(),
   version: z.number(),
   model: z.string(),
+  host: z.string(),
   queries: z.array(z.looseObject({ rows: z.number() })),
   input_tokens: z.number().nullable(),
   output_tokens: z.number().nullable(),
@@ -65,9 +67,10 @@ const textFile = (path: string): string => {
   return text
 }
 
-const requestOf = ({ version, model, promptFile, asOf, replay, liveTools }: RerunOptions): object => ({
+const requestOf = ({ version, model, provider, promptFile, asOf, replay, liveTools }: RerunOptions): object => ({
   ...(version !== undefined && { agent_version: version }),
   ...(model !== undefined && { model }),
+  ...(provider !== undefined && { provider }),
   ...(promptFile !== undefined && { prompt: textFile(promptFile) }),
   ...(asOf !== undefined && { as_of: asOf === 'then' ? asOf : Number(asOf) }),
   ...(replay !== undefined && { replay }),
@@ -123,8 +126,9 @@ const show = (cases: readonly Case[], out: Screen): void => {
       continue
     }
     if (one.history_erased) out.line(`\n${one.of.position}: earlier turns of its conversation were erased; the rerun was without them`)
-    if (one.same_text) continue
     const { before, after } = one
+    if (after.host !== before.host) out.line(`\n${one.of.position}: ${after.model} was asked at ${after.host}, not at ${before.host}`)
+    if (one.same_text) continue
     out.line(`\n${one.of.position}: ${one.question.slice(0, 200)}`)
     for (const line of changedLines(before.text, after.text)) out.line(line)
     const why = after.error ?? ''

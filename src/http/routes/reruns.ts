@@ -22,7 +22,8 @@ const changes = {
     .exactOptional()
     .describe('The replayed part; by default exchanges, or tools if anything is changed'),
   agent_version: position.exactOptional().describe('A version of the agent'),
-  model: z.string().min(1).max(500).exactOptional().describe('Another language model: name, or provider/name'),
+  model: z.string().min(1).max(500).exactOptional().describe('Another language model, at the address of the agent'),
+  provider: z.string().min(1).max(100).exactOptional().describe('The provider of that model, with the address and the key of the service'),
   prompt: z.string().min(1).max(limits.agentQuestionMaxChars).exactOptional().describe('Instead of the prompt_template of the agent'),
   as_of: z
     .union([position, z.literal('then')])
@@ -56,6 +57,7 @@ const side = z.object({
   error: z.string().nullable().describe('Why it failed'),
   version: z.int(),
   model: z.string(),
+  host: z.string().describe('The host that was called, with its port'),
   queries: z.array(z.object({ sql: z.string(), columns: z.array(z.string()), rows: z.int(), cut: z.boolean() })),
   input_tokens: z.int().nullable(),
   output_tokens: z.int().nullable(),
@@ -105,8 +107,8 @@ const replyOf = ({ cases, ...rerun }: Rerun, call: Call, most: number) => {
   return json({ ...rerun, cases: cases.map((one) => shownCase(one, most)) }, { keep: rerun.evaluation === null ? 'never' : 'rows' })
 }
 
-const changeOf = ({ replay, agent_version: version, model, prompt, as_of: asOf, live_tools: runsOthers }: Changes) => ({
-  ...{ replay, version, model, prompt, asOf, runsOthers },
+const changeOf = ({ replay, agent_version: version, model, provider, prompt, as_of: asOf, live_tools: runsOthers }: Changes) => ({
+  ...{ replay, version, model, provider, prompt, asOf, runsOthers },
 })
 
 const whoOf = (call: Call) => ({ origin: call.origin(), client: call.client, signal: call.gone })

@@ -37,7 +37,17 @@ class HandAgent {
     if (this.waits) await Promise.race([aborted, new Promise<void>((resolve) => (this.#go = resolve))])
     const content = this.isMute ? '' : `You said: ${asked.turns.at(-1)?.content ?? ''}`
     const outcome = asked.signal.aborted ? 'aborted' : 'answered'
-    return { answer: uuidv4(), position: 1, model: 'm', content, outcome, queries: [], retrieved: [], usage: { input: 0, output: 0 } }
+    return {
+      answer: uuidv4(),
+      position: 1,
+      model: 'm',
+      host: 'h:1',
+      content,
+      outcome,
+      queries: [],
+      retrieved: [],
+      usage: { input: 0, output: 0 },
+    }
   }
 
   go(): void {

@@ -31,7 +31,15 @@ const frames: readonly AnswerFrame[] = [
   { type: 'text', text: 'It is 1.' },
 ]
 const answered: AgentAnswer = {
-  ...{ answer: 'a1', position: 7, model: 'scripted', content: 'It is 1.', outcome: 'answered', usage: { input: 3, output: null } },
+  ...{
+    answer: 'a1',
+    position: 7,
+    model: 'scripted',
+    host: 'localhost:1',
+    content: 'It is 1.',
+    outcome: 'answered',
+    usage: { input: 3, output: null },
+  },
   queries: [{ sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }],
   retrieved: ['1'],
 }
