@@ -357,7 +357,7 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Chunks in one request to a reranking model, and the smallest number of chunks that a search finds for it. Beyond: there is another request.',
   knowledgeRerankChunkMaxChars: 'Characters of a chunk that a reranking model reads. Beyond: it reads the first ones.',
   knowledgeRerankOutputMaxTokens:
-    'Tokens that a reranking model may write for one request. Beyond: 502 `llm_failed`, because a score is missing.',
+    'Tokens that a reranking model may write for one request, its thoughts among them. Beyond: 502 `llm_failed`, because a score is missing.',
   knowledgeFilterMaxValues: 'Values of one condition on metadata. Beyond: 400 `wrong_arguments`.',
   knowledgeCallTimeoutMs:
     'Time of one step of the process that keeps the index: a search, or a batch of documents. Beyond: 503 `busy`; the process is ended, and the next call starts another one.',
@@ -370,6 +370,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Time for all reruns of one request, and for one EVALUATE AGENT. Beyond: the rest fails with `answer_timeout`. Erasures wait as long.',
   rerunQueryMaxChars: 'The query that names the answers to rerun. Beyond: 400 `wrong_arguments`.',
   evaluationCasesMax: 'Questions that one EVALUATE AGENT asks. Beyond: 400 `query_limit`.',
+  evaluationJudgeOutputMaxTokens:
+    'Tokens that a judge of EVALUATE AGENT may write for one answer, its thoughts among them. Beyond: the case has no score, and its note says so.',
   evaluationReasonMaxChars: 'The reason that a language model gives for its judgement; the rest is cut off.',
   jobsMax: 'Jobs of one project. Beyond: 413 `too_large`.',
   jobStatementsMax: 'Statements of one job. Beyond: 400 `wrong_arguments`.',

@@ -1,6 +1,6 @@
 import { limits } from '../basics/limits.js'
 import { Problem } from '../basics/errors.js'
-import type { ChatMessage, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
+import type { ChatEnd, ChatMessage, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
 import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
 import type { KnowledgeChunk, RerankerUse } from './contract/search.js'
 
@@ -22,10 +22,14 @@ const messagesFor = (question: string, chunks: readonly KnowledgeChunk[]): ChatM
   ]
 }
 
-const unusable = ({ model }: LanguageModel): Problem =>
-  new Problem('llm_failed', 'Unusable scores', `the reranking model ${model} did not give a number from 0 to ${best} for each passage`, {
+const unusable = ({ model }: LanguageModel, finish: ChatEnd['finish']): Problem => {
+  const missing = `the reranking model ${model} did not give a number from 0 to ${best} for each passage`
+  const why =
+    finish === 'length' ? `${missing}: it reached its limit of tokens (knowledgeRerankOutputMaxTokens, or its max_tokens)` : missing
+  return new Problem('llm_failed', 'Unusable scores', why, {
     hint: 'Take another reranking_model, or search without it: reranking = false.',
   })
+}
 
 /** The numbers in a model's answer; undefined unless there are as many as wanted. */
 const scoresIn = (text: string, wanted: number): number[] | undefined => {
@@ -45,7 +49,7 @@ const ask = async (model: LanguageModel, messages: readonly ChatMessage[], signa
   let text = ''
   for (;;) {
     const next = await answer.next()
-    if (next.done) return { text, usage: next.value.usage }
+    if (next.done) return { text, ...next.value }
     if ('remark' in next.value) text = ''
     if ('text' in next.value) text += next.value.text
   }
@@ -76,7 +80,7 @@ export const score = async (
     onUsed?.(answer.usage)
     usage = addUsage(usage, answer.usage)
     const scores = scoresIn(answer.text, some.length)
-    if (!scores) throw unusable(model)
+    if (!scores) throw unusable(model, answer.finish)
     judged.push(...some.map((chunk, i) => ({ ...chunk, relevance: (scores[i] ?? 0) / best })))
   }
   return {

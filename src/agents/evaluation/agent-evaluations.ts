@@ -145,12 +145,8 @@ export class AgentEvaluations {
     }
     // There is nothing to judge, and the note says why.
     if (answered.problem) return false
-    const verdict =
-      judging && (await judge(judging, { question: test.question, expected: test.answer, answer: answered.content }, asked.signal))
-    if (!verdict) {
-      scored.notes.push('judge: the language model said neither good nor bad')
-      return null
-    }
+    if (!judging) return null
+    const verdict = await judge(judging, { question: test.question, expected: test.answer, answer: answered.content }, asked.signal)
     scored.reason = verdict.reason
     return verdict.isGood
   }

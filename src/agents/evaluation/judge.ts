@@ -1,9 +1,11 @@
 import { isObject } from '../../../events/common.js'
+import type { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { llmFailed } from '../../llm/failures.js'
 import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import { Fence } from '../prompt/fence.js'
 import { estimateTokens } from '../../llm/tokens/estimates.js'
-import { exchange } from '../run/ask-model.js'
+import { exchange, type ExchangeResult } from '../run/ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import { tokensOfExchange, usageOf } from '../run/exchange-usage.js'
 
@@ -12,8 +14,6 @@ export type Verdict = { isGood: boolean; reason: string }
 
 /** A language model that judges, and the day whose tokens it uses. `onUsed` gets the tokens of each exchange. */
 export type Judge = { model: LanguageModel; reserve: ReserveTokens; onUsed: (usage: TokenUsage) => void }
-
-const mostTokens = 500
 
 const jsonIn = (text: string): unknown => {
   try {
@@ -35,16 +35,25 @@ const verdictIn = (text: string): Verdict | undefined => {
   }
 }
 
+const noVerdict = ({ response }: ExchangeResult): Problem => {
+  const most = limits.evaluationJudgeOutputMaxTokens
+  const why =
+    'finish' in response && response.finish === 'length'
+      ? `the language model reached its limit of tokens (evaluationJudgeOutputMaxTokens, ${most}, or max_tokens of the judge) before a verdict`
+      : 'the language model said neither good nor bad'
+  return llmFailed('No verdict', why, 'Take another language model as the judge.')
+}
+
 /**
  * Lets a language model judge an answer. Question, expectation and answer stand between marks, as data.
  *
- * @throws Problem tokens_spent; the failure of the language model; undefined when it says neither good nor bad
+ * @throws Problem tokens_spent; the failure of the language model; llm_failed when it says neither good nor bad
  */
 export const judge = async (
   { model, reserve, onUsed }: Judge,
   { question, expected, answer }: { question: string; expected: string | null; answer: string },
   signal: AbortSignal,
-): Promise<Verdict | undefined> => {
+): Promise<Verdict> => {
   const fence = new Fence()
   const rules = [
     'You judge whether an answer is good: right, complete and to the point.',
@@ -62,11 +71,17 @@ export const judge = async (
     { role: 'user', content: asked.join('\n') },
   ] as const
   const read = estimateTokens(messages.map(({ content }) => content).join('\n'))
-  const settle = await reserve(read + mostTokens)
-  const exchanged = await exchange(model, { messages, tools: [], maxOutputTokens: mostTokens, temperature: 0 }, { signal })
+  const settle = await reserve(read + limits.evaluationJudgeOutputMaxTokens)
+  const exchanged = await exchange(
+    model,
+    { messages, tools: [], maxOutputTokens: limits.evaluationJudgeOutputMaxTokens, temperature: 0 },
+    { signal },
+  )
   const { response, failure } = exchanged
   settle(tokensOfExchange(exchanged, read))
   onUsed(usageOf(response))
   if (failure !== undefined) throw failure instanceof Error ? failure : new TypeError('a failure is an Error')
-  return verdictIn(response.text)
+  const verdict = verdictIn(response.text)
+  if (!verdict) throw noVerdict(exchanged)
+  return verdict
 }

@@ -52,6 +52,7 @@ export const agentLimits = {
   rerunQueryMaxChars: 100_000,
   evaluationCasesMax: 200,
   evaluationReasonMaxChars: 2_000,
+  evaluationJudgeOutputMaxTokens: 8_192,
   // Chatbots
   messageMaxChars: 20_000,
   chatbotNoticeMaxChars: 1_000,

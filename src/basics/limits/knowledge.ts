@@ -25,7 +25,7 @@ export const knowledgeLimits = {
   knowledgeListMaxChunks: 10_000,
   knowledgeRerankMaxChunks: 30,
   knowledgeRerankChunkMaxChars: 2_000,
-  knowledgeRerankOutputMaxTokens: 4_096,
+  knowledgeRerankOutputMaxTokens: 8_192,
   knowledgeFilterMaxValues: 1_000,
   knowledgeCallTimeoutMs: 60_000,
   knowledgeQueueMaxCalls: 256,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { limits } from '../../../src/basics/limits.js'
 import { calls, contentOf, questionOf, resultsOf, type Script } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { sql } from '../../support/service.js'
@@ -89,6 +90,20 @@ describe('an agent that is asked the questions of a table', () => {
     expect(contentOf(judged.messages[1]!)).toMatch(/^<data-[0-9a-f]{16} question>/)
     // The key of the judge is nowhere on record.
     expect(await shop.run(`SELECT count(*) FROM log.events WHERE data LIKE '%${api_key}%'`)).toEqual([[0]])
+  })
+
+  test('has no score from a judge that used its tokens for thoughts, and the note says so', async () => {
+    await shop.run(`CREATE TABLE files.one_question (SELECT 'How many cars?' AS question, '40' AS answer)`)
+    shop.model.script = (asked) => (isJudged(asked) ? { content: '<think>Well', finishReason: 'length' } : 'Forty.')
+    const judging = `metrics = 'judge', judge = ${JSON.stringify(shop.model.model)}`
+    const { column_names: names, data } = await evaluate(`test_table = 'files.one_question', ${judging}`)
+    const [row = []] = data
+    expect(row[names.indexOf('judge')]).toBeNull()
+    expect(row[names.indexOf('note')]).toMatch(/^judge: the language model reached its limit of tokens/)
+    expect(shop.model.asked.find(isJudged)).toMatchObject({ max_tokens: limits.evaluationJudgeOutputMaxTokens })
+    shop.model.script = () => 'Hm.'
+    const [other = []] = (await evaluate(`test_table = 'files.one_question', ${judging}`)).data
+    expect(other[names.indexOf('note')]).toBe('judge: the language model said neither good nor bad')
   })
 
   test('is asked as the version that is named, and columns may have other names', async () => {

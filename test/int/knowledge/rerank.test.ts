@@ -90,6 +90,14 @@ describe('a reranking model', () => {
     })
   })
 
+  test('that uses its tokens for thoughts is refused, and the refusal says so', async () => {
+    model.script = () => ({ content: '<think>Well', finishReason: 'length' })
+    expect((await search()).body).toMatchObject({
+      title: 'Unusable scores',
+      detail: expect.stringContaining('reached its limit of tokens'),
+    })
+  })
+
   test('that fails fails the search, and tells why', async () => {
     model.script = () => ({ error: { message: 'no such key', type: 'invalid_request_error' }, status: 401 })
     expect(await search()).toMatchObject({ status: 502, body: { title: 'Key refused' } })
