@@ -40,7 +40,13 @@ const turnsOf = (sent: unknown, i: number): Turn[] => {
     throw wrong(`${at} must be an object`, 'Send {"role": "user", "content": "…"}, or {"question": "…", "answer": null}.')
   if ('role' in sent || 'content' in sent) {
     const content = sent['content'] ?? ''
-    const isAnswer = sent['role'] === 'assistant' || sent['role'] === 'ai'
+    const role = sent['role'] ?? 'user'
+    const isAnswer = role === 'assistant' || role === 'ai'
+    if (!isAnswer && role !== 'user' && role !== 'human')
+      throw wrong(
+        `${at}.role: an agent takes the roles user and assistant`,
+        'Put instructions into the prompt_template of the agent, or into the question.',
+      )
     return [isAnswer ? { role: 'assistant', content: textOf(content, `${at}.content`) } : questionOf(content, `${at}.content`)]
   }
   if (!isGiven(sent['question'])) throw wrong(`${at} has neither content nor a question`, sendText)
