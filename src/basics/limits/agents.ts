@@ -16,7 +16,8 @@ export const agentLimits = {
   agentPromptTokens: 32_000,
   agentPromptMaxTokens: 200_000,
   agentQuestionMaxChars: 32_000,
-  agentHistoryMaxTurns: 40,
+  // All turns of conversationHistoryMaxTurns: a question and an answer each.
+  agentHistoryMaxTurns: 100,
   agentHistoryMaxTokens: 8_000,
   agentStepsMax: 16,
   agentToolCallsMax: 32,

@@ -38,6 +38,13 @@ const long: Turn[] = numbers(60).flatMap((i): Turn[] => [
 ])
 
 describe('a prompt', () => {
+  test('has all turns that a chatbot can ask for, if they are short', () => {
+    const turns: Turn[] = numbers(limits.conversationHistoryMaxTurns).flatMap((i): Turn[] => [
+      { role: 'user', content: `Question ${i}` },
+      { role: 'assistant', content: `Answer ${i}` },
+    ])
+    expect(prompt({ turns: [...turns, question] }).messages.slice(1)).toEqual([...turns, question])
+  })
   test.each([2_000, 4_000, 8_000, 32_000, 100_000])(
     'fits into %d tokens, and leaves room for the results of tools',
     (max_prompt_tokens) => {
