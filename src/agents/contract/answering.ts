@@ -1,4 +1,7 @@
-/** Room: what a question to an agent and its answer are. It imports events, basics, log/contract, commands and llm/contract alone. */
+/**
+ * Room: what a question to an agent and its answer are. It imports events, basics, log/contract, commands, llm/contract and llm/tokens
+ * alone.
+ */
 
 import type { AnswerOutcome, AnswerPurpose } from '../../../events/records/answers.js'
 import type { Json, StreamId } from '../../../events/common.js'
@@ -67,7 +70,7 @@ export type AgentAnswer = {
   queries: readonly AnswerRows[]
   /** The outputs of its tools. */
   retrieved: readonly string[]
-  /** That the answer is cut off, and what it is based on if no query returned rows; see `noteOf`. */
+  /** That the answer or its prompt is cut off, and what it is based on if no query returned rows; see `noteOf`. */
   note?: string
   usage: TokenUsage
   /** Why there is no answer. */

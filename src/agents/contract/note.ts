@@ -1,4 +1,5 @@
 import type { AnswerStep } from '../../../events/records/answers.js'
+import { charsOf, tokensOf } from '../../llm/tokens/estimates.js'
 import type { Exchange } from './answer-record.js'
 import type { AnswerRows } from './answering.js'
 
@@ -13,6 +14,25 @@ const cutOff = (last: Exchange | undefined): string | undefined => {
   return finish === 'content_filter' ? 'The answer is cut off: the provider of the language model filtered it.' : undefined
 }
 
+/** A prompt that is shorter fits into the context of every server. */
+const cutPromptMinTokens = 2_000
+/** Texts have fewer tokens than a quarter of their characters, but not so few. */
+const leastShare = 0.7
+
+/** Whether a provider counted far fewer tokens in a request than its messages have: some servers cut a prompt without a word. */
+const cutPrompt = (exchanges: readonly Exchange[]): string | undefined => {
+  let chars = 0
+  for (const { new: messages, response } of exchanges) {
+    chars += messages.reduce((sum, message) => sum + charsOf(message), 0)
+    const sent = tokensOf(chars)
+    // Some servers say 0 for what they do not count.
+    const counted = ('usage' in response && response.usage.input) || sent
+    if (sent >= cutPromptMinTokens && counted < sent * leastShare)
+      return `The language model counted ${counted} of about ${sent} tokens of its prompt: its server may have cut it. Give the server a longer context, or the agent a smaller max_prompt_tokens.`
+  }
+  return undefined
+}
+
 /** The tools that gave data for an answer without a query, or that no tool did. Undefined if a query returned rows. */
 const basis = ({ steps, queries }: NotedAnswer): string | undefined => {
   if (queries.length > 0) return undefined
@@ -25,11 +45,12 @@ const basis = ({ steps, queries }: NotedAnswer): string | undefined => {
 }
 
 /**
- * A note for an answer that is cut off, or that has no query. Undefined for a whole answer with the rows of a query.
+ * A note for an answer that is cut off, whose prompt may have been cut, or that has no query. Undefined for a whole answer with the rows of
+ * a query.
  *
  * @example noteOf({ steps: [{ kind: 'search', name: 'search_knowledge', outcome: 'complete', rows: 3, … }], queries: [], exchanges }) // 'No query was run …: it rests on what search_knowledge gave.'
  */
 export const noteOf = (answer: NotedAnswer): string | undefined => {
-  const said = [cutOff(answer.exchanges.at(-1)), basis(answer)].filter((one) => one !== undefined)
+  const said = [cutOff(answer.exchanges.at(-1)), cutPrompt(answer.exchanges), basis(answer)].filter((one) => one !== undefined)
   return said.length > 0 ? said.join(' ') : undefined
 }

@@ -33,7 +33,10 @@ const answerSchema = z
     sql: z.array(z.string()).describe('The queries behind the answer'),
     data: z.array(z.looseObject({ sql: z.string(), columns: z.array(z.string()), rows: z.array(z.array(z.unknown())), cut: z.boolean() })),
     usage: z.object({ input_tokens: z.int().nullable(), output_tokens: z.int().nullable() }),
-    note: z.string().optional().describe('That the answer is cut off, and its basis if no query returned rows: other tools, or no data'),
+    note: z
+      .string()
+      .optional()
+      .describe('That the answer or its prompt is cut off, and its basis if no query returned rows: other tools, or no data'),
   })
   .meta({ id: 'AgentAnswer' })
 

@@ -34,7 +34,10 @@ const output = z.object({
       }),
     )
     .describe('The queries behind the answer, in their order, with their rows'),
-  note: z.string().optional().describe('That the answer is cut off, and its basis if no query returned rows: other tools, or no data'),
+  note: z
+    .string()
+    .optional()
+    .describe('That the answer or its prompt is cut off, and its basis if no query returned rows: other tools, or no data'),
   truncated: z.boolean().describe('Whether rows of queries or a part of the answer were left out, because the answer would be too long'),
   usage: z.object({ input: z.int().nullable(), output: z.int().nullable() }).describe('Tokens'),
 })

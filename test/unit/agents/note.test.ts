@@ -28,3 +28,22 @@ test('an answer with a query needs no note', () => {
   const queries = [{ sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }]
   expect(noteOf({ steps: [asked, searched], queries, exchanges: [] })).toBeUndefined()
 })
+
+test.each([
+  [4_096, 24_000, /counted 4096 of about 6000 tokens of its prompt: its server may have cut it/],
+  [5_500, 24_000, undefined],
+  [null, 24_000, undefined],
+  [0, 24_000, undefined],
+  // A short prompt fits into every context.
+  [100, 2_000, undefined],
+])('an answer for whose prompt the provider counted %j tokens of %d characters', (input, chars, note) => {
+  const queries = [{ sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }]
+  const response = { text: 'One.', toolCalls: [], finish: 'stop', usage: { input, output: 1 }, model: 'm' } as const
+  const first = {
+    new: [{ role: 'system', content: 'x'.repeat(chars / 2) }],
+    response: { ...response, usage: { input: null, output: 1 } },
+  } as const
+  const second = { new: [{ role: 'tool', toolCallId: '1', tool: 'sql', content: 'x'.repeat(chars / 2) }], response } as const
+  const said = noteOf({ steps: [asked], queries, exchanges: [first, second] })
+  expect(said).toEqual(note === undefined ? undefined : expect.stringMatching(note))
+})
