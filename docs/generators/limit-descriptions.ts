@@ -367,7 +367,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeEmbedMaxTexts: 'Texts that an embedding model gets in one call. Beyond: the next call takes the rest.',
   rerunAnswersMax: 'Recorded answers that one request reruns. Beyond: 400 `wrong_arguments`.',
   rerunTimeoutMs:
-    'Time for all reruns of one request, and for one EVALUATE AGENT. Beyond: the rest fails with `answer_timeout`. Erasures wait as long.',
+    'Longest time for all reruns of one request, and for one EVALUATE AGENT; fewer answers have less: three minutes for every four, and three more, and twice that with a judge. Beyond: the rest fails with `answer_timeout`. Erasures wait as long.',
   rerunQueryMaxChars: 'The query that names the answers to rerun. Beyond: 400 `wrong_arguments`.',
   evaluationCasesMax: 'Questions that one EVALUATE AGENT asks. Beyond: 400 `query_limit`.',
   evaluationJudgeOutputMaxTokens:

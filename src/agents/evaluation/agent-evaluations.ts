@@ -24,6 +24,7 @@ import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 import { changedAgent } from '../rerun/changed-agent.js'
 import { meansOf } from '../rerun/compare.js'
 import { sameLastRows } from '../rerun/same-rows.js'
+import { timeFor } from '../rerun/time-for.js'
 import { judge, type Judge } from './judge.js'
 import { evaluationSettings, isSameText, readTestTable, type MetricName, type TestCase } from './test-table.js'
 
@@ -88,8 +89,11 @@ export class AgentEvaluations {
     const asked = { project, agent, isGiven: true, purpose: 'evaluation', client: running.client } as const
     const began = performance.now()
     return this.parts.beside(running.origin, async (origin) => {
-      const scored = await withDeadline(limits.rerunTimeoutMs, running.signal ?? never, (signal) =>
-        someAtOnce(cases, limits.agentQuestionsAtOnce, (test) => this.#case(test, metrics, { ...asked, origin, signal }, judging)),
+      const timeMs = timeFor(cases.length, judging ? 2 : 1)
+      const scored = await withDeadline(timeMs, running.signal ?? never, (signal) =>
+        someAtOnce(cases, limits.agentQuestionsAtOnce, (test) =>
+          this.#case(test, metrics, { ...asked, origin, signal }, { judging, timeMs }),
+        ),
       )
       running.signal?.throwIfAborted()
       const position = await this.#record(agent, scored, { model, origin, durationMs: performance.now() - began, judging })
@@ -111,7 +115,7 @@ export class AgentEvaluations {
     test: TestCase,
     metrics: readonly MetricName[],
     asking: Omit<AgentRequest, 'turns'>,
-    judging: Judge | undefined,
+    { judging, timeMs }: { judging: Judge | undefined; timeMs: number },
   ): Promise<ScoredCase> {
     const scored: ScoredCase = { test, answered: undefined, scores: {}, reason: null, notes: [] }
     const asked: AgentRequest = { ...asking, turns: [{ role: 'user', content: test.question }] }
@@ -120,7 +124,7 @@ export class AgentEvaluations {
       scored.answered = await answerOf(this.parts.ask(asked))
       if (scored.answered.problem) scored.notes.push(scored.answered.problem.detail)
     } catch (error) {
-      if (asked.signal.aborted) scored.notes.push(`the questions together took longer than ${limits.rerunTimeoutMs} ms (rerunTimeoutMs)`)
+      if (asked.signal.aborted) scored.notes.push(`the questions together took longer than ${timeMs} ms (rerunTimeoutMs)`)
       else scored.notes.push(whyOf(error))
       return scored
     }

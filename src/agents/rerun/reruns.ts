@@ -18,6 +18,7 @@ import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 import { changedAgent, type AgentChange } from './changed-agent.js'
 import { compare, meansOf, scoresOf, type Comparison, type Side, type FailedRerun } from './compare.js'
 import { replay } from './recorded-run.js'
+import { timeFor } from './time-for.js'
 
 /** The replayed part: all outputs of the language model and the tools, only those of the tools, or nothing. */
 export type ReplayScope = AgentEvaluated['replayed']
@@ -116,10 +117,12 @@ export class Reruns {
       )
       const events = [...new Map(found.map((event) => [event.position, event])).values()]
       const [only] = events
-      const cases = await withDeadline<Rerun['cases']>(limits.rerunTimeoutMs, request.signal, async (signal) =>
+      const cases = await withDeadline<Rerun['cases']>(timeFor(events.length), request.signal, async (signal) =>
         only && events.length === 1
           ? [await this.#again(only, replaying, { ...request, signal })]
-          : someAtOnce(events, limits.agentQuestionsAtOnce, (event) => this.#tried(event, replaying, { ...request, signal })),
+          : someAtOnce(events, limits.agentQuestionsAtOnce, (event) =>
+              this.#tried(event, replaying, { ...request, signal }, timeFor(events.length)),
+            ),
       )
       request.signal.throwIfAborted()
       const compared = cases.filter(isComparison)
@@ -132,7 +135,7 @@ export class Reruns {
   }
 
   /** One of several answers: a refusal becomes its result. */
-  async #tried(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest): Promise<Comparison | FailedRerun> {
+  async #tried(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest, timeMs: number): Promise<Comparison | FailedRerun> {
     try {
       return await this.#again(event, replaying, request)
     } catch (error) {
@@ -140,7 +143,7 @@ export class Reruns {
       if (!isProblem(error) && !isLate) throw error
       const { code, detail } = isProblem(error)
         ? error
-        : { code: 'answer_timeout', detail: `the answers together took longer than ${limits.rerunTimeoutMs} ms (rerunTimeoutMs)` }
+        : { code: 'answer_timeout', detail: `the answers together took longer than ${timeMs} ms (rerunTimeoutMs)` }
       return { of: placeOf(event), result: 'failed', code, detail }
     }
   }

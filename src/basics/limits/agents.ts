@@ -49,7 +49,7 @@ export const agentLimits = {
   answerCommentMaxChars: 10_000,
   // Reruns of answers
   rerunAnswersMax: 100,
-  rerunTimeoutMs: 600_000,
+  rerunTimeoutMs: 3_600_000,
   rerunQueryMaxChars: 100_000,
   evaluationCasesMax: 200,
   evaluationReasonMaxChars: 2_000,
