@@ -52,6 +52,8 @@ export type AgentAnswered = {
   steps: AnswerStep[]
   input_tokens: number | null
   output_tokens: number | null
+  /** Tokens that the provider did not report, by estimate, for example of an exchange that was cut off; none if it is missing. */
+  estimated_tokens?: number
   outcome: AnswerOutcome
   /** Why it failed, without any text of the conversation. */
   error: string | null
@@ -122,6 +124,7 @@ export const answersSchemas: SchemasOf<AnswersEvent> = {
       steps: z.array(step),
       input_tokens: count.nullable(),
       output_tokens: count.nullable(),
+      estimated_tokens: count.exactOptional(),
       outcome: z.enum(answerOutcomes),
       error: text.nullable(),
       first_token_ms: milliseconds.nullable(),

@@ -13,6 +13,7 @@ import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
 import { agentTokenQuotas } from '../llm/tokens/agent-token-quotas.js'
+import { addUsage } from '../llm/tokens/token-usage.js'
 import { spendingOfAll, type Spending, type SpendingOfProject, type DailyTokenQuotas } from '../llm/tokens/daily-token-quotas.js'
 import type { Resource, Resources } from '../log/contract/log.js'
 import {
@@ -212,9 +213,9 @@ export class Agents {
       const { recorded, onRecord } = await this.#finished(admitted, (frame) => frames.put(frame))
       const { positions, repeated } = await record(this.parts.ledger, recorded)
       const [position = 0] = positions
-      const { content, outcome, queries, tools, usage, problem } = recorded.finished
+      const { content, outcome, queries, tools, usage, estimatedTokens, problem } = recorded.finished
       const note = problem ? undefined : noteOf(recorded.finished)
-      onRecord(usage)
+      onRecord(addUsage(usage, { input: null, output: estimatedTokens }))
       if (repeated) return await recordedAnswer(this.parts.ledger.log, position)
       return {
         ...{ answer: admitted.answer, position, model: recorded.model.model, host: recorded.model.host, content, outcome, queries, usage },

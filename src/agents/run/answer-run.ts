@@ -24,6 +24,8 @@ export type FinishedRun = {
   steps: readonly AnswerStep[]
   queries: readonly AnswerRows[]
   usage: TokenUsage
+  /** Tokens that the provider did not report, by estimate. */
+  estimatedTokens: number
   firstTextMs: number | null
   durationMs: number
 }
@@ -41,7 +43,7 @@ export const endingOf = (error: unknown, signal: AbortSignal): Pick<FinishedRun,
 
 /** An answer that ended before its language model was asked. `began`: when the question came, as `performance.now()` tells it. */
 export const unasked = (ending: Pick<FinishedRun, 'outcome' | 'problem'>, began: number): FinishedRun => ({
-  ...{ content: '', exchanges: [], tools: [], steps: [], queries: [], usage: noUsage, firstTextMs: null },
+  ...{ content: '', exchanges: [], tools: [], steps: [], queries: [], usage: noUsage, estimatedTokens: 0, firstTextMs: null },
   ...ending,
   durationMs: performance.now() - began,
 })
@@ -84,6 +86,7 @@ export class AnswerRun {
   #usage: TokenUsage = noUsage
   /** The tokens that were used; an estimate if the provider does not report them. */
   #counted = 0
+  #estimated = 0
   #firstTextMs: number | null = null
   #text = ''
 
@@ -115,6 +118,7 @@ export class AnswerRun {
       steps: this.#steps,
       queries: this.#queries,
       usage: this.#usage,
+      estimatedTokens: this.#estimated,
       firstTextMs: this.#firstTextMs,
       durationMs: performance.now() - this.#began,
     }
@@ -222,7 +226,9 @@ export class AnswerRun {
 
   #count(exchanged: ExchangeResult, read: number): number {
     const used = tokensOfExchange(exchanged, read)
-    this.#usage = addUsage(this.#usage, usageOf(exchanged.response))
+    const usage = usageOf(exchanged.response)
+    this.#usage = addUsage(this.#usage, usage)
+    this.#estimated += used - tokensUsed(usage)
     this.#counted += used
     return used
   }

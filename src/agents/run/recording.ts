@@ -30,7 +30,7 @@ const basesOf = (searched: readonly PerformedSearch[]): PerformedSearch[] => [
 ]
 
 const eventOf = (payload: string, { answer, asked, scope, model, readAt, searched, finished }: AnswerRecording): AgentAnswered => {
-  const { usage, outcome, problem, firstTextMs, durationMs } = finished
+  const { usage, estimatedTokens, outcome, problem, firstTextMs, durationMs } = finished
   return {
     agent: scope.agent.stream,
     version: scope.agent.version,
@@ -47,6 +47,7 @@ const eventOf = (payload: string, { answer, asked, scope, model, readAt, searche
     steps: [...finished.steps],
     input_tokens: usage.input,
     output_tokens: usage.output,
+    ...(estimatedTokens > 0 && { estimated_tokens: estimatedTokens }),
     outcome,
     // Only titles: a detail may repeat words of the conversation.
     error: problem?.title ?? null,

@@ -21,7 +21,7 @@ export type ReserveTokens = (tokens: number) => Promise<(used: number) => void>
 /** The spending of one answer, evaluation or search. Used tokens count at once, and later by the record. */
 export type Spending = {
   reserve: ReserveTokens
-  /** It is recorded with this usage. Unknown counts stay an estimate of this process. */
+  /** It is recorded with this usage, and with estimates that are on record. Other unknown counts stay an estimate of this process. */
   recorded: (usage: TokenUsage) => void
 }
 

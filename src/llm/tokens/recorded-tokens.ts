@@ -12,7 +12,7 @@ const sum = (...used: readonly Tokens[]): number =>
 /** The tokens that an event stands for. An agent's own tokens of an evaluation stand in its answers. */
 export const tokensIn = (envelope: Envelope): number => {
   const event = currentEvent(envelope)
-  if (event.type === 'AgentAnswered') return sum(event.data)
+  if (event.type === 'AgentAnswered') return sum(event.data) + (event.data.estimated_tokens ?? 0)
   if (event.type === 'AgentEvaluated') return sum(event.data.judge)
   if (event.type === 'KnowledgeSearched') return sum(event.data.embedding, event.data.reranking)
   return event.type === 'KnowledgeInserted' ? sum(event.data.embedding) : 0

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ScriptedModel } from '../../support/agents/scripted-model.js'
+import { chunk, last, RawServer, stream } from '../../support/llm/raw-server.js'
 import { logServer } from '../../support/log/each-log.js'
 import { until } from '../../support/until.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
@@ -42,6 +43,28 @@ test.each(['SIGTERM', 'SIGKILL'] as const)('what an agent used of its day still 
   expect(await ask(name)).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
   await restart(signal)
   expect(await ask(name)).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
+})
+
+test('what an agent used still counts after another start where the provider reports no tokens', async () => {
+  const silent = new RawServer()
+  silent.answer = (response) => stream(response).end(chunk({ content: 'Yes.' }) + last())
+  await silent.start()
+  try {
+    const params = { tokens_per_day: 5_000, max_tokens: 100 }
+    const agent = { name: 'untold', model: { ...model.model, base_url: `${silent.url}/v1` }, params }
+    await send(running.url, 'POST', '/api/projects/mindsdb/agents', { agent })
+    const askLong = () =>
+      send(running.url, 'POST', '/api/projects/mindsdb/agents/untold/completions', {
+        messages: [{ role: 'user', content: 'x'.repeat(8_000) }],
+      })
+    expect((await askLong()).body).toMatchObject({ usage: { input_tokens: null, output_tokens: null } })
+    await restart('SIGKILL')
+    expect((await askLong()).status).toBe(200)
+    await restart('SIGKILL')
+    expect(await askLong()).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
+  } finally {
+    silent.stop()
+  }
 })
 
 test('what a judge used counts after another start, too', async () => {
