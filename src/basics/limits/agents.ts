@@ -53,7 +53,7 @@ export const agentLimits = {
   rerunQueryMaxChars: 100_000,
   evaluationCasesMax: 200,
   evaluationReasonMaxChars: 2_000,
-  evaluationJudgeOutputMaxTokens: 8_192,
+  evaluationJudgeOutputMaxTokens: 4_096,
   // Chatbots
   messageMaxChars: 20_000,
   chatbotNoticeMaxChars: 1_000,
