@@ -7,7 +7,7 @@ import type { ModelSettings } from './settings.js'
 const parameter = /\b(max_tokens|max_completion_tokens|temperature|stream_options)\b/
 const refusal = /unsupported|not support(?:ed)?\b|unrecognized|unknown|unexpected|not permitted|not allowed|deprecated/i
 
-const tooLarge = /too large|too (?:big|high)|at most|less than|larger than|greater than|exceed|maximum|range/i
+const tooLarge = /too (?:large|big|high)|at most|less than|exceed|maximum|range/i
 
 /** The words of an answer that refuses a request for its content; undefined for any other answer. */
 const refusalIn = (error: unknown): string | undefined => {

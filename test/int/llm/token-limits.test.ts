@@ -44,8 +44,11 @@ test.each([
   expect(asked()).toEqual([500, undefined, 50])
 })
 
-test('a limit that is too small is not left out, and the hint names max_tokens', async () => {
-  refusing('Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.')
+test.each([
+  'Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.',
+  'max_tokens: Input should be greater than or equal to 1024',
+])('a limit that is too small is not left out, and the hint names max_tokens: %s', async (message) => {
+  refusing(message)
   const failed = await failure(hear(model(), question('hi')))
   expect(failed).toMatchObject({ code: 'llm_failed', title: 'Token limit refused' })
   expect(failed.extras.hint).toContain('max_tokens')
