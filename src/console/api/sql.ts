@@ -105,5 +105,16 @@ export const select = async <T extends Record<string, Value>>(statement: Stateme
 /** Quotes a name for SQL. */
 export const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 
+/**
+ * The full name of a table as a short text, for an address: only a part with a dot is quoted.
+ *
+ * @example nameText(['shop_db', 'sales', 'a.b']) // 'shop_db.sales.`a.b`'
+ */
+export const nameText = (parts: readonly string[]): string => parts.map((part) => (/[.`]/.test(part) ? quoted(part) : part)).join('.')
+
+/** The parts of such a text, quoted for SQL. @example quotedName('shop_db.homes') // '`shop_db`.`homes`' */
+export const quotedName = (text: string): string =>
+  (text.match(/`(?:[^`]|``)*`|[^.]+/g) ?? []).map((part) => (part.startsWith('`') ? part : quoted(part))).join('.')
+
 /** Quotes a text for SQL. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openPage, violationsOf } from '../../support/console/browser.js'
 import { startConsole } from '../../support/console/console.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
-import { send } from '../../support/service.js'
+import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 const at = startConsole()
@@ -10,7 +10,8 @@ const at = startConsole()
 let postgres: Postgres
 beforeAll(async () => {
   postgres = await startPostgres()
-  await postgres.run('CREATE TABLE homes (size int, rent int); INSERT INTO homes SELECT i, 9 * i FROM generate_series(1, 40) AS i')
+  await postgres.run(`CREATE TABLE homes (size int, rent int); INSERT INTO homes SELECT i, 9 * i FROM generate_series(1, 40) AS i;
+    CREATE SCHEMA sales; CREATE TABLE sales."Orders" AS SELECT * FROM homes; CREATE TABLE "a.b" AS SELECT * FROM homes`)
 })
 afterAll(() => postgres.stop())
 
@@ -41,6 +42,52 @@ test('a database is connected, its rows are queried where they are, and the plan
   await page.getByRole('tab', { name: 'Plan' }).click()
   await page.locator('.plan pre', { hasText: 'FROM "homes" WHERE "size" <=' }).first().waitFor()
   expect(await violationsOf(page)).toEqual([])
+  await page.context().close()
+})
+
+test('a model learns from a table of a connection, in whichever schema, and its page reads the same rows', async () => {
+  for (const [table, model, statement] of [
+    ['shop_db.homes', 'of_homes', '`shop_db`.`homes`'],
+    ['shop_db.sales.Orders', 'of_orders', '`shop_db`.`sales`.`Orders`'],
+    ['shop_db.`a.b`', 'of_dots', '`shop_db`.`a.b`'],
+  ] as const) {
+    const { page } = await openPage(at.browser, at.url, '#/models/new')
+    await page.getByLabel('Table').selectOption(table)
+    await page.locator('.columns > li', { hasText: 'rent' }).getByRole('button', { name: 'Predict this' }).click()
+    await page.getByLabel('Name of the model').fill(model)
+    await page.locator('.statement', { hasText: statement }).waitFor()
+    await page.getByRole('button', { name: 'Train' }).click()
+    await page.getByText('What it uses').waitFor()
+    await page.getByRole('tab', { name: 'Try it' }).click()
+    await page.getByLabel('size, from 1 to 40').waitFor()
+    await page.context().close()
+  }
+})
+
+test('the page of a model reads its rows in the language of the database, and such a query is looked at without writing', async () => {
+  const native = `SELECT size, rent, to_char(rent, 'FM99999') AS said FROM homes -- in its own language`
+  expect((await sql(at.url, `CREATE MODEL there FROM shop_db (${native}\n) PREDICT rent`)).type).not.toBe('error')
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/there')
+  await page.getByText('What it uses').waitFor()
+  await page.getByRole('tab', { name: 'Try it' }).click()
+  await page.getByLabel('size, from 1 to 40').waitFor()
+  await page.getByRole('tab', { name: 'Dependence' }).click()
+  await page
+    .getByRole('img', { name: /^rent by/ })
+    .locator('path, circle')
+    .first()
+    .waitFor({ state: 'attached' })
+  await page.locator('.title').getByRole('button', { name: 'Query it' }).click()
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('status').getByText('40 rows').waitFor()
+  await postgres.run('CREATE TABLE notes (id int)')
+  const { host, port, user } = { host: '127.0.0.1', port: postgres.port, user: 'postgres' }
+  const parameters = { host, port, user, password, database: 'postgres', writable: true }
+  await send(at.url, 'POST', '/api/databases', { database: { name: 'open_db', engine: 'postgres', parameters } })
+  const query = 'INSERT INTO notes VALUES (1) RETURNING id'
+  await page.goto(`${at.url}/#/models/new?${new URLSearchParams({ db: 'open_db', query }).toString()}`)
+  await page.getByRole('alert').waitFor()
+  expect((await postgres.rows('SELECT count(*) FROM notes'))[0]).toEqual(['0'])
   await page.context().close()
 })
 

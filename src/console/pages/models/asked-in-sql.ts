@@ -1,5 +1,6 @@
 import { quoted } from '../../api/sql.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
+import { rowsOf } from './statement.js'
 
 /** The most rows of a forecast chart, over all series. */
 export const stepsMax = 2_000
@@ -21,9 +22,14 @@ export const forecastQuery = ({ project, model }: ModelName, { predict, version 
 FROM ${quoted(project)}.${quoted(model)}.${version} WHERE ${quoted(order)} > LATEST ORDER BY ${[...keys, order].map(quoted).join(', ')} LIMIT ${stepsMax}`
 }
 
+/** The rows that the query of a training gives now, as they stand after FROM; undefined for a model without such a query. */
+export const trainingRows = ({ data_source: db, fetch_data_query: query }: ModelRecord): string | undefined =>
+  query === null || query === '' ? undefined : rowsOf({ db, query })
+
 /** The query for the rows that a model learned from, beside its predictions; for a model without a training query, its description. */
-export const joinedQuery = ({ project, model }: ModelName, { predict, fetch_data_query: rows }: ModelRecord): string => {
+export const joinedQuery = ({ project, model }: ModelName, record: ModelRecord): string => {
   const name = `${quoted(project)}.${quoted(model)}`
-  if (rows === null || rows === '') return `DESCRIBE ${name}`
-  return `SELECT t.*, m.${quoted(predict)} AS predicted\nFROM (${rows}) AS t\nJOIN ${name} AS m\nLIMIT 100`
+  const rows = trainingRows(record)
+  if (rows === undefined) return `DESCRIBE ${name}`
+  return `SELECT t.*, m.${quoted(record.predict)} AS predicted\nFROM ${rows} AS t\nJOIN ${name} AS m\nLIMIT 100`
 }

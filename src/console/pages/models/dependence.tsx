@@ -4,6 +4,7 @@ import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { Plotted } from '../../components/plot.js'
 import { shown } from '../../components/value.js'
+import { trainingRows } from './asked-in-sql.js'
 import { useInputs, type Input } from './inputs.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 
@@ -32,16 +33,16 @@ const probabilityOf = (target: string, name: string): string =>
 /**
  * The statement that predicts real rows after setting one input to each of its values.
  *
- * @example statementOf(of, record, input, classes) // SELECT t.`size` AS x, avg(m.`rent`) AS y0 FROM (…) AS t JOIN `shop`.`rent`.2 AS m …
+ * @example statementOf(of, record, rows, input, classes) // SELECT t.`size` AS x, avg(m.`rent`) AS y0 FROM (…) AS t JOIN `shop`.`rent`.2 AS m …
  */
-const statementOf = (of: ModelName, record: ModelRecord, input: Input, classes: readonly string[]): string => {
+const statementOf = (of: ModelName, record: ModelRecord, rows: string, input: Input, classes: readonly string[]): string => {
   const column = quoted(input.name)
   const outputs = classes.length === 0 ? [`avg(m.${quoted(record.predict)})`] : classes.map((name) => probabilityOf(record.predict, name))
   const values = stepsOf(input).map(asSql).join(', ')
   return `SELECT t.${column} AS x, ${outputs.map((output, i) => `${output} AS y${i}`).join(', ')}
 FROM (
   SELECT s.* EXCLUDE (${column}), g.${column}
-  FROM (SELECT * FROM (${record.fetch_data_query ?? ''}) USING SAMPLE ${sampleRows} ROWS) AS s
+  FROM (SELECT * FROM ${rows} AS rows_of_training USING SAMPLE ${sampleRows} ROWS) AS s
   CROSS JOIN (SELECT unnest([${values}]) AS ${column}) AS g
 ) AS t
 JOIN ${quoted(of.project)}.${quoted(of.model)}.${record.version} AS m
@@ -80,11 +81,12 @@ const Picture = ({ points, input, label }: { points: readonly Point[]; input: In
   />
 )
 
-const Drawn = ({ of, record, input, classes }: { of: ModelName; record: ModelRecord; input: Input; classes: readonly string[] }) => {
+type DrawnProps = { of: ModelName; record: ModelRecord; rows: string; input: Input; classes: readonly string[] }
+
+const Drawn = ({ of, record, rows, input, classes }: DrawnProps) => {
   const at = momentShown()
-  const query = statementOf(of, record, input, classes)
-  const db = record.data_source ?? undefined
-  const { loaded, reload } = useLoaded((signal) => select<Record<string, Value>>({ query, db, at, signal }), [query, at])
+  const query = statementOf(of, record, rows, input, classes)
+  const { loaded, reload } = useLoaded((signal) => select<Record<string, Value>>({ query, at, readsOnly: true, signal }), [query, at])
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy what="Asking the model" />
@@ -94,7 +96,7 @@ const Drawn = ({ of, record, input, classes }: { of: ModelName; record: ModelRec
     <>
       <Picture points={points} input={input} label={classes.length === 0 ? record.predict : `chance of each ${record.predict}`} />
       <p>
-        <a class="button" href={hrefOf('/query', { sql: query, db })}>
+        <a class="button" href={hrefOf('/query', { sql: query })}>
           Query it
         </a>
       </p>
@@ -108,8 +110,9 @@ export const Dependence = ({ of, record, report }: { of: ModelName; record: Mode
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
+  const rows = trainingRows(record)
   const possible = value.filter((input) => input.form !== 'text')
-  if (record.fetch_data_query === null || possible.length === 0)
+  if (rows === undefined || possible.length === 0)
     return <Empty title="There is nothing to vary">The rows of the training cannot be read, or no input has values to choose from.</Empty>
   // The most important inputs come first.
   const weights = new Map(report.importances.map(({ column, importance }) => [column, importance]))
@@ -128,7 +131,7 @@ export const Dependence = ({ of, record, report }: { of: ModelName; record: Mode
           </select>
         </label>
       </div>
-      {chosen && <Drawn key={chosen.name} of={of} record={record} input={chosen} classes={classes} />}
+      {chosen && <Drawn key={chosen.name} of={of} record={record} rows={rows} input={chosen} classes={classes} />}
       {report.classes.length > classesMax && (
         <p class="quiet">
           The first {classesMax} of {report.classes.length} classes.

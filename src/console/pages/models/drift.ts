@@ -1,6 +1,6 @@
 import { memberOf, select, type Value } from '../../api/sql.js'
 import { percentText, shown } from '../../components/value.js'
-import type { Feature, ModelName, ModelRecord } from './reports.js'
+import type { Feature, ModelName } from './reports.js'
 
 /** The difference between the current values of an input and those of the training. */
 export type Drift = {
@@ -70,10 +70,10 @@ const driftOf = (features: readonly Feature[], then: Rows, now: Rows): Drift[] =
     })
     .toSorted((a, b) => b.distance - a.distance)
 
-/** Rows of the training's query, and the latest recorded inputs. @throws ApiError */
+/** Compares rows of the training's query, as they stand after FROM, with the latest recorded inputs of a version. @throws ApiError */
 export const loadDrift = async (
   of: ModelName,
-  record: ModelRecord,
+  { version, rows }: { version: number; rows: string },
   features: readonly Feature[],
   at: string | undefined,
   signal: AbortSignal,
@@ -81,13 +81,13 @@ export const loadDrift = async (
   const wanted = features.filter(({ role }) => role !== 'target')
   const [then, recorded] = await Promise.all([
     select<Record<string, Value>>({
-      query: `SELECT * FROM (${record.fetch_data_query ?? ''}) USING SAMPLE ${sampleRows} ROWS`,
-      ...{ db: record.data_source ?? undefined, at, signal },
+      query: `SELECT * FROM ${rows} AS rows_of_training USING SAMPLE ${sampleRows} ROWS`,
+      ...{ at, readsOnly: true, signal },
     }),
     select<{ input: string }>({
       query: `SELECT input FROM log.predictions WHERE project = :project AND model = :model AND version = :version AND readable
         ORDER BY position DESC LIMIT ${sampleRows}`,
-      params: { project: of.project, model: of.model, version: record.version },
+      params: { project: of.project, model: of.model, version },
       ...{ at, signal },
     }),
   ])

@@ -6,7 +6,7 @@ import { Busy, Refusal } from '../../components/notice.js'
 import { Plotted } from '../../components/plot.js'
 import { timeOf } from '../../basics/time.js'
 import { shown } from '../../components/value.js'
-import { forecastQuery, seriesColumns, stepsMax } from './asked-in-sql.js'
+import { forecastQuery, seriesColumns, stepsMax, trainingRows } from './asked-in-sql.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 
 const seriesMax = 12
@@ -16,8 +16,8 @@ const pastSteps = 60
 type Rows = readonly Record<string, Value>[]
 
 /** The last known values; none if the training's query can no longer run. */
-const pastOf = (query: string, db: string | undefined, at: string | undefined, signal: AbortSignal): Promise<Rows> =>
-  select<Record<string, Value>>({ query, db, at, signal }).catch((error: unknown) => {
+const pastOf = (query: string, at: string | undefined, signal: AbortSignal): Promise<Rows> =>
+  select<Record<string, Value>>({ query, at, readsOnly: true, signal }).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 200) return []
     throw error
   })
@@ -33,14 +33,11 @@ export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRec
   const columns = [order, ...keys].map(quoted).join(', ')
   const query = forecastQuery(of, record, plan)
   const ofSeries = keys.length === 0 ? '' : `PARTITION BY ${keys.map(quoted).join(', ')} `
-  const past = `SELECT ${columns}, ${quoted(target)} FROM (${record.fetch_data_query ?? ''})
+  const past = `SELECT ${columns}, ${quoted(target)} FROM ${trainingRows(record) ?? ''} AS rows_of_training
 WHERE ${quoted(target)} IS NOT NULL QUALIFY row_number() OVER (${ofSeries}ORDER BY ${quoted(order)} DESC) <= ${pastSteps} ORDER BY ${quoted(order)} LIMIT ${stepsMax}`
   const { loaded, reload } = useLoaded(
     async (signal) => {
-      const [known, coming] = await Promise.all([
-        pastOf(past, record.data_source ?? undefined, at, signal),
-        select<Record<string, Value>>({ query, at, signal }),
-      ])
+      const [known, coming] = await Promise.all([pastOf(past, at, signal), select<Record<string, Value>>({ query, at, signal })])
       return { known, coming }
     },
     [query, past, at],

@@ -3,6 +3,7 @@ import { quoted, select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { momentShown } from '../../basics/place.js'
 import { shown } from '../../components/value.js'
+import { trainingRows } from './asked-in-sql.js'
 import type { Feature, ModelName, ModelRecord } from './reports.js'
 
 /** The field of a form for one input: a number in a range, one of several texts, or any text. */
@@ -46,23 +47,24 @@ const inputOf = ({ column, type }: Feature, summary: Summary | undefined, choice
  * @throws ApiError when the service cannot be reached
  */
 const loadInputs = async (
-  { fetch_data_query: query, data_source: db }: ModelRecord,
+  record: ModelRecord,
   features: readonly Feature[],
   at: string | undefined,
   signal: AbortSignal,
 ): Promise<Input[]> => {
   const wanted = features.filter(({ role }) => role !== 'target')
-  if (query === null) return wanted.map((feature) => inputOf(feature, undefined, undefined))
-  const from = { db: db ?? undefined, at, signal }
+  const rows = trainingRows(record)
+  if (rows === undefined) return wanted.map((feature) => inputOf(feature, undefined, undefined))
+  const from = { at, readsOnly: true, signal }
   try {
-    const summaries = await select<Summary>({ query: `SUMMARIZE SELECT * FROM (${query}\n) AS rows_of_training`, ...from })
+    const summaries = await select<Summary>({ query: `SUMMARIZE SELECT * FROM ${rows} AS rows_of_training`, ...from })
     const known = new Map(summaries.map((one) => [one.column_name, one]))
     return await Promise.all(
       wanted.map(async (feature) => {
         const summary = known.get(feature.column)
         if (feature.type !== 'text' || !summary || summary.approx_unique > choicesMax) return inputOf(feature, summary, undefined)
         const found = await select<{ v: Value }>({
-          query: `SELECT DISTINCT ${quoted(feature.column)} AS v FROM (${query}\n) AS rows_of_training WHERE v IS NOT NULL ORDER BY v LIMIT ${choicesMax}`,
+          query: `SELECT DISTINCT ${quoted(feature.column)} AS v FROM ${rows} AS rows_of_training WHERE v IS NOT NULL ORDER BY v LIMIT ${choicesMax}`,
           ...from,
         })
         return inputOf(

@@ -1,6 +1,6 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { exactRowsOf } from '../../api/exact.js'
-import { quoted, run, select } from '../../api/sql.js'
+import { quotedName, run } from '../../api/sql.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, go, pathOf, place, jsonIn } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
@@ -8,28 +8,19 @@ import { Columns } from '../../components/columns.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { Summaries, type ColumnSummary } from '../../components/summary.js'
 import { countText } from '../../components/value.js'
-import { statementOf, type Plan } from './statement.js'
+import { rowsOf, statementOf, type Plan } from './statement.js'
+import { loadTables } from './tables.js'
 import './style.css'
 
 /** The number of rows that are examined for the overview of a table. The training reads all rows. */
 const picturedMax = 20_000
 
-type Table = { db: string; table: string }
-
-/** Tables that a model can learn from: files, views, and tables of connections. */
-const loadTables = async (signal: AbortSignal): Promise<Table[]> =>
-  select<Table>({
-    query: `SELECT TABLE_SCHEMA AS db, TABLE_NAME AS "table" FROM information_schema.tables
-      WHERE TABLE_SCHEMA NOT IN ('information_schema', 'log', 'mysql', 'performance_schema', 'sys') AND (TABLE_TYPE = 'VIEW' OR TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME <> 'models')
-      ORDER BY 1, 2 LIMIT 5000`,
-    signal,
-  })
-
 type Picture = { summaries: ColumnSummary[]; rows: number; isPart: boolean }
 
 /** Summaries of the columns of a query, from its first rows. @throws ApiError */
-const loadPicture = async ({ db, query }: Pick<Plan, 'db' | 'query'>, signal: AbortSignal): Promise<Picture> => {
-  const answer = await run({ query: `SELECT * FROM (${query}\n) AS rows_to_learn LIMIT ${picturedMax + 1}`, db, signal })
+const loadPicture = async (plan: Plan, signal: AbortSignal): Promise<Picture> => {
+  const rowsToLearn = `SELECT * FROM ${rowsOf(plan)} AS rows_to_learn LIMIT ${picturedMax + 1}`
+  const answer = await run({ query: rowsToLearn, readsOnly: true, signal })
   if (answer.type === 'ok') return { summaries: [], rows: 0, isPart: false }
   const summaries = new Summaries(answer.columns)
   let rows = 0
@@ -44,12 +35,12 @@ const loadPicture = async ({ db, query }: Pick<Plan, 'db' | 'query'>, signal: Ab
 /** The plan of a training as stored in the address, which has the query that was typed without its secrets. */
 const readPlan = (query: URLSearchParams, typed: string): Plan | undefined => {
   const table = query.get('table')
-  const [db = '', ...rest] = (table ?? '').split('.')
   const own = query.get('query')
   if (table === null && own === null) return undefined
   return {
-    db: own === null ? db : (query.get('db') ?? 'files'),
-    query: own === null ? `SELECT * FROM ${quoted(rest.join('.'))}` : own === withoutSecrets(typed) ? typed : own,
+    // The full name of a table means the same everywhere. Within a project, the service writes the SQL for a connected database itself.
+    db: (own === null ? undefined : query.get('db')) ?? 'mindsdb',
+    query: own === null ? `SELECT * FROM ${quotedName(table ?? '')}` : own === withoutSecrets(typed) ? typed : own,
     name: query.get('name') ?? '',
     project: query.get('project') ?? 'mindsdb',
     target: query.get('target') ?? '',
@@ -82,7 +73,7 @@ const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string>
         event.preventDefault()
         typed.value = text.value
         const query = withoutSecrets(text.value)
-        changeQuery({ query, db: plan?.db, table: undefined, target: undefined, without: undefined }, { replace: false })
+        changeQuery({ query, table: undefined, target: undefined, without: undefined }, { replace: false })
       }}
     >
       <label>
@@ -91,14 +82,13 @@ const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string>
           value={place.value.query.get('table') ?? ''}
           onChange={({ currentTarget }) => {
             isOwn.value = false
-            changeQuery({ table: currentTarget.value, query: undefined, target: undefined, without: undefined }, { replace: false })
+            const table = currentTarget.value
+            changeQuery({ table, query: undefined, db: undefined, target: undefined, without: undefined }, { replace: false })
           }}
         >
           <option value="">{own === null ? 'Choose…' : 'a query of your own'}</option>
-          {value.map(({ db, table }) => (
-            <option key={`${db}.${table}`} value={`${db}.${table}`}>
-              {db}.{table}
-            </option>
+          {value.map((table) => (
+            <option key={table}>{table}</option>
           ))}
         </select>
       </label>

@@ -49,7 +49,7 @@ const QueryIt = ({ of, record }: { of: ModelName; record: ModelRecord }) => {
     const plan = isOfSeries ? await loadPlan(of, record.version, momentShown()).catch(() => undefined) : undefined
     if (!isShown()) return
     if (plan) go('/query', { sql: forecastQuery(of, record, plan) })
-    else go('/query', { sql: joinedQuery(of, record), db: record.data_source ?? undefined })
+    else go('/query', { sql: joinedQuery(of, record) })
   }
   return (
     <button type="button" disabled={isOpening.value} onClick={() => void open()}>

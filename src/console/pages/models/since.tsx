@@ -8,6 +8,7 @@ import { Shares } from '../../components/shares.js'
 import { countText, figure, percentText } from '../../components/value.js'
 import { timeOf } from '../../basics/time.js'
 import { againstPredicted } from './against-predicted.js'
+import { trainingRows } from './asked-in-sql.js'
 import { loadDrift } from './drift.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 
@@ -129,11 +130,13 @@ const Pictures = ({ outcomes, target, isOfClasses }: { outcomes: readonly Outcom
   </div>
 )
 
-const Inputs = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
+type InputsProps = { of: ModelName; record: ModelRecord; rows: string; report: Report }
+
+const Inputs = ({ of, record: { version }, rows, report }: InputsProps) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(
-    (signal) => loadDrift(of, record, report.features, at, signal),
-    [of.project, of.model, record.version, at],
+    (signal) => loadDrift(of, { version, rows }, report.features, at, signal),
+    [of.project, of.model, version, rows, at],
   )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
@@ -173,6 +176,7 @@ export const Since = ({ of, record, report }: { of: ModelName; record: ModelReco
     [of.project, of.model, record.version, at],
   )
   const { value, error } = loaded.value
+  const rows = trainingRows(record)
   return (
     <>
       <h2>What became true</h2>
@@ -200,7 +204,11 @@ export const Since = ({ of, record, report }: { of: ModelName; record: ModelReco
         </>
       )}
       <h2>What it is asked</h2>
-      <Inputs of={of} record={record} report={report} />
+      {rows === undefined ? (
+        <p class="quiet">The rows of the training cannot be read.</p>
+      ) : (
+        <Inputs of={of} record={record} rows={rows} report={report} />
+      )}
     </>
   )
 }

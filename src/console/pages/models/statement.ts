@@ -1,5 +1,8 @@
 import { literal, quoted } from '../../api/sql.js'
 
+/** A query, and the database in which its names are looked up. A connected database gets the query as it is, in its own language. */
+export type RowsQuery = { db: string | null; query: string }
+
 /** The plan of a training. An empty text means that the part is absent; with `order` it is a series model. */
 export type Plan = {
   db: string
@@ -16,10 +19,17 @@ export type Plan = {
 }
 
 /**
+ * The rows of a query, as they stand after FROM. A comment or a semicolon at its end must not reach the bracket.
+ *
+ * @example rowsOf({ db: 'files', query: 'SELECT * FROM homes;' }) // '`files` (SELECT * FROM homes\n)'
+ */
+export const rowsOf = ({ db, query }: RowsQuery): string => `${db === null ? '' : `${quoted(db)} `}(${query.replace(/[;\s]+$/, '')}\n)`
+
+/**
  * The statement that trains a model.
  *
  * @example statementOf({ …, db: 'files', query: 'SELECT * FROM homes', project: 'mindsdb', name: 'rent', target: 'rent' })
- * // CREATE MODEL `mindsdb`.`rent` FROM `files` (SELECT * FROM homes) PREDICT `rent`
+ * // CREATE MODEL `mindsdb`.`rent` FROM `files` (SELECT * FROM homes\n) PREDICT `rent`
  */
 export const statementOf = ({ db, query, project, name, target, without, engine, order, group, horizon }: Plan): string => {
   const series =
@@ -33,7 +43,7 @@ export const statementOf = ({ db, query, project, name, target, without, engine,
       : []
   return [
     `CREATE MODEL ${quoted(project)}.${quoted(name)}`,
-    `FROM ${quoted(db)} (${query})`,
+    `FROM ${rowsOf({ db, query })}`,
     `PREDICT ${quoted(target)}`,
     ...series,
     ...(using.length === 0 ? [] : [`USING ${using.join(', ')}`]),

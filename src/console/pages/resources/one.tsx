@@ -1,6 +1,6 @@
 import { exactTable } from '../../api/exact.js'
 import { json } from '../../api/request.js'
-import { quoted, type Value } from '../../api/sql.js'
+import { nameText, quoted, type Value } from '../../api/sql.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
@@ -91,7 +91,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
             </a>
           )}
           {hasRows && at === undefined && (
-            <a class="button" href={hrefOf('/models/new', { table: `${project ?? 'files'}.${name}` })}>
+            <a class="button" href={hrefOf('/models/new', { table: nameText([project ?? 'files', name]) })}>
               Train a model
             </a>
           )}
