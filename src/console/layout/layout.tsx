@@ -5,6 +5,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { isReachable } from '../api/away.js'
 import { loginNeeded } from '../api/request.js'
+import { loadDefaultProject } from '../basics/default-project.js'
 import { Icon } from '../components/icon.js'
 import { Busy, Empty, Refusal } from '../components/notice.js'
 import { JumpMenu, openJumpMenu } from './jump-menu.js'
@@ -62,14 +63,12 @@ const Shown = ({ path }: { path: string }) => {
   const failure = useSignal<unknown>(undefined)
   const [thrown, forget] = useErrorBoundary() as [unknown, () => void]
   useEffect(() => {
-    found?.page.load().then(
-      ({ default: View }) => {
-        page.value = { View }
-      },
-      (error: unknown) => {
-        failure.value = error
-      },
-    )
+    const load = async ({ page: { load: loadCode } }: NonNullable<typeof found>): Promise<void> => {
+      await loadDefaultProject()
+      const { default: View } = await loadCode()
+      page.value = { View }
+    }
+    if (found) load(found).catch((error: unknown) => (failure.value = error))
   }, [])
   if (!found)
     return (

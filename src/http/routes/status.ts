@@ -24,13 +24,22 @@ export type ServiceInfo = {
 const settingSchema = z.object({ name: z.string(), value: z.string().nullable(), is_default: z.boolean(), about: z.string() })
 
 /** The routes for the state of this node: version, login, settings, and a health check. */
-export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, headFile, exported, settings }: ServiceInfo): Route[] => [
+export const statusRoutes = ({
+  version,
+  authentication,
+  defaultProject,
+  sqlStopped,
+  isTraining,
+  headFile,
+  exported,
+  settings,
+}: ServiceInfo): Route[] => [
   route({
     method: 'get',
     path: '/status',
-    summary: 'Version and way of authentication',
+    summary: 'Version, way of authentication, and default project',
     ofNode: true,
-    answers: { 200: z.looseObject({ mindsdb_version: z.string(), environment: z.string() }) },
+    answers: { 200: z.looseObject({ mindsdb_version: z.string(), environment: z.string(), default_project: z.string() }) },
     async handle({ call }) {
       const stopped = sqlStopped()
       const heads = headFile()
@@ -39,6 +48,7 @@ export const statusRoutes = ({ version, authentication, sqlStopped, isTraining, 
         mindsdb_version: version,
         mindledger_version: version,
         environment: 'local',
+        default_project: defaultProject,
         auth: {
           confirmed: Boolean(call.caller.actor) || !authentication,
           http_auth_enabled: authentication,

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { repository } from '../../support/cli.js'
 import { openPage, violationsOf } from '../../support/console/browser.js'
 import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
-import { send, sql } from '../../support/service.js'
+import { send, sql, startTestService } from '../../support/service.js'
 
 const csv = `size,district,rent\n${Array.from({ length: 300 }, (_, i) => `${20 + (i % 90)},${['north', 'south'][i % 2]},${300 + 9 * (i % 90)}`).join('\n')}\n`
 
@@ -294,5 +294,43 @@ test('an upload leads to its file, and what is wrong with one is said', async ()
   await page.goto(`${at.url}/#/`)
   await page.locator('input[type=file]').setInputFiles({ name: 'broken.parquet', mimeType: 'text/csv', buffer: Buffer.from('no parquet') })
   await page.getByRole('alert').waitFor()
+  await page.context().close()
+})
+
+test('a service with another default project has it everywhere: in a model, a query and a form', async () => {
+  const { url, stop } = await startTestService({ DEFAULT_PROJECT: 'market' })
+  try {
+    const { page } = await openPage(at.browser, url, '#/')
+    await page.getByRole('button', { name: 'Take a sample' }).click()
+    await page.locator('.statement', { hasText: 'CREATE MODEL `market`.`rent`' }).waitFor()
+    await page.goto(`${url}/#/query?${new URLSearchParams({ sql: 'SELECT count(*) AS n FROM files.homes' }).toString()}`)
+    const sent = page.waitForRequest((request) => request.postData()?.includes('count(*) AS n') === true)
+    await page.getByRole('button', { name: 'Run' }).click()
+    expect((await sent).postDataJSON()).toMatchObject({ context: { db: 'market' } })
+    await page.getByText('1 row').waitFor()
+    await page.goto(`${url}/#/new/skill`)
+    await page.getByLabel(/^name/).fill('prices')
+    await page.getByLabel(/^type/).fill('sql')
+    await page.getByLabel(/^params/).fill('{"database": "files", "tables": ["homes"]}')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.locator('h1', { hasText: 'prices' }).waitFor()
+    expect((await send(url, 'GET', '/api/projects/market/skills/prices')).status).toBe(200)
+    await page.context().close()
+  } finally {
+    await stop()
+  }
+})
+
+test('a model of a view is made in its project, or in another one that is chosen', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/view/shop/large')
+  await page.getByRole('link', { name: 'Train a model' }).click()
+  await page.getByRole('combobox', { name: /^Predict/ }).selectOption('rent')
+  await page.locator('.statement', { hasText: 'CREATE MODEL `shop`.`rent`' }).waitFor()
+  await page.getByRole('combobox', { name: /^Project/ }).selectOption('mindsdb')
+  await page.locator('.statement', { hasText: 'CREATE MODEL `mindsdb`.`rent`' }).waitFor()
+  await page.getByRole('combobox', { name: /^Project/ }).selectOption('shop')
+  await page.getByRole('button', { name: 'Train' }).click()
+  await page.getByText('What it uses').waitFor()
+  expect((await send(at.url, 'GET', '/api/projects/shop/models/rent')).status).toBe(200)
   await page.context().close()
 })

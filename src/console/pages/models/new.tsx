@@ -1,11 +1,14 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { exactRowsOf } from '../../api/exact.js'
-import { quotedName, run } from '../../api/sql.js'
+import { nameText, quotedName, run } from '../../api/sql.js'
+import { defaultProject } from '../../basics/default-project.js'
+import { listResources } from '../../basics/kinds.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, go, pathOf, place, jsonIn } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { Columns } from '../../components/columns.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { ProjectChoice } from '../../components/project-choice.js'
 import { Summaries, type ColumnSummary } from '../../components/summary.js'
 import { countText } from '../../components/value.js'
 import { rowsOf, statementOf, type Plan } from './statement.js'
@@ -14,6 +17,9 @@ import './style.css'
 
 /** The number of rows that are examined for the overview of a table. The training reads all rows. */
 const picturedMax = 20_000
+
+const loadProjects = async (signal: AbortSignal): Promise<string[]> =>
+  (await listResources(undefined, signal, { kinds: ['project'] })).map(({ name }) => name)
 
 type Picture = { summaries: ColumnSummary[]; rows: number; isPart: boolean }
 
@@ -32,17 +38,21 @@ const loadPicture = async (plan: Plan, signal: AbortSignal): Promise<Picture> =>
   return { summaries: summaries.read(), rows, isPart: rows === picturedMax }
 }
 
+/** The project of a table that is a view; undefined for any other table. */
+const projectOf = (table: string, projects: readonly string[]): string | undefined =>
+  projects.find((name) => table.startsWith(`${nameText([name])}.`))
+
 /** The plan of a training as stored in the address, which has the query that was typed without its secrets. */
-const readPlan = (query: URLSearchParams, typed: string): Plan | undefined => {
+const readPlan = (query: URLSearchParams, typed: string, projects: readonly string[]): Plan | undefined => {
   const table = query.get('table')
   const own = query.get('query')
   if (table === null && own === null) return undefined
   return {
     // The full name of a table means the same everywhere. Within a project, the service writes the SQL for a connected database itself.
-    db: (own === null ? undefined : query.get('db')) ?? 'mindsdb',
+    db: (own === null ? undefined : query.get('db')) ?? defaultProject(),
     query: own === null ? `SELECT * FROM ${quotedName(table ?? '')}` : own === withoutSecrets(typed) ? typed : own,
     name: query.get('name') ?? '',
-    project: query.get('project') ?? 'mindsdb',
+    project: query.get('project') ?? projectOf(table ?? '', projects) ?? defaultProject(),
     target: query.get('target') ?? '',
     without: query.getAll('without').flatMap((names) => [jsonIn(names) ?? []].flat().map(String)),
     engine: query.get('engine') ?? '',
@@ -73,7 +83,7 @@ const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string>
         event.preventDefault()
         typed.value = text.value
         const query = withoutSecrets(text.value)
-        changeQuery({ query, table: undefined, target: undefined, without: undefined }, { replace: false })
+        changeQuery({ query, project: plan?.project, table: undefined, target: undefined, without: undefined }, { replace: false })
       }}
     >
       <label>
@@ -112,7 +122,9 @@ const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string>
 
 const engines = ['auto', 'boosted_trees', 'linear', 'constant'] as const
 
-const Options = ({ plan, summaries }: { plan: Plan; summaries: readonly ColumnSummary[] }) => {
+type OptionsProps = { plan: Plan; projects: readonly string[]; summaries: readonly ColumnSummary[] }
+
+const Options = ({ plan, projects, summaries }: OptionsProps) => {
   const names = summaries.map(({ column }) => column.name)
   const timed = summaries.filter(({ column }) => /DATE|TIMESTAMP|INT/.test(column.type)).map(({ column }) => column.name)
   const choice = (label: string, key: string, value: string, options: readonly string[], none: string) => (
@@ -138,6 +150,7 @@ const Options = ({ plan, summaries }: { plan: Plan; summaries: readonly ColumnSu
           onInput={({ currentTarget }) => changeQuery({ name: currentTarget.value })}
         />
       </label>
+      <ProjectChoice names={projects} value={plan.project} choose={(project) => changeQuery({ project })} />
       {choice('Predict', 'target', plan.target, names, 'Choose…')}
       {plan.order === '' && choice('Engine', 'engine', plan.engine, engines.slice(1), 'auto')}
       {choice(
@@ -172,7 +185,7 @@ const Options = ({ plan, summaries }: { plan: Plan; summaries: readonly ColumnSu
   )
 }
 
-const Pictured = ({ plan }: { plan: Plan }) => {
+const Pictured = ({ plan, projects }: { plan: Plan; projects: readonly string[] }) => {
   const { loaded, reload } = useLoaded((signal) => loadPicture(plan, signal), [plan.db, plan.query])
   const { send, isSending, error } = useSending()
   const isShown = useIsShown()
@@ -214,7 +227,7 @@ const Pictured = ({ plan }: { plan: Plan }) => {
           </div>
         )}
       />
-      <Options plan={plan} summaries={summaries} />
+      <Options plan={plan} projects={projects} summaries={summaries} />
       {statement !== undefined && (
         <>
           <pre class="card statement">{statement}</pre>
@@ -231,12 +244,16 @@ const Pictured = ({ plan }: { plan: Plan }) => {
 /** Trains a model, after an overview of its rows. */
 export default () => {
   const typed = useSignal('')
-  const plan = readPlan(place.value.query, typed.value)
+  const { loaded, reload } = useLoaded(loadProjects, [])
+  const { value: projects, error } = loaded.value
+  const plan = projects && readPlan(place.value.query, typed.value, projects)
   return (
     <>
       <h1>Train a model</h1>
-      <Source plan={plan} typed={typed} />
-      {plan && <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} />}
+      {error && <Refusal error={error} again={reload} />}
+      {!projects && !error && <Busy />}
+      {projects && <Source plan={plan} typed={typed} />}
+      {plan && <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} projects={projects} />}
     </>
   )
 }

@@ -7,6 +7,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { Columns } from '../../components/columns.js'
+import { defaultProject } from '../../basics/default-project.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, momentShown, place } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
@@ -64,7 +65,7 @@ const firstClick =
 /** A draft as parameters of the address, which leaves out the usual database, and secrets. */
 const inAddress = ({ sql, db, dry, given }: Draft) => ({
   sql: withoutSecrets(sql),
-  db: db === 'mindsdb' ? undefined : db,
+  db: db === defaultProject() ? undefined : db,
   dry,
   given: keptGiven(given),
 })
@@ -74,7 +75,7 @@ export default () => {
   const { query } = place.value
   const at = momentShown()
   const sent = query.get('sql') ?? ''
-  const db = query.get('db') ?? 'mindsdb'
+  const db = query.get('db') ?? defaultProject()
   const text = useSignal('')
   const running = answers.of(chosen.value)
   const view = query.get('view') ?? 'rows'

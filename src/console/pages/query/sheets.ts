@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { defaultProject } from '../../basics/default-project.js'
 import { keep as keepText, readKeptJson } from '../../basics/kept.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { hasRun } from './statement-history.js'
@@ -18,7 +19,7 @@ const closedMax = 100
 
 const key = 'sheets'
 const closedKey = 'closed-sheets'
-const blank: Sheet = { id: 1, sql: '', db: 'mindsdb' }
+const blank: Sheet = { id: 1, sql: '', db: defaultProject() }
 
 const readList = <T>(from: string): T[] => {
   const kept = readKeptJson(from)

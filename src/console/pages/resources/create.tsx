@@ -1,17 +1,19 @@
 import { useSignal } from '@preact/signals'
 import { bodyForm } from '../../api/schemas.js'
+import { defaultProject } from '../../basics/default-project.js'
 import { isMadeByForm, kindNamed, listResources, pathOfResource, placeToMake } from '../../basics/kinds.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { ProjectChoice } from '../../components/project-choice.js'
 import { choicesOf, kindsOfChoices } from './choices.js'
 import { ResourceForm } from './form.js'
 
 /** A form for a new resource of a kind. */
 export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
-  const project = useSignal('mindsdb')
+  const project = useSignal(defaultProject())
   const isShown = useIsShown()
   const { loaded, reload } = useLoaded(
     async (signal) =>
@@ -44,16 +46,11 @@ export default ({ params: { kind = '' } }: PageProps) => {
       {value && (
         <>
           {info.isInProject && (
-            <label class="of-project">
-              Project
-              <select value={project.value} onChange={({ currentTarget }) => (project.value = currentTarget.value)}>
-                {value[1]
-                  .filter((one) => one.kind === 'project')
-                  .map(({ name }) => (
-                    <option key={name}>{name}</option>
-                  ))}
-              </select>
-            </label>
+            <ProjectChoice
+              names={value[1].filter((one) => one.kind === 'project').map(({ name }) => name)}
+              value={project.value}
+              choose={(name) => (project.value = name)}
+            />
           )}
           <ResourceForm
             form={value[0]}
