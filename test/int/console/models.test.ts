@@ -101,6 +101,42 @@ test('a model is trained from a picture of a table, watched, tried, and its pred
   await page.context().close()
 })
 
+test.each([
+  ['a comment', 'SELECT * FROM files.homes -- all of them', 'commented'],
+  ['a semicolon', 'SELECT * FROM files.homes;', 'ended'],
+])("a query of one's own that ends with %s is shown, and learned from", async (_, query, name) => {
+  const { page } = await openPage(at.browser, at.url, `#/models/new?${new URLSearchParams({ query, target: 'rent', name }).toString()}`)
+  await page.getByRole('button', { name: 'Train' }).click()
+  await page.getByText('What it uses').waitFor()
+  await page.getByRole('tab', { name: 'Try it' }).click()
+  await page.getByLabel(/^size, from 20 to 109$/).waitFor()
+  await page.context().close()
+})
+
+test('the number of steps ahead can be emptied and written anew', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/models/new?table=files.sales&target=sold&order=day&group=shop')
+  const steps = page.getByLabel('Steps ahead')
+  await steps.press('End')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.type('24')
+  await page.locator('.statement', { hasText: 'HORIZON 24' }).waitFor()
+  await page.context().close()
+})
+
+test('a target in any script gives its model a name of its own', async () => {
+  await sql(at.url, 'CREATE TABLE files.offers (SELECT i AS "имя", 2 * i AS "цена, €" FROM range(30) AS t(i))')
+  const { page } = await openPage(at.browser, at.url, '#/models/new?table=files.offers')
+  for (const [target, name] of [
+    ['цена, €', 'цена'],
+    ['имя', 'имя'],
+  ] as const) {
+    await page.getByRole('combobox', { name: /^Predict/ }).selectOption(target)
+    await page.locator('.statement', { hasText: `CREATE MODEL \`mindsdb\`.\`${name}\`` }).waitFor()
+  }
+  await page.context().close()
+})
+
 test('an input that nobody touched is not sent, whatever its name is', async () => {
   await sql(at.url, 'CREATE TABLE files.flags (SELECT i AS size, i % 2 = 0 AS constructor, 3 * i AS price FROM range(100) AS t(i))')
   await trained('CREATE MODEL flagged FROM files (SELECT * FROM flags) PREDICT price', 'flagged')
@@ -256,7 +292,6 @@ test('the end of a training is seen also when its state comes slowly, and no loo
     const record = (await response.json()) as object
     await route.fulfill({ response, json: isEnded ? record : { ...record, version: 2, status: 'training' } })
   })
-  await page.route('**/models/fee.2', async (route) => route.fulfill({ json: { version: 2, active: false, accuracy: null } }))
   await page.route('**/sql/query', async (route) => {
     if (route.request().postData()?.includes('.jobs') !== true) return route.continue()
     looks += 1

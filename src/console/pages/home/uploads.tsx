@@ -3,6 +3,7 @@ import { ApiError, json } from '../../api/request.js'
 import { select } from '../../api/sql.js'
 import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go, pathOf } from '../../basics/place.js'
+import { nameFrom } from '../../basics/words.js'
 import { Busy, Refusal } from '../../components/notice.js'
 
 type UploadedFile = { name: string; rows: number }
@@ -11,17 +12,11 @@ type UploadedFile = { name: string; rows: number }
 type Clash = { file: File; name: string; free: string }
 
 /**
- * Makes a table name from a file name. Letters of all scripts stay.
+ * Makes a table name from a file name.
  *
  * @example tableNameOf('My homes (2).csv') // 'my_homes_2'
  */
-export const tableNameOf = (file: string): string =>
-  file
-    .normalize('NFC')
-    .replace(/\.[a-z0-9]{1,8}$/i, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
-    .replace(/^_+|_+$/g, '') || 'table'
+const tableNameOf = (file: string): string => nameFrom(file.replace(/\.[a-z0-9]{1,8}$/i, '')) || 'table'
 
 /** Uploads a file as the content of a table. Without `isAgain`, an existing table is refused with 412. @throws ApiError */
 export const upload = async (file: File, name: string, isAgain = false): Promise<UploadedFile> => {

@@ -6,6 +6,7 @@ import { listResources } from '../../basics/kinds.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, go, pathOf, place, jsonIn } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
+import { nameFrom } from '../../basics/words.js'
 import { Columns } from '../../components/columns.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { ProjectChoice } from '../../components/project-choice.js'
@@ -17,6 +18,9 @@ import './style.css'
 
 /** The number of rows that are examined for the overview of a table. The training reads all rows. */
 const picturedMax = 20_000
+
+/** The steps ahead of a forecast, unless another number is written. */
+const horizonUsual = '10'
 
 const loadProjects = async (signal: AbortSignal): Promise<string[]> =>
   (await listResources(undefined, signal, { kinds: ['project'] })).map(({ name }) => name)
@@ -58,7 +62,7 @@ const readPlan = (query: URLSearchParams, typed: string, projects: readonly stri
     engine: query.get('engine') ?? '',
     order: query.get('order') ?? '',
     group: query.get('group') ?? '',
-    horizon: Number(query.get('horizon') ?? '10'),
+    horizon: Number(query.get('horizon') ?? horizonUsual),
   }
 }
 
@@ -146,7 +150,7 @@ const Options = ({ plan, projects, summaries }: OptionsProps) => {
           type="text"
           value={plan.name}
           required
-          placeholder={plan.target.toLowerCase().replace(/\W+/g, '_') || 'rent'}
+          placeholder={nameFrom(plan.target) || 'model'}
           onInput={({ currentTarget }) => changeQuery({ name: currentTarget.value })}
         />
       </label>
@@ -175,7 +179,8 @@ const Options = ({ plan, projects, summaries }: OptionsProps) => {
               type="number"
               min={1}
               max={1000}
-              value={plan.horizon}
+              value={place.value.query.get('horizon') ?? ''}
+              placeholder={horizonUsual}
               onInput={({ currentTarget }) => changeQuery({ horizon: currentTarget.value })}
             />
           </label>
@@ -193,7 +198,7 @@ const Pictured = ({ plan, projects }: { plan: Plan; projects: readonly string[] 
   if (refused) return <Refusal error={refused} again={reload} />
   if (!value) return <Busy what="Looking at its rows" />
   const { summaries, rows, isPart } = value
-  const named = { ...plan, name: plan.name === '' ? plan.target.toLowerCase().replace(/\W+/g, '_') : plan.name }
+  const named = { ...plan, name: plan.name || nameFrom(plan.target) || 'model' }
   const statement = plan.target === '' ? undefined : statementOf(named)
   const train = (query: string) =>
     send(async () => {
