@@ -117,16 +117,20 @@ export const loadVersions = async (
   at: string | undefined,
   signal: AbortSignal,
 ): Promise<ListedVersion[]> => {
-  const jobs = await part<Omit<ListedVersion, 'active' | 'accuracy'>>({ project, model }, undefined, 'jobs', at, signal)
-  const records = await Promise.all(
-    jobs.map(({ version }) =>
-      loadModel({ project, model }, version, at, signal).catch((error: unknown) => {
-        if (error instanceof ApiError && error.status === 404) return undefined
-        throw error
-      }),
-    ),
-  )
+  const [jobs, records] = await Promise.all([
+    part<Omit<ListedVersion, 'active' | 'accuracy'>>({ project, model }, undefined, 'jobs', at, signal),
+    select<Pick<ListedVersion, 'version' | 'active' | 'accuracy'>>({
+      query: `SELECT VERSION AS version, ACTIVE AS active, ACCURACY AS accuracy FROM information_schema.models
+        WHERE lower(PROJECT) = lower(:project) AND lower(NAME) = lower(:model)`,
+      params: { project, model },
+      ...{ at, signal },
+    }),
+  ])
+  const recordOf = new Map(records.map((record) => [record.version, record]))
   return jobs
-    .map((job, i) => ({ ...job, active: records[i]?.active === true, accuracy: records[i]?.accuracy ?? null }))
+    .map((job) => {
+      const { active = false, accuracy = null } = recordOf.get(job.version) ?? {}
+      return { ...job, active, accuracy }
+    })
     .toSorted((a, b) => b.version - a.version)
 }
