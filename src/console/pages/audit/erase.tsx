@@ -189,14 +189,17 @@ export const Erase = ({ erased }: { erased: () => void }) => {
           </div>
         )}
         {done.value && (
-          <p role="status" class="notice">
-            Erased: {done.value.subject}.{' '}
-            {done.value.positions.map((position) => (
-              <a key={position} href={hrefOf('/events', { position: String(position) })}>
-                event {position}
-              </a>
-            ))}
-          </p>
+          <div role="status" class="notice">
+            <p>
+              Erased: {done.value.subject}.{' '}
+              {done.value.positions.map((position) => (
+                <a key={position} href={hrefOf('/events', { position: String(position) })}>
+                  event {position}
+                </a>
+              ))}
+            </p>
+            <Found told={done.value} />
+          </div>
         )}
       </form>
     </details>
