@@ -5,6 +5,7 @@ import { costText, loadCost } from '../../basics/cost.js'
 import { useLoaded, useSending } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
+import { Feedback } from '../../components/feedback.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { Rows } from '../../components/rows.js'
 import { countText } from '../../components/value.js'
@@ -184,6 +185,10 @@ export default ({ params: { project = '', agent = '', id = '' } }: PageProps) =>
               </dd>
             </div>
           </dl>
+          <section aria-label="Whether it is good">
+            <h2>Whether it is good</h2>
+            <Feedback path={path} answer={value.id} at={at} />
+          </section>
           {value.queries.length > 0 && <h2>What it rests on</h2>}
           {value.queries.map(({ sql, columns, rows, cut }, i) => (
             <section key={i} aria-label={`Query ${i + 1}`}>

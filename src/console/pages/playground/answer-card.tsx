@@ -1,12 +1,12 @@
-import { useSignal } from '@preact/signals'
-import { json } from '../../api/request.js'
 import { costText, loadCost } from '../../basics/cost.js'
-import { useLoaded, useSending } from '../../basics/loading.js'
+import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, pathOf } from '../../basics/place.js'
+import { Feedback } from '../../components/feedback.js'
 import { Refusal } from '../../components/notice.js'
 import { Rows } from '../../components/rows.js'
 import { countText } from '../../components/value.js'
-import type { LiveAnswer, Side, Step } from './live-answer.js'
+import { answerPath } from './rounds.js'
+import type { LiveAnswer, Step } from './live-answer.js'
 
 const ToolUse = ({ step }: { step: Step }) => (
   <details class="step">
@@ -25,27 +25,6 @@ const ToolUse = ({ step }: { step: Step }) => (
     )}
   </details>
 )
-
-const Feedback = ({ side: { project, agent }, answer }: { side: Side; answer: string }) => {
-  const given = useSignal<'good' | 'bad' | undefined>(undefined)
-  const { send, error } = useSending()
-  const judge = (verdict: 'good' | 'bad') =>
-    send(async () => {
-      const path = `projects/${encodeURIComponent(project)}/agents/${encodeURIComponent(agent)}/answers/${encodeURIComponent(answer)}/feedback`
-      await json(path, { method: 'POST', body: { verdict } })
-      given.value = verdict
-    })
-  return (
-    <>
-      {(['good', 'bad'] as const).map((verdict) => (
-        <button key={verdict} type="button" aria-pressed={given.value === verdict} onClick={() => void judge(verdict)}>
-          {verdict === 'good' ? 'Good answer' : 'Bad answer'}
-        </button>
-      ))}
-      {error && <Refusal error={error} />}
-    </>
-  )
-}
 
 /** The cost of an answer, if a price of its model is set. */
 const Cost = ({ answer }: { answer: string }) => {
@@ -92,12 +71,12 @@ export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
             {ms === undefined ? '' : ` · ${(ms / 1_000).toFixed(1)} s`}
             <Cost answer={answer} />
           </span>
-          {state === 'answered' && <Feedback key={answer} side={asking.side} answer={answer} />}
           <a class="button" href={hrefOf(pathOf('answers', project, agent, answer))}>
             Its record
           </a>
         </footer>
       )}
+      {state === 'answered' && answer !== undefined && <Feedback key={answer} path={answerPath(asking.side, answer)} answer={answer} />}
     </article>
   )
 }

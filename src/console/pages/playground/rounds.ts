@@ -73,12 +73,15 @@ const stateIn = ({ id, answer, outcome, error, tools, input_tokens, output_token
 /** The statuses of an answer that is not there for this agent, or not any more. */
 const lost: ReadonlySet<number> = new Set([400, 404, 410])
 
+/** The path of an answer in the API. */
+export const answerPath = ({ project, agent }: Side, id: string): string =>
+  `projects/${encodeURIComponent(project)}/agents/${encodeURIComponent(agent)}/answers/${encodeURIComponent(id)}`
+
 const loadAnswer = async (side: Side, id: string, signal: AbortSignal): Promise<{ question: string | undefined; asking: LiveAnswer }> => {
   const asking = new LiveAnswer(side)
   try {
     if (id === '') throw new ApiError({ status: 404, detail: 'This answer was not recorded.' })
-    const path = `projects/${encodeURIComponent(side.project)}/agents/${encodeURIComponent(side.agent)}/answers/${encodeURIComponent(id)}`
-    const recorded = await json<RecordedAnswer>(path, { signal })
+    const recorded = await json<RecordedAnswer>(answerPath(side, id), { signal })
     asking.said.value = stateIn(recorded)
     return { question: recorded.question, asking }
   } catch (error) {
