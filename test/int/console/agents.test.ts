@@ -161,8 +161,15 @@ test('two versions of an agent answer side by side, with their tokens and their 
   const script = shop.model.script
   shop.model.script = () => ({ content: 'It depends.', usage: { prompt_tokens: 300, completion_tokens: 5 } })
   const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/changing&beside=shop/changing')
-  await page.getByLabel('As of', { exact: false }).fill(String(then))
-  await page.keyboard.press('Tab')
+  const version = page.getByRole('combobox', { name: /^Its version/ })
+  const first = version.locator('option', { hasText: 'version 1,' })
+  await first.waitFor({ state: 'attached' })
+  expect(await version.locator('option').allInnerTexts()).toEqual([
+    'now',
+    expect.stringMatching(/^version 2, .*, as of \d+$/),
+    expect.stringMatching(new RegExp(`^version 1, .*, as of ${then}$`)),
+  ])
+  await version.selectOption((await first.getAttribute('value')) ?? '')
   await page.waitForURL(new RegExp(`beside_at=${then}`))
   await page.getByLabel('Question').fill('Which one?')
   await page.keyboard.press('Enter')
@@ -183,6 +190,21 @@ test('two versions of an agent answer side by side, with their tokens and their 
   ])
   await expectUsable(page)
   shop.model.script = script
+  await page.context().close()
+})
+
+test('beside an agent of a past, the same agent answers as it is now', async () => {
+  const [[then]] = (await shop.run(`SELECT min(VALID_FROM) FROM information_schema.agents_history WHERE NAME = 'changing'`)) as [[number]]
+  const { page } = await openPage(browser, shop.url, `#/playground?at=${then}&agent=shop/changing&beside=shop/changing`)
+  const version = page.getByRole('combobox', { name: /^Its version/ })
+  expect(await version.locator('option:checked').innerText()).toBe(`as of ${then}, like the page`)
+  await version.selectOption('now')
+  await page.waitForURL(/beside_at=now/)
+  await page.getByLabel('Question').fill('And now?')
+  await page.keyboard.press('Enter')
+  const answers = page.getByRole('article', { name: 'changing says' })
+  await answers.locator('footer').nth(1).waitFor()
+  expect(await answers.filter({ hasText: `as of ${then}` }).count()).toBe(1)
   await page.context().close()
 })
 

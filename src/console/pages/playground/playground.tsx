@@ -8,10 +8,10 @@ import { useIsShown, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
-import { TextField } from '../../components/text-field.js'
 import { AnswerCard } from './answer-card.js'
 import { LiveAnswer, type Side } from './live-answer.js'
 import { addressOf, loadRounds, turnsOf, type Round } from './rounds.js'
+import { VersionChoice } from './version-choice.js'
 import './style.css'
 
 type Agent = { project: string; name: string } & Record<string, Value>
@@ -23,7 +23,7 @@ const restMs = 300
 
 const sideOf = (text: string | null, asOf: string | undefined): Side | undefined => {
   const [project = '', ...rest] = (text ?? '').split('/')
-  return rest.length === 0 ? undefined : { project, agent: rest.join('/'), asOf: asOf === '' ? undefined : asOf }
+  return rest.length === 0 ? undefined : { project, agent: rest.join('/'), asOf: asOf === 'now' ? undefined : asOf }
 }
 
 const Choice = ({
@@ -144,18 +144,16 @@ export default () => {
               label="Beside it"
               agents={agents}
               value={query.get('beside') ?? ''}
-              choose={(beside) => choose({ beside })}
+              choose={(beside) => choose({ beside, beside_at: undefined })}
               none="nobody"
             />
             {chosen[1] && (
-              <label>
-                As of (a position; now, if empty)
-                <TextField
-                  inputMode="numeric"
-                  value={query.get('beside_at') ?? ''}
-                  change={(position) => choose({ beside_at: position })}
-                />
-              </label>
+              <VersionChoice
+                side={chosen[1]}
+                value={query.get('beside_at') ?? ''}
+                moment={moment}
+                choose={(version) => choose({ beside_at: version })}
+              />
             )}
           </div>
           {restored.value.error && <Refusal error={restored.value.error} again={restore} />}
