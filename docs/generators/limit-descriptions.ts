@@ -454,6 +454,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentModelsMax: 'Models that one agent may ask. Beyond: the first ones.',
   agentKnowledgeBasesMax: 'Knowledge bases that one agent may search. Beyond: the first ones.',
   agentTablesDescribedMax: 'Tables that a prompt describes. Beyond: the tables that fit the question best; the agent may ask for others.',
+  agentTablesReadAtOnce: 'Tables of one connection that are read at a time for a prompt. Beyond: the next wait.',
   agentColumnsShownMax: 'Columns of one table that a prompt shows. Beyond: the first ones.',
   agentDescriptionMaxAgeMs: 'How long the description of a table is kept: its columns, values and first rows. Beyond: it is read again.',
   agentDescriptionsKept: 'Descriptions of tables that are kept. Beyond: the one used longest ago is read again.',

@@ -3,12 +3,13 @@ import type { Agent } from '../../events/agent.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
 import { notFound, wrong } from '../basics/errors.js'
 import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
+import { someAtOnce } from '../basics/concurrency/some-at-once.js'
 import { limits } from '../basics/limits.js'
 import type { Resource, Log, Resources } from '../log/contract/log.js'
 import type { SelectService, TablePath } from '../sql/contract/select.js'
 import type { Tables } from '../connections/contract/requests.js'
 import type { AnswerRows, AgentRequest } from './contract/answering.js'
-import { nameInSql, tooSlow, type TableDescriptions } from './prompt/describe.js'
+import { nameInSql, tooSlow, type DescribedTable, type TableDescriptions } from './prompt/describe.js'
 import { charsOfTools } from '../llm/tokens/estimates.js'
 import { Fence } from './prompt/fence.js'
 import { learnColumns, type ListColumns } from './prompt/learn-columns.js'
@@ -99,6 +100,18 @@ export const rowsFor = async (parts: PrepareParts, asked: AgentRequest, query: s
   return (await sqlTool(queries, only, db, bounds).use({ query })).query
 }
 
+/** Describes tables. Those of one connection are described a few at a time, because others need its database as well. */
+const describedBy = async (tables: readonly ScopeTable[], describe: (table: ScopeTable) => Promise<DescribedTable>) => {
+  const found = new Map<ScopeTable, DescribedTable>()
+  const ofConnection = (stream: string | undefined) => {
+    const some = tables.filter(({ connection }) => connection?.stream === stream)
+    const atOnce = stream === undefined ? some.length : limits.agentTablesReadAtOnce
+    return someAtOnce(some, atOnce, async (table) => found.set(table, await describe(table)))
+  }
+  await Promise.all([...new Set(tables.map(({ connection }) => connection?.stream))].map(ofConnection))
+  return found
+}
+
 /**
  * Finds the data that an agent may use, and makes its prompt and its tools. Connected databases have half of the answer's time to list
  * their tables; the rest is for the language model.
@@ -126,8 +139,7 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
   const first = order.slice(0, limits.agentTablesDescribedMax)
   // Many tables are read at the same time, and each adds a listener for the end of the question: Node would warn of a leak.
   setMaxListeners(0, signal)
-  const [model, ...read] = await Promise.all([parts.modelOf(scope.agent.state), ...first.map(describeSoon)])
-  const descriptionOf = new Map(first.map((table, i) => [table, read[i]]))
+  const [model, descriptionOf] = await Promise.all([parts.modelOf(scope.agent.state), describedBy(first, describeSoon)])
   // Descriptions tell columns that were unknown before, so that the best tables fit into the prompt.
   const described = linked(first).flatMap((table) => descriptionOf.get(table) ?? [])
   const searched: PerformedSearch[] = []

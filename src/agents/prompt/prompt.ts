@@ -18,6 +18,15 @@ import { charsIn, charsOf, cutText, estimateTokens, tokensOf } from '../../llm/t
 /** The tables of a prompt: the descriptions of some, the names of others, and how many are left out. */
 export type PromptTables = { described: readonly DescribedTable[]; named: readonly string[]; omitted: number }
 
+/**
+ * Descriptions in the order of the agent's tables. The same tables then make the same beginning of a prompt for each question, which a
+ * language model need not read again.
+ */
+const asListed = ({ tables }: AgentScope, described: readonly DescribedTable[]): DescribedTable[] => {
+  const places = new Map(tables.map(({ path }, i) => [nameInSql(path), i]))
+  return described.toSorted((a, b) => (places.get(a.name) ?? 0) - (places.get(b.name) ?? 0))
+}
+
 /** As many descriptions as fit into some tokens, in their order; then as many names of the other tables as fit. */
 export const fitting = (described: readonly DescribedTable[], others: readonly string[], tokens: number): PromptTables => {
   const kept: DescribedTable[] = []
@@ -173,7 +182,8 @@ export const promptOf = (parts: PromptParts): { messages: ChatMessage[]; shown: 
   const history = historyOf(before, settings.bounds.history, Math.floor(free / 2))
   const used = history.reduce((sum, { content }) => sum + estimateTokens(content), 0)
   const forTools = toolChars > 0 ? Math.floor(free / 4) : 0
-  const shown = fitting(tables.described, tables.others, free - used - forTools)
+  const fits = fitting(tables.described, tables.others, free - used - forTools)
+  const shown = { ...fits, described: asListed(parts.scope, fits.described) }
   return { messages: messagesOf(parts, { tables: shown, history, forgotten: before.length - history.length }), shown }
 }
 

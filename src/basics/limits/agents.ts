@@ -7,6 +7,7 @@ export const agentLimits = {
   agentModelsMax: 50,
   agentKnowledgeBasesMax: 50,
   agentTablesDescribedMax: 40,
+  agentTablesReadAtOnce: 3,
   agentColumnsShownMax: 200,
   agentDescriptionMaxAgeMs: 60_000,
   agentDescriptionsKept: 1_000,
