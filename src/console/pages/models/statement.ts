@@ -21,15 +21,15 @@ export type Plan = {
 /**
  * The rows of a query, as they stand after FROM. A comment or a semicolon at its end must not reach the bracket.
  *
- * @example rowsOf({ db: 'files', query: 'SELECT * FROM homes;' }) // '`files` (SELECT * FROM homes\n)'
+ * @example rowsOf({ db: 'files', query: 'SELECT * FROM homes;' }) // '`files` (\nSELECT * FROM homes\n)'
  */
-export const rowsOf = ({ db, query }: RowsQuery): string => `${db === null ? '' : `${quoted(db)} `}(${query.replace(/[;\s]+$/, '')}\n)`
+export const rowsOf = ({ db, query }: RowsQuery): string => `${db === null ? '' : `${quoted(db)} `}(\n${query.replace(/[;\s]+$/, '')}\n)`
 
 /**
  * The statement that trains a model.
  *
  * @example statementOf({ …, db: 'files', query: 'SELECT * FROM homes', project: 'mindsdb', name: 'rent', target: 'rent' })
- * // CREATE MODEL `mindsdb`.`rent` FROM `files` (SELECT * FROM homes\n) PREDICT `rent`
+ * // CREATE MODEL `mindsdb`.`rent` FROM `files` (\nSELECT * FROM homes\n) PREDICT `rent`
  */
 export const statementOf = ({ db, query, project, name, target, without, engine, order, group, horizon }: Plan): string => {
   const series =
