@@ -163,7 +163,8 @@ const changedSkills = (
   if (skills && (skills_to_add ?? skills_to_remove))
     throw wrong('skills replaces the whole list: it cannot come with skills_to_add or skills_to_remove')
   if (skills) return resolve(skills, added, agent.skills)
-  if (params?.['data'] !== undefined)
+  // Clients that change no skills send empty lists beside the data.
+  if (params?.['data'] !== undefined && (skills_to_add?.length ?? 0) + (skills_to_remove?.length ?? 0) > 0)
     throw wrong('data cannot come with skills_to_add or skills_to_remove', 'Send the skills first, and then data.')
   const adding = resolve(skills_to_add ?? [], added, agent.skills)
   const removing = resolve(

@@ -17,7 +17,8 @@ const knownForms = new RegExp(
   [
     /\bsk-(?:[a-z0-9]+-){0,3}[A-Za-z0-9_]{20,}/,
     // Such keys may have hyphens at any place. A name such as `sk-learn-…` has no capital letter and no digit.
-    /\b(?:sk-|gsk_|r8_|xai-|pplx-|nvapi-|tvly-)(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[A-Z])[\w-]{20,}/,
+    /\b(?:sk-|xai-|pplx-|nvapi-|tvly-)(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[A-Z])[\w-]{20,}/,
+    /\b(?:gsk_|r8_)[A-Za-z0-9]{30,}/,
     /\b(?:gh[opsur]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{30,})/,
     /\bxox[abeoprs]-[\w-]{10,}/,
     /\bAIza[\w-]{35}/,

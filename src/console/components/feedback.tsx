@@ -69,7 +69,8 @@ export const Feedback = ({ path, answer, at }: Props) => {
               key={verdict}
               type="button"
               aria-pressed={own?.verdict === verdict}
-              disabled={isSending}
+              // A verdict without a comment would take the place of one that is not loaded yet.
+              disabled={isSending || (loaded.value.value === undefined && written.value === undefined)}
               onClick={() => void judge(verdict)}
             >
               {titles[verdict]}

@@ -226,6 +226,9 @@ test('PUT of an agent merges params, replaces or changes its skills, and refuses
   expect(await put({ model_name: 'claude-3' })).toMatchObject({ body: { model_name: 'claude-3', provider: 'anthropic' } })
   expect(await put({ provider: 'azure' })).toMatchObject({ body: { model_name: 'claude-3', provider: 'azure' } })
   expect(await put({ name: 'Upd' })).toMatchObject({ status: 200, body: { name: 'Upd' } })
+  // As the official client for Python sends each change.
+  const unchanged = { data: { tables: ['files.t'] }, skills_to_add: [], skills_to_remove: [], prompt_template: 'new' }
+  expect(await put(unchanged, 'bare')).toMatchObject({ status: 200, body: { data: { tables: ['files.t'] }, prompt_template: 'new' } })
   const source = { type: 'retrieval', params: { source: 'files' } }
   for (const name of ['found', 'found_too']) await call('POST', `${project}/skills`, { skill: { name, ...source } })
   expect(await put({ skills_to_add: ['found'] })).toMatchObject({ status: 200, body: { params: { mode: 'retrieval' } } })

@@ -63,17 +63,21 @@ describe('a statement is read at the first reading', () => {
   const readings = async (sql: string) => {
     const given: string[] = []
     const refused: string[] = []
-    const read = Object.getOwnPropertyDescriptor(DuckDBConnection.prototype, 'runAndReadAll')?.value as DuckDBConnection['runAndReadAll']
-    const spy = jest.spyOn(DuckDBConnection.prototype, 'runAndReadAll').mockImplementation(async function (
-      this: DuckDBConnection,
-      ...args
-    ) {
-      const answer = await read.apply(this, args)
-      if (!args[0].includes('json_serialize_sql(')) return answer
-      const text = String(Object.values(args[1] ?? {})[0])
-      given.push(text)
-      if (/"error":\s*true/.test(String(answer.getRows()[0]?.[0]))) refused.push(text)
-      return answer
+    const prepare = Object.getOwnPropertyDescriptor(DuckDBConnection.prototype, 'prepare')?.value as DuckDBConnection['prepare']
+    const spy = jest.spyOn(DuckDBConnection.prototype, 'prepare').mockImplementation(async function (this: DuckDBConnection, own) {
+      const prepared = await prepare.call(this, own)
+      if (!own.includes('json_serialize_sql(')) return prepared
+      const [bind, run] = [prepared.bind.bind(prepared), prepared.run.bind(prepared)]
+      prepared.bind = (values, types) => {
+        given.push(String(Object.values(values)[0]))
+        bind(values, types)
+      }
+      prepared.run = async () => {
+        const answer = await run()
+        if (/"error":\s*true/.test(String((await answer.getRows())[0]?.[0]))) refused.push(given.at(-1) ?? '')
+        return answer
+      }
+      return prepared
     })
     await ledger.select(sql).finally(() => spy.mockRestore())
     return { given, refused }

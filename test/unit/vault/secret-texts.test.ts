@@ -60,6 +60,8 @@ const plain: Record<string, string[]> = {
     'sk-learn-classification-model',
     'sk-learn-random-forest-of-2024',
     'xai-explanations-of-the-model',
+    'gsk_Respiratory_Trial_2024_Q3',
+    'r8_Results_Final_2024_Export',
     'task-based',
   ],
   'settings and names': [

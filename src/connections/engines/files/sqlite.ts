@@ -20,8 +20,11 @@ const largestExact = 2n ** 53n
 
 const isExact = (value: bigint): boolean => value < largestExact && value > -largestExact
 
-/** Declared types whose columns have fractions. SQLite keeps such a value as a whole number if it is one: 10.00 as 10. */
-const fractional = /real|floa|doub|num|dec/i
+/**
+ * Declared types whose columns have fractions, and not those of a scale of 0. SQLite keeps such a value as a whole number if it is one:
+ * 10.00 as 10.
+ */
+const fractional = /real|floa|doub|(?:num|dec)(?!\w*\s*\(\s*\d+\s*(?:,\s*0\s*)?\))/i
 
 const typeOf = (declared: string | null, values: readonly Value[]): PlainType => {
   const kinds = new Set(values.flatMap((value) => (value === null ? [] : [value instanceof Buffer ? 'blob' : typeof value])))

@@ -1,8 +1,8 @@
 import { untracked } from '@preact/signals'
 import { StatementRun } from './statement-run.js'
 
-/** The number of sheets that keep their answers. */
-const answersMax = 4
+/** The number of sheets that keep their answers, and of statements that run at a time: a browser has six connections for all its windows. */
+export const answersMax = 4
 
 /** The last run of each sheet. The answers that were shown longest ago are dropped, but nothing that still runs. */
 class Answers {
@@ -13,11 +13,26 @@ class Answers {
     const running = this.#bySheet.get(sheet) ?? new StatementRun()
     this.#bySheet.delete(sheet)
     this.#bySheet.set(sheet, running)
-    for (const [oldest, given] of this.#bySheet) {
-      if (this.#bySheet.size <= answersMax || oldest === sheet) break
-      if (!untracked(() => given.isRunning)) this.#bySheet.delete(oldest)
-    }
+    untracked(() => this.trim())
     return running
+  }
+
+  /** Drops the answers beyond the number that is kept; the sheet that was shown last keeps its own. */
+  trim(): void {
+    const shown = [...this.#bySheet.keys()].at(-1)
+    for (const [oldest, given] of this.#bySheet) {
+      if (this.#bySheet.size <= answersMax || oldest === shown) return
+      if (!given.isRunning) this.#bySheet.delete(oldest)
+    }
+  }
+
+  isRunning(sheet: number): boolean {
+    return this.#bySheet.get(sheet)?.isRunning === true
+  }
+
+  /** Whether so many statements run that another one has to wait. */
+  get isFull(): boolean {
+    return [...this.#bySheet.values()].filter(({ isRunning }) => isRunning).length >= answersMax
   }
 
   /** Cancels and drops the runs of all other sheets: those that were closed. */

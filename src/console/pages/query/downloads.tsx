@@ -8,18 +8,26 @@ export const Downloads = ({ asked, wrong }: { asked: DownloadRequest; wrong: str
   return (
     <>
       {fileFormats.map((format) => {
-        const reason = wrong ?? notSavedAs(format, asked.query, asked.isDryRun) ?? (under && 'Another file is being saved.')
+        const reason = wrong ?? notSavedAs(format, asked.query, asked.isDryRun)
         return (
-          <button key={format} type="button" disabled={reason !== undefined} title={reason} onClick={() => void download(format, asked)}>
+          <button
+            key={format}
+            type="button"
+            disabled={reason !== undefined}
+            // A button that is disabled loses the focus.
+            aria-disabled={under !== undefined}
+            title={reason ?? (under && 'Another file is being saved.')}
+            onClick={() => void download(format, asked)}
+          >
             <Icon name="down" /> {format}
           </button>
         )
       })}
+      {/* It is always there, because only a change of its text is read out. */}
+      <span role="status">{under && `Saving ${under.format}…`}</span>
       {under && (
         <>
-          <p>
-            <span role="status">Saving {under.format}…</span> {under.bytes > 0 && bytesText(under.bytes)}
-          </p>
+          {under.bytes > 0 && <span>{bytesText(under.bytes)}</span>}
           <button type="button" onClick={under.cancel}>
             Cancel the file
           </button>

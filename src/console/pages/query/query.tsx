@@ -16,7 +16,7 @@ import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
 import { Tabs } from '../../components/tabs.js'
 import { shown } from '../../components/value.js'
-import { answers } from './answers.js'
+import { answers, answersMax } from './answers.js'
 import { asItComes, readArrangement, sortText } from './arrangement.js'
 import { Chart } from './chart.js'
 import { savingError } from './download.js'
@@ -129,6 +129,7 @@ export default () => {
 
   const show = (draft: Draft & Partial<Sheet>) => {
     if (draft.id !== undefined) chosen.value = draft.id
+    savingError.value = undefined
     ours.current = withoutSecrets(draft.sql)
     text.value = draft.sql
     changeQuery({ ...inAddress(draft), view: undefined, ...asItComes })
@@ -149,10 +150,14 @@ export default () => {
   const wrongly = asked.find(({ problem }) => problem !== undefined)
   const wrong = wrongly && `The parameter :${wrongly.name}: ${wrongly.problem ?? ''}.`
 
+  const hindrance =
+    wrong ?? (answers.isFull && !running.isRunning ? `${answersMax} statements run. Cancel one, or wait until it ends.` : undefined)
+
   const runText = async () => {
     const sql = text.value.trim()
     const statement = { query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) }
-    if (sql === '' || wrong !== undefined || running.isTwice(statement)) return
+    if (sql === '' || hindrance !== undefined || running.isTwice(statement)) return
+    savingError.value = undefined
     // The filter and the order of another statement do not apply to this one.
     const arrangement = withoutSecrets(text.value) === sent ? {} : { filter: undefined, sort: undefined }
     ours.current = withoutSecrets(text.value)
@@ -162,6 +167,7 @@ export default () => {
     const began = performance.now()
     const ended = await running.run(statement)
     note({ sql, db, at: new Date().toISOString(), ended, ms: Math.round(performance.now() - began) })
+    answers.trim()
   }
 
   const store = outcome.type === 'table' ? outcome.store : undefined
@@ -198,9 +204,9 @@ export default () => {
           <button
             type="button"
             class="primary"
-            disabled={wrong !== undefined}
+            disabled={hindrance !== undefined}
             onClick={firstClick(() => void runText())}
-            title={wrong ?? 'Ctrl Enter'}
+            title={hindrance ?? 'Ctrl Enter'}
           >
             <Icon name="run" /> Run
           </button>

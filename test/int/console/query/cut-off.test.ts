@@ -61,6 +61,24 @@ test('the rows of an answer that the network cuts off stay, and the page says th
   await page.context().close()
 })
 
+test('four statements run at a time, so that the connections of the browser are left for other requests', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/health')
+  const run = page.getByRole('button', { name: 'Run' })
+  for (let i = 0; i < 5; i++) {
+    const sql = `SELECT sum(a.range * b.range) AS s${i} FROM range(10000000) AS a, range(10000000) AS b`
+    await page.goto(`${at.url}/${queryPage(sql)}`)
+    await page.locator('.cm-content', { hasText: `s${i}` }).waitFor()
+    if (i === 4) break
+    await run.click()
+    await page.getByRole('button', { name: 'Cancel' }).waitFor()
+  }
+  expect(await run.isDisabled()).toBe(true)
+  expect(await run.getAttribute('title')).toContain('4 statements run')
+  await page.getByRole('link', { name: 'Health' }).click()
+  await page.locator('h1', { hasText: 'Health' }).waitFor()
+  await page.context().close()
+})
+
 test('a statement that is cancelled before its first row says so', async () => {
   const sql = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) AS a, range(10000000) AS b'
   const { page } = await openPage(at.browser, at.url, queryPage(sql))
