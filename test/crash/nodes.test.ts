@@ -7,7 +7,7 @@ import { dataPaths } from '../../src/setup/data-directory.js'
 import { mindledger } from '../support/cli.js'
 import { countOf } from '../support/counts.js'
 import { logServer } from '../support/log/each-log.js'
-import { contentsOf, endSessions, rowsIn, runSql } from '../support/log/nodes.js'
+import { contentsOf, endSessions, rowsIn } from '../support/log/nodes.js'
 import { childrenRunning, processTree, signalTo } from '../support/processes.js'
 import { seeded } from '../support/random.js'
 import { rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
@@ -115,18 +115,6 @@ test('whatever befalls nodes that serve, each write, run and training counts onc
   const nodes = await Promise.all([startNode(url), startNode(url), startNode(url)])
   const [random, blows] = [seeded(countOf('SEED')), countOf('NODE_BLOWS')]
 
-  // PostgreSQL notes each grant of the lease of a training, and whether the one before had run out.
-  await runSql(
-    url,
-    `CREATE TABLE grants (name text, epoch bigint, early boolean);
-     CREATE FUNCTION note_grant() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       INSERT INTO grants VALUES (NEW.name, NEW.epoch, TG_OP = 'UPDATE' AND OLD.until >= clock_timestamp() AND OLD.node <> NEW.node);
-       RETURN NULL;
-     END $$;
-     CREATE TRIGGER granted AFTER INSERT OR UPDATE OF epoch ON mindledger.leases FOR EACH ROW WHEN (NEW.name LIKE 'training:%')
-       EXECUTE FUNCTION note_grant()`,
-  )
-
   const from = Date.now() + 3_000
   for (let i = 0; i < 2 * blows; i++) {
     const at = { start_at: new Date(from + i * 2_000).toISOString().slice(0, 23) }
@@ -202,20 +190,6 @@ test('whatever befalls nodes that serve, each write, run and training counts onc
   )
   const trained = (await counted('SELECT name, status FROM models')).map(([name, status]) => [String(name), status])
   expect(ended).toEqual([[trained.length, trained.length]])
-  // Each start has a lease of its own, and no lease was granted while another node had it.
-  const grants = await rowsIn<{ name: string; n: number; early: boolean }>(
-    url,
-    'SELECT name, count(*)::int AS n, bool_or(early) AS early FROM grants GROUP BY name',
-  )
-  expect(grants.filter(({ early }) => early)).toEqual([])
-  const granted = new Map(grants.map(({ name, n }) => [name, n]))
-  const starts = await counted(
-    `SELECT stream, data->>'version', count(*) FROM log.events WHERE type = 'ModelTrainingStarted' GROUP BY stream, data->>'version'`,
-  )
-  expect(starts.filter(([stream, version, n]) => Number(n) > (granted.get(`training:${String(stream)}:${String(version)}`) ?? 0))).toEqual(
-    [],
-  )
-  expect(starts.length).toBeGreaterThan(0)
   expect(models.filter((name) => !trained.some(([known]) => known === name))).toEqual([])
   const skills = new Map(
     (await counted(`SELECT data->>'name', position FROM log.events WHERE type = 'SkillCreated'`)).map(([name, id]) => [

@@ -19,8 +19,6 @@ type Options = {
   newest: () => Promise<void>
   /** Whether this node may write. A node that must wait for an operator leaves the work to the others. */
   mayWrite: () => boolean
-  /** Whether this node may call others dead: not when it could not reach PostgreSQL itself until just now. */
-  mayJudge: () => boolean
   times?: Times
   /** Milliseconds of a clock that goes on while the machine sleeps. */
   elapsed?: () => number
@@ -36,19 +34,13 @@ const sinceStart = () => uptime() * 1_000
 
 const until = `clock_timestamp() + $2 * interval '1 millisecond'`
 
-/**
- * Takes over a lease that ran out. It counts as a loss unless its holder still beats: then PostgreSQL was away, or the holder must not write.
- * A lease of this node that is not held here was granted by an answer that got lost: it is taken, too.
- */
+/** Takes over a lease that ran out. A lease of this node that is not held here was granted by an answer that got lost: it is taken, too. */
 const take = `
   INSERT INTO mindledger.leases AS held (name, node, epoch, losses, until)
   VALUES ($1, $3, nextval('mindledger.lease_epochs'), 0, ${until})
   ON CONFLICT (name) DO UPDATE SET
     node = excluded.node, epoch = excluded.epoch, until = excluded.until,
-    losses = held.losses + CASE WHEN held.node = excluded.node OR NOT $4::boolean OR EXISTS (
-      SELECT FROM mindledger.nodes
-      WHERE run = held.node AND NOT stopped AND seen_at >= clock_timestamp() - ${limits.nodeDeadAfterMs} * interval '1 millisecond'
-    ) THEN 0 ELSE 1 END
+    losses = held.losses + CASE WHEN held.node = excluded.node THEN 0 ELSE 1 END
     WHERE held.until < clock_timestamp() OR held.node = excluded.node
   RETURNING epoch, losses`
 
@@ -109,7 +101,7 @@ class HeldLease implements Lease {
  * A node that may not write loses its leases, and takes none.
  *
  * @example
- * const leases = new SharedLeases({ way: new Link(url), node: randomUUID(), newest: () => log.newest(), mayWrite: () => true, mayJudge: () => true })
+ * const leases = new SharedLeases({ way: new Link(url), node: randomUUID(), newest: () => log.newest(), mayWrite: () => true })
  * const lease = await leases.take('retention')
  */
 export class SharedLeases implements Leases {
@@ -126,8 +118,7 @@ export class SharedLeases implements Leases {
     this.#held.set(name, undefined)
     try {
       const asked = this.#elapsed()
-      const asking = [name, this.#times.leaseMs, this.options.node, this.options.mayJudge()]
-      const { rows } = await this.#query<{ epoch: string; losses: number }>(take, asking)
+      const { rows } = await this.#query<{ epoch: string; losses: number }>(take, [name, this.#times.leaseMs, this.options.node])
       const [granted] = rows
       if (granted) return await this.#upToDate(this.#hold(name, Number(granted.epoch), granted.losses, asked))
     } catch {

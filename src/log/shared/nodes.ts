@@ -196,11 +196,6 @@ export class Nodes {
     return listNodes(this.options.link)
   }
 
-  /** Whether this node has beaten without a gap for as long as another one may be silent: only then it calls others dead. */
-  get mayJudge(): boolean {
-    return this.#unbroken !== undefined && performance.now() - this.#unbroken.since >= limits.nodeDeadAfterMs
-  }
-
   /**
    * The ids of the running nodes, beginning with the one that started first. A node is dead when PostgreSQL has not heard of it for
    * `nodeDeadAfterMs`. This node calls no other node dead until it has itself beaten without a gap for that time.
@@ -208,8 +203,9 @@ export class Nodes {
    */
   async alive(): Promise<Set<string>> {
     const known = await this.list()
-    const { mayJudge } = this
-    return new Set(known.filter(({ state }) => state === 'alive' || (state === 'dead' && !mayJudge)).map(({ id }) => id))
+    const watchedMs = this.#unbroken ? performance.now() - this.#unbroken.since : 0
+    const maySay = watchedMs >= limits.nodeDeadAfterMs
+    return new Set(known.filter(({ state }) => state === 'alive' || (state === 'dead' && !maySay)).map(({ id }) => id))
   }
 
   /** Tells the others that this node stops, unless PostgreSQL is away. */

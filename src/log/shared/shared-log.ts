@@ -150,8 +150,7 @@ export class SharedLog extends FileLog {
       const follower = new Follower(queue)
       undo(() => follower.stop())
       const mayWrite = () => queue.refusal === undefined
-      const mayJudge = () => nodes.mayJudge
-      const leases = new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite, mayJudge })
+      const leases = new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite })
       undo(() => leases.close())
       return { id, queue, vault, clock, nodes, link, leases, talk: talkOver(link, sequencer) }
     }).catch((error: unknown) => {

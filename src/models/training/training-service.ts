@@ -41,9 +41,6 @@ type Options = TrainingParts & {
   lookMs?: number
 }
 
-/** A training that runs here, and its lease. */
-type HeldTraining = RunningTraining & { lease: Lease }
-
 /** The events that trainings react to: new requests, and events that may make a running training useless. */
 const reasons = ['ModelTrainingRequested', 'ModelTrainingFailed', 'ModelVersionDeleted', 'ModelDeleted'] as const
 type Reason = Extract<ModelEvent, { type: (typeof reasons)[number] }>
@@ -77,7 +74,7 @@ export class TrainingService {
   /** The known trainings of other nodes. */
   readonly #elsewhere: VersionRef[] = []
   #lookTimer: NodeJS.Timeout | undefined
-  #running: HeldTraining | undefined
+  #running: RunningTraining | undefined
   #idle: Promise<void> = Promise.resolve()
   readonly #stopping = new AbortController()
   #reaction: Processing | undefined
@@ -177,30 +174,6 @@ export class TrainingService {
     this.#running?.training?.cancel()
   }
 
-  /**
-   * Watches the lease of a training. When it ran out, this node takes it again once PostgreSQL answers, so that an outage costs no hours of
-   * work; if another node has it, the training here ends.
-   */
-  #watch(running: HeldTraining): void {
-    const onLost = () =>
-      void this.#regain(running).catch((error: unknown) =>
-        this.options.logger.warn({ err: error }, 'the lease of a training was not looked at'),
-      )
-    if (running.lease.isHeld) running.lease.lost.addEventListener('abort', onLost, { once: true })
-    else onLost()
-  }
-
-  async #regain(running: HeldTraining): Promise<void> {
-    const isOver = () => this.#isStopping() || this.#running !== running
-    await retryWhileBusy(async () => this.options.ledger.log.newest(), isOver)
-    if (isOver()) return
-    await running.lease.release()
-    const lease = await this.options.leases.take(running.lease.name)
-    if (lease && isOver()) await lease.release()
-    else if (lease) this.#watch(Object.assign(running, { lease }))
-    else if (this.#running === running) this.#cancel()
-  }
-
   /** Aborts the running training if it was cancelled, or its model or version was deleted. */
   async #cancelOrphan(): Promise<void> {
     const running = this.#running
@@ -248,12 +221,8 @@ export class TrainingService {
     const { logger } = this.options
     const named = { stream: wanted.model, version: wanted.version }
     // The process reports progress only after its rows have been read.
-    const running: HeldTraining = {
-      ...{ ...wanted, lease, abort: new AbortController() },
-      progress: { phase: 'prepare', done: 0, total: 1 },
-    }
+    const running: RunningTraining = { ...wanted, abort: new AbortController(), progress: { phase: 'prepare', done: 0, total: 1 } }
     this.#running = running
-    this.#watch(running)
     const told = this.options.heard?.tell(wanted, () => running.progress)
     try {
       const request = await this.#resolved(wanted, asked)
@@ -270,7 +239,7 @@ export class TrainingService {
       logger.info({ model: name, version: wanted.version }, 'trained')
     } catch (error) {
       if (this.#isStopping() && this.options.leases.areShared) return
-      if (!running.lease.isHeld) {
+      if (!lease.isHeld) {
         this.#lookLater(wanted)
         return
       }
@@ -281,7 +250,6 @@ export class TrainingService {
     } finally {
       told?.()
       this.#running = undefined
-      await running.lease.release()
     }
   }
 

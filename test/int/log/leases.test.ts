@@ -12,7 +12,7 @@ import { until } from '../../support/until.js'
 
 const { server } = logServer()
 
-type Holder = { leases: SharedLeases; node: string; pass: (ms: number) => void; refuse: () => void; wasAway: () => void }
+type Holder = { leases: SharedLeases; node: string; pass: (ms: number) => void; refuse: () => void }
 
 /** Runs a test over holders of leases at one PostgreSQL, each with a clock that can be moved on. */
 const withHolders = async (count: number, run: (holders: Holder[], url: string) => Promise<void>): Promise<void> => {
@@ -25,21 +25,14 @@ const withHolders = async (count: number, run: (holders: Holder[], url: string) 
     const holders = Array.from({ length: count }, () => {
       let passed = 0
       let mayWrite = true
-      let mayJudge = true
       const { leases, node, close } = openLeases(
         url,
         () => newest(log),
         () => performance.now() + passed,
         () => mayWrite,
-        () => mayJudge,
       )
       undo.push(close)
-      return {
-        ...{ leases, node },
-        pass: (ms: number) => void (passed += ms),
-        refuse: () => void (mayWrite = false),
-        wasAway: () => void (mayJudge = false),
-      }
+      return { leases, node, pass: (ms: number) => void (passed += ms), refuse: () => void (mayWrite = false) }
     })
     await run(holders, url)
   } finally {
@@ -198,29 +191,3 @@ test('a task whose beginning fails is tried again, and its lease is free meanwhi
   expect(failures).toEqual([new Error('not yet')])
   await task.stop()
 })
-
-test('a lease that was taken over counts as a loss only when its holder is dead, as far as the next one can say', () =>
-  withHolders(2, async ([a, b], url) => {
-    const expire = () => runSql(url, `UPDATE mindledger.leases SET until = clock_timestamp() - interval '1 second'`)
-    const lossesWhen = async (holder: Holder, next: Holder): Promise<number> => {
-      const lease = await taken(holder.leases, 'x')
-      await expire()
-      const over = await taken(next.leases, 'x')
-      await over.release()
-      await lease.release()
-      return over.losses
-    }
-    const beat = (run: string, state: string) =>
-      runSql(
-        url,
-        `INSERT INTO mindledger.nodes VALUES ('holder', '${run}', '1', NULL, clock_timestamp(), clock_timestamp(), false, 0, 0)
-         ON CONFLICT (id) DO UPDATE SET ${state}`,
-      )
-    expect(await lossesWhen(a!, b!)).toBe(1)
-    await beat(a!.node, 'seen_at = clock_timestamp()')
-    expect(await lossesWhen(a!, b!)).toBe(0)
-    await beat(a!.node, `seen_at = clock_timestamp() - interval '1 minute'`)
-    expect(await lossesWhen(a!, b!)).toBe(1)
-    b!.wasAway()
-    expect(await lossesWhen(a!, b!)).toBe(0)
-  }))

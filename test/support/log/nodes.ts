@@ -42,11 +42,10 @@ export const openLeases = (
   newest: () => Promise<void>,
   elapsed?: () => number,
   mayWrite: () => boolean = () => true,
-  mayJudge: () => boolean = () => true,
 ): { leases: SharedLeases; node: string; close: () => Promise<void> } => {
   const way = new Link(url)
   const node = randomUUID()
-  const leases = new SharedLeases({ way, node, newest, mayWrite, mayJudge, times, ...(elapsed && { elapsed }) })
+  const leases = new SharedLeases({ way, node, newest, mayWrite, times, ...(elapsed && { elapsed }) })
   const close = async () => {
     await leases.close()
     await way.close()
