@@ -76,9 +76,16 @@ const sql = (name: string, query: Maker): Request => ({
   body: (share) => JSON.stringify({ query: query(share) }),
 })
 
+/** A statement that is given up was perhaps not carried out, and later ones need what it makes. Only a SELECT makes nothing. */
+const statementPatienceMs = 60_000
+
 /** Every kind of statement, with its longest texts. */
-const statementRequests = (): Request[] =>
-  [...Object.values(statements), refusedTexts].flatMap((texts) => Object.entries(texts).map(([name, text]) => sql(name, text)))
+const statementRequests = (): Request[] => {
+  const { select, ...others } = statements
+  const requests = (texts: Readonly<Record<string, Maker>>) => Object.entries(texts).map(([name, text]) => sql(name, text))
+  const made = Object.values(others).flatMap(requests)
+  return [...requests(select), ...made.map((one) => ({ ...one, patienceMs: statementPatienceMs })), ...requests(refusedTexts)]
+}
 
 const lists = [
   'SELECT * FROM skills',

@@ -121,13 +121,15 @@ const answered = (call: CallError, exchange: Exchange): Problem => {
         : (whereKeyIs[keySource] ?? 'Give another key.') + ' It may also lack the right to this model.',
     )
   const whole = String(body).slice(0, 10_000)
-  if (noTools.test(whole))
+  // Some servers repeat the request in their answer.
+  const told = said ?? whole
+  if (noTools.test(told))
     return llmFailed(
       'No tools',
       `${model} takes no tools at ${host} (${status})${words}`,
       'Take a model that calls tools, or let its server pass them on: vLLM with --enable-auto-tool-choice and --tool-call-parser, llama.cpp with --jinja.',
     )
-  if (isAboutLimit(whole) && status >= 400 && status < 500 && status !== 429)
+  if (isAboutLimit(told) && status >= 400 && status < 500 && status !== 429)
     return llmFailed(
       'Token limit refused',
       `${host} refuses the limit of tokens for an answer of ${model} (${status})${words}`,

@@ -137,6 +137,8 @@ export class TableDescriptions {
     const known = this.#kept.get(key)
     if (known) return known
     try {
+      // A database that was too slow for the tables before gets no more questions at once.
+      if (patience?.aborted === true && table.connection && !this.#coming.has(key)) throw tooSlow(nameInSql(table.path))
       const coming = this.#shared(key, table, queries)
       return await (patience && table.connection ? unlessAborted(coming, patience, () => tooSlow(nameInSql(table.path))) : coming)
     } catch (error) {

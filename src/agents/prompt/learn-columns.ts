@@ -1,3 +1,4 @@
+import { foldName } from '../../../events/common.js'
 import { isProblem } from '../../basics/errors.js'
 import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import type { ListedColumns } from '../../connections/contract/requests.js'
@@ -9,11 +10,14 @@ import type { TableLinks } from './link.js'
 /** The columns of all tables of a connection. @throws Problem of the database */
 export type ListColumns = (connection: Resource<'database'>) => Promise<ListedColumns>
 
+/** Names are compared without case, as SQL finds a table. */
+const keyOf = (path: readonly (string | null)[]): string => JSON.stringify(path.map((name) => name && foldName(name)))
+
 const learnFrom = async (links: TableLinks, tables: readonly ScopeTable[], list: Promise<ListedColumns>): Promise<void> => {
   const { listed } = await list
   const columns = new Map<string, { name: string }[]>()
   const add = (path: readonly (string | null)[], name: string): void => {
-    const key = JSON.stringify(path)
+    const key = keyOf(path)
     const known = columns.get(key)
     if (known) known.push({ name })
     else columns.set(key, [{ name }])
@@ -23,7 +27,7 @@ const learnFrom = async (links: TableLinks, tables: readonly ScopeTable[], list:
     if (schema !== null) add([schema, table], name)
   }
   for (const table of tables) {
-    const known = columns.get(JSON.stringify(table.path.slice(1)))
+    const known = columns.get(keyOf(table.path.slice(1)))
     if (known) links.learn(table, known)
   }
 }

@@ -39,7 +39,8 @@ export const slackForms: ChatForms = {
  * Code, bold text or a link within a line. None holds its own first mark, and each has a greatest length: a long line takes one pass.
  * Asterisks within words, as in 2**3, mark nothing.
  */
-const marked = /`([^`]{1,500})`|(?<![\w*])\*\*(?=\S)([^*]{1,500})(?<=\S)\*\*(?![\w*])|\[([^[\]]{1,500})\]\((https?:\/\/[^\s)]{1,2000})\)/g
+const marked =
+  /`([^`]{1,500})`|(?<![\w*])\*\*(?=\S)([^*]{1,500})(?<=\S)\*\*(?![\w*])|\[([^[\]]{1,500})\]\((https?:\/\/[^\s)[\]]{1,2000})\)/g
 
 const inline = (line: string, forms: ChatForms): string =>
   line.replaceAll(marked, (_, code?: string, bold?: string, label?: string, address?: string) => {
@@ -67,7 +68,8 @@ const isRow = (line: string | undefined): line is string => line?.includes('|') 
 /** Whether a line stands between the head of a table and its rows: `|---|:--:|`. */
 const isRule = (line: string | undefined): boolean => isRow(line) && cellsOf(line).every((cell) => /^:?-+:?$/.test(cell))
 
-const isFence = (line: string): boolean => /^ {0,3}```/.test(line)
+/** A line that has backticks behind the first ones is code within a line. */
+const isFence = (line: string): boolean => /^ {0,3}```[^`]*$/.test(line)
 
 /** Where the lines from `from` on end: at the first that does not belong to them. */
 const endOf = (lines: readonly string[], from: number, belongs: (line: string) => boolean): number => {

@@ -69,7 +69,9 @@ const list = `
   SELECT id, run, version, address, started_at AS "startedAt", seen_at AS "seenAt",
     CASE WHEN stopped THEN 'stopped' WHEN ${isSilent} THEN 'dead' ELSE 'alive' END AS state,
     nodes.position::float8 AS position, greatest(head.seq - nodes.seq, 0)::float8 AS lag,
-    greatest(nodes.position - head.position, 0)::float8 AS ahead, unwritable
+    greatest(nodes.position - head.position, 0)::float8 AS ahead,
+    -- Tables of an older release do not have this column.
+    to_jsonb(nodes) ->> 'unwritable' AS unwritable
   FROM mindledger.nodes, mindledger.head ORDER BY started_at, id`
 
 /** All nodes that beat not long ago, the oldest first. @throws UnreachableError */

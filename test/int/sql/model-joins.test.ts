@@ -74,7 +74,10 @@ describe('a statement is read at the first reading', () => {
       }
       prepared.run = async () => {
         const answer = await run()
-        if (/"error":\s*true/.test(String((await answer.getRows())[0]?.[0]))) refused.push(given.at(-1) ?? '')
+        // Rows are read once.
+        const rows = await answer.getRows()
+        answer.getRows = () => Promise.resolve(rows)
+        if (/"error":\s*true/.test(String(rows[0]?.[0]))) refused.push(given.at(-1) ?? '')
         return answer
       }
       return prepared

@@ -12,6 +12,7 @@ describe('an answer in Markdown', () => {
     ['See [the page](https://x.test/a?b=1).', 'See the page (https://x.test/a?b=1).', 'See the page (https://x.test/a?b=1).'],
     ['[https://x.test](https://x.test)', 'https://x.test', 'https://x.test'],
     ['[mail](javascript:alert)', '[mail](javascript:alert)', '[mail](javascript:alert)'],
+    ['```SELECT 1```\nThere are 42.', '```SELECT 1```\nThere are 42.', '``SELECT 1``\nThere are 42.'],
     ['* one\n  * two', '• one\n  • two', '• one\n  • two'],
     ['```sql\nSELECT **a** FROM t\n```\nDone.', '```\nSELECT **a** FROM t\n```\nDone.', 'SELECT **a** FROM t\nDone.'],
     [table, '```\nisland  n\nBiscoe  44\na | b   5\n```', 'island | n\nBiscoe | 44\na | b | 5'],

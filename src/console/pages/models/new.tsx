@@ -97,7 +97,10 @@ const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string>
           onChange={({ currentTarget }) => {
             isOwn.value = false
             const table = currentTarget.value
-            changeQuery({ table, query: undefined, db: undefined, project: undefined, target: undefined, without: undefined }, { replace: false })
+            changeQuery(
+              { table, query: undefined, db: undefined, project: undefined, target: undefined, without: undefined },
+              { replace: false },
+            )
           }}
         >
           <option value="">{own === null ? 'Choose…' : 'a query of your own'}</option>

@@ -197,7 +197,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
       path,
       summary: 'Create a knowledge base',
       commandHeaders,
-      body: wrappedKnown('knowledge_base', creation),
+      body: wrappedKnown('knowledge_base', creation, Object.keys(record.shape)),
       answers: { 201: record },
       async handle({ segments: { project }, body, call }) {
         const data = { project, knowledge_base: body.name, ...knowledgeSettings(body) }
