@@ -26,10 +26,8 @@ const learnFrom = async (links: TableLinks, tables: readonly ScopeTable[], list:
     if (isUsual) add([table], name)
     if (schema !== null) add([schema, table], name)
   }
-  for (const table of tables) {
-    const known = columns.get(keyOf(table.path.slice(1)))
-    if (known) links.learn(table, known)
-  }
+  // A table that is not in the list is not looked for again.
+  for (const table of tables) links.learn(table, columns.get(keyOf(table.path.slice(1))) ?? [])
 }
 
 /**

@@ -16,7 +16,8 @@ const share = (of: ReadonlySet<string>, asked: ReadonlySet<string>): number => {
   return found
 }
 
-type Words = { name: ReadonlySet<string>; columns: ReadonlySet<string> }
+/** `isLearned`: the columns are those of the table, and not words of a view's query. */
+type Words = { name: ReadonlySet<string>; columns: ReadonlySet<string>; isLearned: boolean }
 
 type KnownTable = Pick<ScopeTable, 'path' | 'state' | 'query'> & { columns?: readonly { name: string }[] }
 
@@ -29,12 +30,16 @@ class TableWords {
 
   of(table: KnownTable): Words {
     const known = this.#kept.get(keyOf(table))
-    return known && (known.columns.size > 0 || !table.columns) ? known : this.keep(table)
+    return known && (known.isLearned || !table.columns) ? known : this.keep(table)
   }
 
   keep(table: KnownTable): Words {
     const { path, columns, query = '' } = table
-    const words = { name: wordsOf(path.slice(1).join(' ')), columns: wordsOf(columns?.map(({ name }) => name).join(' ') ?? query) }
+    const words = {
+      name: wordsOf(path.slice(1).join(' ')),
+      columns: wordsOf(columns?.map(({ name }) => name).join(' ') ?? query),
+      isLearned: columns !== undefined,
+    }
     this.#kept.set(keyOf(table), words)
     return words
   }
@@ -51,9 +56,9 @@ export class TableLinks {
     this.#words.keep({ ...table, columns })
   }
 
-  /** Whether columns of a table are known. */
+  /** Whether the columns of a table were learned, also if it has none. */
   knows(table: ScopeTable): boolean {
-    return this.#words.of(table).columns.size > 0
+    return this.#words.of(table).isLearned
   }
 
   /**
