@@ -423,7 +423,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'How long a chat service may take to accept an answer. Beyond: nobody knows whether it arrived; the message is marked as failed.',
   deliveryMaxAttempts:
     'How many times the service sends an answer to a chat service that does not accept it yet. Beyond: the message is marked as failed, with the reason unreachable.',
-  deliveryRetryMaxWaitMs: 'The longest wait between two tries, also if Retry-After says more.',
+  deliveryRetryMaxWaitMs:
+    'The longest wait between two tries, also if Retry-After says more; and all waits between the messages of one long answer.',
   slackMessageMaxChars: 'Characters of an answer to Slack. Beyond: it is cut; the record has the whole.',
   telegramMessageMaxChars: 'Characters of one message to Telegram. Beyond: the answer goes out as several messages.',
   telegramAnswerMaxMessages: 'Messages of one answer to Telegram. Beyond: it is cut; the record has the whole.',

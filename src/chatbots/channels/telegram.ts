@@ -76,13 +76,18 @@ const judge = (said: PostReply): Attempt => {
     : byStatus
 }
 
-/** A message that Telegram may accept later is sent again here, because the messages before it must not be sent again. */
-const patiently = async (send: () => Promise<Attempt>, signal: AbortSignal): Promise<Attempt> => {
+/**
+ * A message that Telegram may accept later is sent again here, because the messages before it must not be sent again. `until` is the end of
+ * all waits for an answer, as `performance.now()` tells it: meanwhile it keeps a place from other answers.
+ */
+const patiently = async (send: () => Promise<Attempt>, until: number, signal: AbortSignal): Promise<Attempt> => {
   for (let tries = 1; ; tries++) {
     const attempt = await send()
-    if (attempt.end !== 'later' || tries === limits.deliveryMaxAttempts) return attempt
+    if (attempt.end !== 'later') return attempt
+    const waitMs = waitAfter(tries, attempt.afterMs)
+    if (tries === limits.deliveryMaxAttempts || performance.now() + waitMs > until) return attempt
     // After a stop the next try says that the call broke off.
-    await sleep(waitAfter(tries, attempt.afterMs), undefined, { signal }).catch(() => undefined)
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
@@ -103,8 +108,9 @@ export const telegramChannel = (params: ChannelParams, call: Fetch): Channel => 
     const bodyOf = (part: string): JsonObject => ({ ...to, text: part, link_preview_options: { is_disabled: true } })
     const begun = await sendOne({ ...bodyOf(first), reply_parameters: { message_id, allow_sending_without_reply: true } }, signal)
     if (begun.end !== 'sent') return begun
+    const until = performance.now() + limits.deliveryRetryMaxWaitMs
     for (const [i, part] of others.entries()) {
-      const attempt = await patiently(() => sendOne(bodyOf(part), signal), signal)
+      const attempt = await patiently(() => sendOne(bodyOf(part), signal), until, signal)
       if (attempt.end === 'sent') continue
       const error = `only ${i + 1} of ${others.length + 1} messages arrived: ${attempt.error}`
       return { end: attempt.end === 'unknown' ? 'unknown' : 'refused', error }

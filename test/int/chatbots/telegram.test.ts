@@ -109,6 +109,14 @@ test('a message that Telegram takes later is sent again alone, and an answer of 
   expect(starts(before)).toEqual(['a', 'b'])
   const error = 'only 1 of 3 messages arrived: it answered 400: chat is closed'
   expect(await at.events('DeliveryFailed')).toMatchObject([{ reason: 'refused', error }])
+  // An answer that would have to wait longer than all of it may wait does not keep its place from others.
+  before = telegram.calls.length
+  telegram.next({})
+  telegram.next({ status: 429, body: { ok: false, parameters: { retry_after: 3_600 } } })
+  await deliver(update('busy'))
+  await settled()
+  expect(starts(before)).toEqual(['a', 'b'])
+  expect((await at.events('DeliveryFailed')).at(-1)).toMatchObject({ reason: 'refused', error: expect.stringContaining('only 1 of 3') })
 })
 
 test('an answer in Markdown comes without its marks', async () => {
