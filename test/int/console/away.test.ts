@@ -79,6 +79,8 @@ test('a statement that writes is not sent again by itself, and a proxy that answ
   at.undo(() => place.remove())
   const url = await place.start()
   const { page } = await openPage(at.browser, url, `#/query?${new URLSearchParams({ sql: 'CREATE PROJECT once' }).toString()}`)
+  // The frame itself asks the service before it shows a page.
+  await page.getByRole('button', { name: 'Run' }).waitFor()
   let written = 0
   await page.route('**/api/**', async (route) => {
     if (route.request().postData()?.includes('CREATE PROJECT') === true) written += 1

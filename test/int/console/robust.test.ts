@@ -130,6 +130,7 @@ test('a page that a busy service refuses says so, and loads by itself a moment l
   const { url, stop } = await startTestService()
   at.undo(stop)
   const { page } = await openPage(at.browser, url)
+  await page.locator('h1', { hasText: 'Mindledger' }).waitFor()
   let refused = 0
   await page.route('**/api/sql/query', (route) =>
     refused++ < 2 ? route.fulfill({ status: 503, json: { title: 'Busy', detail: 'SQL is behind' } }) : route.continue(),
