@@ -13,6 +13,8 @@ export type PlannedPayload = {
   stays: string | Buffer | null
   /** The number of rows or documents to erase; 1 for an answer of an agent, 0 for a secret, a comment, and vectors. */
   rows: number
+  /** The size of the ciphertext to erase. */
+  bytes: number
   /** The resources that had this secret. If one of them gets it again, it is not erased. */
   formerHolders?: readonly FormerHolder[]
 }
@@ -57,14 +59,29 @@ export const emptyPlan = (what: ErasureKind, subject: string): Plan => ({
 /** One event's share of an erasure. */
 export type Share = { payloads: PlannedPayload[]; blobs: string[] }
 
-/** Splits a plan into parts that each fit into one event. A payload that was replaced before counts twice. */
+/** A payload that was replaced before counts twice in an event. */
+const perEvent = Math.floor(limits.erasedMaxPerEvent / 2)
+
+/** Splits payloads into parts that one event can erase: by their number, and by their bytes, because the bytes are overwritten at once. */
+const payloadShares = (payloads: readonly PlannedPayload[]): PlannedPayload[][] => {
+  const shares: PlannedPayload[][] = []
+  let [share, bytes]: [PlannedPayload[], number] = [[], 0]
+  for (const payload of payloads) {
+    if (share.length === 0 || share.length === perEvent || bytes + payload.bytes > limits.erasedMaxBytesPerEvent) {
+      shares.push((share = []))
+      bytes = 0
+    }
+    share.push(payload)
+    bytes += payload.bytes
+  }
+  return shares
+}
+
+/** Splits a plan into parts that each fit into one event. A payload that is larger than the limit has an event of its own. */
 export const sharesOf = ({ payloads, blobs }: Plan): Share[] => {
-  const perEvent = Math.floor(limits.erasedMaxPerEvent / 2)
-  const count = Math.max(Math.ceil(payloads.length / perEvent), Math.ceil(blobs.length / perEvent))
-  return Array.from({ length: count }, (_, i) => ({
-    payloads: payloads.slice(i * perEvent, (i + 1) * perEvent),
-    blobs: blobs.slice(i * perEvent, (i + 1) * perEvent),
-  }))
+  const parts = payloadShares(payloads)
+  const count = Math.max(parts.length, Math.ceil(blobs.length / perEvent))
+  return Array.from({ length: count }, (_, i) => ({ payloads: parts[i] ?? [], blobs: blobs.slice(i * perEvent, (i + 1) * perEvent) }))
 }
 
 /** The refusal of an erasure whose bytes something else uses as well. */

@@ -16,8 +16,8 @@ type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resour
 const takeSecrets = async (log: ReadableLog, secrets: Iterable<[string, readonly FormerHolder[]]>, plan: Plan): Promise<void> => {
   const work = new LongWork()
   for (const [hash, formerHolders] of secrets) {
-    const isLeft = (await log.payloadState(hash))?.isErased === false
-    if (isLeft) plan.payloads.push({ hash, standsIn: hash, stays: null, rows: 0, formerHolders })
+    const state = await log.payloadState(hash)
+    if (state?.isErased === false) plan.payloads.push({ hash, standsIn: hash, stays: null, rows: 0, bytes: state.bytes, formerHolders })
     else plan.already++
     await work.pause()
   }

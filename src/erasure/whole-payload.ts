@@ -5,7 +5,8 @@ import type { PlannedPayload } from './plan.js'
 export const whole = async (log: Pick<Log, 'payloadState'>, hash: string, rows: number): Promise<PlannedPayload | undefined> => {
   const state = await log.payloadState(hash)
   if (!state || (state.isErased && state.replacedBy === null)) return undefined
-  const standsIn = state.replacedBy ?? hash
-  if ((await log.payloadState(standsIn))?.isErased) return undefined
-  return { hash, standsIn, stays: null, rows }
+  const { replacedBy } = state
+  const standing = replacedBy === null ? state : await log.payloadState(replacedBy)
+  if (standing?.isErased) return undefined
+  return { hash, standsIn: replacedBy ?? hash, stays: null, rows, bytes: standing?.bytes ?? 0 }
 }

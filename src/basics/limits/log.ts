@@ -59,6 +59,7 @@ export const logLimits = {
   nodeForgottenAfterMs: 7 * 24 * 3_600_000,
   // Erasure
   erasedMaxPerEvent: 1_000,
+  erasedMaxBytesPerEvent: 8 * 1024 * 1024,
   erasureNodesWaitMs: 2 * 60_000,
   erasureReasonMaxChars: 1_000,
   erasurePurgeWaitMs: 10_000,

@@ -136,8 +136,8 @@ export interface LogTree {
   leaves(from: number, to: number): Promise<Buffer[]>
 }
 
-/** Whether a payload's key was erased, and the payload that now holds the rows that stayed. */
-export type PayloadState = { isErased: boolean; replacedBy: string | null }
+/** Whether a payload's key was erased, the payload that now holds the rows that stayed, and the size of its ciphertext in bytes. */
+export type PayloadState = { isErased: boolean; replacedBy: string | null; bytes: number }
 
 /** Stored outcomes and answers of requests with a key. All methods throw a Problem 422 when the key came with another request. */
 export interface LogAnswers {

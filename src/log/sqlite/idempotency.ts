@@ -1,7 +1,7 @@
 import { Problem, problemCatalogue } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Outcome, Reply, ReplyPlace, RequestKey } from '../contract/log.js'
-import type { Connection } from '../storage/schema.js'
+import { answerHasRows, type Connection } from '../storage/schema.js'
 import type { DataErased } from '../../../events/records/log.js'
 
 type StoredAnswer = { fingerprint: string; answer: string }
@@ -104,7 +104,7 @@ export const erasedReply: Reply = {
  * The stored answers that show rows: those of SQL that returned predictions, and the answers of agents. An answer to another command has
  * the command's stream and shows a resource.
  */
-const showsRows = `answer ->> '$.reply.rows' AND (answer ->> '$.stream' IS NULL OR answer ->> '$.stream' LIKE '%/answers')`
+export const showsRows = `${answerHasRows} AND (answer ->> '$.stream' IS NULL OR answer ->> '$.stream' LIKE '%/answers')`
 
 const replacement = `UPDATE answers SET answer = json_set(answer, '$.reply', json(?))`
 

@@ -26,10 +26,14 @@ export const payloadReader = (db: Connection, keys: { open: (stored: StoredPaylo
 
 /** Reads the state of payloads; undefined for a payload that never existed. */
 export const payloadStates = (db: Connection): ((hash: string) => PayloadState | undefined) => {
-  const find = prepareFind(db)
+  const hasReplacements = db.prepare(`SELECT 1 FROM pragma_table_info('payloads') WHERE name = 'replaced_by'`).get() !== undefined
+  const select = db.prepare<[string], { isErased: 0 | 1; replacedBy: string | null; bytes: number }>(
+    `SELECT wrapped IS NULL AS isErased, ${hasReplacements ? 'replaced_by' : 'NULL'} AS replacedBy, length(body) AS bytes
+     FROM payloads WHERE hash = ?`,
+  )
   return (hash) => {
-    const row = find(hash)
-    return row && { isErased: row.wrapped === null, replacedBy: row.replaced_by ?? null }
+    const row = select.get(hash)
+    return row && { ...row, isErased: row.isErased === 1 }
   }
 }
 

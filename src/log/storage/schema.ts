@@ -88,6 +88,11 @@ const resourcesInOrder = `CREATE INDEX IF NOT EXISTS resources_in_order ON resou
 /** Answers are forgotten in the order of this index, some at a time. */
 const answersByAge = `CREATE INDEX IF NOT EXISTS answers_by_age ON answers (answered_at)`
 
+/** The condition of a kept answer that has rows, in the words of the index. An erasure finds these answers without reading the others. */
+export const answerHasRows = `answer ->> '$.reply.rows'`
+
+const answersWithRows = `CREATE INDEX IF NOT EXISTS answers_with_rows ON answers (actor, key) WHERE ${answerHasRows}`
+
 /** Opens the log's file for writing and creates missing tables. Durable: each commit is on the disk before it returns. */
 export const openForWriting = (file: string, freshLogId: () => string): Connection => {
   const db = new Database(file, { timeout: 5_000 })
@@ -106,6 +111,7 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
   db.exec(treeTable)
   db.exec(resourcesInOrder)
   db.exec(answersByAge)
+  db.exec(answersWithRows)
   keepPayloadsInPlace(db)
   return db
 }

@@ -302,7 +302,7 @@ test('a copy of a log that goes on meanwhile lacks no payload that a later batch
     part!.take(await sequencer.after(part!.place))
     expect(part!.place.seq).toBe(early.seq)
     expect(part!.reads.payload(kept.hash)?.toString()).toBe('"kept"')
-    expect(part!.reads.payloadState(erased.hash)).toEqual({ isErased: true, replacedBy: null })
+    expect(part!.reads.payloadState(erased.hash)).toEqual({ isErased: true, replacedBy: null, bytes: 0 })
     await copyAll({ look: async () => early, after: (at) => sequencer.after(at) }, copy!, () => undefined)
     expect(isSamePlace(copy!.place, await lookAt(session))).toBe(true)
   } finally {

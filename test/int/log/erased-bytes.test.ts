@@ -69,7 +69,7 @@ eachLog(({ withLog, isShared }) =>
         expect((await verifyLog({ logFile: file })).findings).toEqual([])
         for (const [i, { hash }] of payloads.entries()) expect((await log.payload(hash)) === undefined).toBe(i % 3 === 0)
         expect(await log.erasedAt()).toBe(2_001)
-        expect(await log.payloadState(gone[0]?.hash ?? '')).toEqual({ isErased: true, replacedBy: null })
+        expect(await log.payloadState(gone[0]?.hash ?? '')).toEqual({ isErased: true, replacedBy: null, bytes: 0 })
       }))
 
     test('is gone in the transaction of the event: a refused one takes nothing', () =>
@@ -102,7 +102,7 @@ eachLog(({ withLog, isShared }) =>
         await replace(last, [old.hash, next.hash])
         await log.wipe()
         expect((await log.payload(old.hash))?.toString()).toMatch(/^secret 2/)
-        expect(await log.payloadState(old.hash)).toEqual({ isErased: true, replacedBy: last.hash })
+        expect(await log.payloadState(old.hash)).toEqual({ isErased: true, replacedBy: last.hash, bytes: 0 })
         expect(traces(file, [old, next])).toBe(0)
       }))
 

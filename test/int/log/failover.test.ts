@@ -115,7 +115,7 @@ test('what a standby that was behind lacks is named by every node, and appended 
     expect([await a.log.head(), await b.log.head()]).toEqual([before, before])
     expect(await b.ledger.execute(createProject('lost'), origin, withKey('k'))).toEqual({ ...first, repeated: true })
     expect(await refusal(b.ledger.execute(createProject('LOST'), origin))).toBe('already_exists')
-    for (const { log } of [a, b]) expect(await log.payloadState(sealed.hash)).toEqual({ isErased: true, replacedBy: null })
+    for (const { log } of [a, b]) expect(await log.payloadState(sealed.hash)).toEqual({ isErased: true, replacedBy: null, bytes: 0 })
     await a.log.submit(writes(projectCreated(7)))
     await b.log.submit(writes(projectCreated(8)))
     const fresh = temporaryDirectory()

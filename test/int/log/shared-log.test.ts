@@ -134,7 +134,7 @@ describe('nodes of one log', () => {
       const erased = { what: 'secrets' as const, subject: 's', reason: null, payloads, blobs: [] }
       await b.log.submit(writes({ stream: logStream, event: { type: 'DataErased', data: erased } }))
       await a.log.newest()
-      expect(await a.log.payloadState(sealed.hash)).toEqual({ isErased: true, replacedBy: null })
+      expect(await a.log.payloadState(sealed.hash)).toEqual({ isErased: true, replacedBy: null, bytes: 0 })
       await b.log.wipe()
       for (const { file } of nodes)
         await until(() => tracesInFiles([file, `${file}-wal`], [sealed.wrapped.subarray(0, 12), sealed.body.subarray(12, 24)]).length === 0)

@@ -58,7 +58,7 @@ test('answers are only read as long as they may have been told an erased turn', 
   const log = {
     readAll: stored,
     readStream: async (_: string, after: number) => (after === 0 ? stored(0) : []),
-    payloadState: async () => ({ isErased: false, replacedBy: null }),
+    payloadState: async () => ({ isErased: false, replacedBy: null, bytes: 1 }),
     payload: async (hash: string) => {
       read.push(hash)
       return Buffer.from(JSON.stringify({ text: hash, history: [], exchanges: [] }))

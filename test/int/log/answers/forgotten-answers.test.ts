@@ -5,6 +5,7 @@ import type { Ledger } from '../../../../src/commands/ledger.js'
 import type { ServedLog } from '../../../../src/log/contract/log.js'
 import { limits } from '../../../../src/basics/limits.js'
 import { forgetOldAnswers } from '../../../../src/log/contract/old-answers.js'
+import { showsRows } from '../../../../src/log/sqlite/idempotency.js'
 import { startCutProxy } from '../../../support/log/cut-proxy.js'
 import { eachLog, logServer } from '../../../support/log/each-log.js'
 import { origin, projectCreated, refusal, writes } from '../../../support/log/log.js'
@@ -138,10 +139,13 @@ test('a log that cannot forget ends nothing: it is tried again', async () => {
   expect([failed, asked]).toEqual([[new Error('away')], before])
 })
 
-test('old answers are found by an index', () =>
+test('old answers, and those that an erasure removes, are found by an index', () =>
   withNodesOf(server(), 1, async ([a]) => {
     const db = new Database(a!.file, { readonly: true })
-    const plan = db.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN DELETE FROM answers WHERE answered_at <= 'x'`).all()
+    const planOf = (statement: string) => db.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${statement}`).all()
+    const plans = [`DELETE FROM answers WHERE answered_at <= 'x'`, `UPDATE answers SET answer = 'x' WHERE ${showsRows}`].map(planOf)
     db.close()
-    expect(plan.map(({ detail }) => detail).join()).toContain('answers_by_age')
+    const [old, withRows] = plans.map((plan) => plan.map(({ detail }) => detail).join())
+    expect(old).toContain('answers_by_age')
+    expect(withRows).toContain('answers_with_rows')
   }))
