@@ -4,6 +4,7 @@ import { streamId, type StreamId } from '../../../events/common.js'
 import type { AgentEvaluated } from '../../../events/records/answers.js'
 import { isProblem, notFound, Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { LongWork } from '../../basics/long-work.js'
 import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
@@ -149,7 +150,11 @@ export class Reruns {
   }
 
   async #again(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest): Promise<Comparison> {
+    // A record may be as large as an answer, and a replay waits for nothing else.
+    const work = new LongWork({ goesOn: true })
+    await work.pause()
     const record = await this.parts.records.open(event)
+    await work.pause()
     const before = sideOf(event, record)
     const { question, history_erased } = record
     const places = { of: placeOf(event), question, ...(history_erased && { history_erased }) }
@@ -160,6 +165,7 @@ export class Reruns {
       return compare({ ...places, gave: placeOf(answered) }, { before, after })
     }
     const { finished, isSame } = await replay(event, record)
+    await work.pause()
     const { problem, durationMs } = finished
     // A record has only the title of a problem.
     const after = { ...before, ...contentsOf(finished), error: problem?.title ?? null, duration_ms: Math.round(durationMs * 10) / 10 }
