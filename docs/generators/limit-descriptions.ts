@@ -121,7 +121,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   erasureNodesWaitMs:
     'With a shared log: how long the answer to an erasure waits until all running nodes have erased the data from their files.',
   erasedMaxPerEvent: 'Payloads and blobs that one event erases. Beyond: the erasure is several events.',
-  erasedMaxBytesPerEvent: 'Bytes of payloads that one event overwrites. Beyond: the erasure is several events; a larger payload has its own.',
+  erasedMaxBytesPerEvent:
+    'Bytes of payloads that one event overwrites. Beyond: the erasure is several events; a larger payload has its own.',
   erasureReasonMaxChars: 'The reason of an erasure. Beyond: 400 `wrong_arguments`.',
   erasurePurgeWaitMs: 'How long an erasure waits for answers under way. Beyond: they are cut off, and queries without an answer run again.',
   retentionIntervalMs: 'Time between two searches for rows that are older than `PREDICTION_RETENTION`.',
