@@ -2,7 +2,8 @@ import { isProblem, type Problem } from '../../basics/errors.js'
 import { isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
 import { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import { isRefusal, isTooSlow, UnreachableError, UnreplicatedError } from './postgres/shared-log-session.js'
-import { away, differs, lostRows, refusedThere, slow, unknown } from './problems.js'
+import { isMoved } from './postgres/tables.js'
+import { away, differs, lostRows, movedAway, refusedThere, slow, unknown } from './problems.js'
 import type { Replica } from './replica.js'
 import { ForkError, UnknownOutcomeError, type Sequencer } from './sequencer.js'
 import type { NodeStatus } from './node-status.js'
@@ -70,6 +71,7 @@ export class Failures {
     }
     if (error instanceof RangeError) return writesRefused(status.leave(differs(error.message)))
     if (error instanceof UnknownEventError) return writesRefused(status.standStill(error.message))
+    if (isMoved(error)) return writesRefused(status.leave(movedAway))
     if (!isRefusal(error)) return undefined
     if (isTooSlow(error)) {
       status.serverFailed('slow')

@@ -11,11 +11,12 @@ import type { Connection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { CatchUp } from './catch-up.js'
 import { Failures } from './failures.js'
-import { goesNoFurther, unknown } from './problems.js'
+import { goesNoFurther, movedAway, unknown } from './problems.js'
 import { WriteTimeout } from './write-timeout.js'
 import { rejoin } from './rejoin.js'
 import type { CommitChanges, Replica } from './replica.js'
 import type { Place } from './postgres/rows.js'
+import { isMoved } from './postgres/tables.js'
 import { ForkError, type Sequencer } from './sequencer.js'
 import { NodeStatus } from './node-status.js'
 import { BatchAppender } from './batch-appender.js'
@@ -143,7 +144,8 @@ export class SharedWriteQueue implements WriteQueue {
       await this.#following.look()
       this.#status.looked(true)
     } catch (error) {
-      this.#status.looked(false)
+      if (isMoved(error)) this.#status.leave(movedAway)
+      else this.#status.looked(false)
       throw error
     }
   }

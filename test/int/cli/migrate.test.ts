@@ -18,15 +18,20 @@ import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, temporaryDirectory } from '../../support/log/log.js'
 import { rowsIn } from '../../support/log/nodes.js'
+import { send, spawnUntil } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 const golden = fileURLToPath(new URL('../../../../test/golden/format-1', import.meta.url))
 const { server } = logServer()
 let place: ReturnType<typeof temporaryDirectory>
+const undo: (() => unknown)[] = []
 beforeEach(() => {
   place = temporaryDirectory()
 })
-afterEach(() => place.remove())
+afterEach(async () => {
+  for (const step of undo.splice(0)) await step()
+  place.remove()
+})
 
 const migrate = (directory: string, args: readonly string[], env: Record<string, string> = {}) =>
   mindledger(['migrate', ...args, '--quiet'], { DATA_DIR: directory, ...env })
@@ -306,4 +311,26 @@ test('a directory is made from a log that has ended alone, and no node opens thi
   const moved = openDirectory(back)
   expect((await moved.head()).position).toBe(position)
   await moved.close()
+})
+
+test('a node that was cut off while its log moved to a directory writes nothing to PostgreSQL', async () => {
+  const there = await copyOfGolden('there')
+  const url = await server().newUrl()
+  const back = join(place.path, 'back')
+  bringKeys(there, back)
+  expect((await migrate(there, ['--to', url])).code).toBe(0)
+  const [VAULT_KEY = '', HEAD_KEY = ''] = ['vault.key', 'head.key'].map((key) => readFileSync(join(there, key), 'utf8').trim())
+  const node = await spawnUntil(undo, there, { LOG_URL: url, VAULT_KEY, HEAD_KEY })
+  node.child.kill('SIGSTOP')
+  // PostgreSQL has not heard of it for long.
+  await server().inDatabase(url, `UPDATE mindledger.nodes SET seen_at = seen_at - interval '1 hour'`)
+  expect(await migrate(there, ['--from', url, '--to', back])).toMatchObject({ code: 0, err: '' })
+  const ended = await rowsIn(url, 'SELECT seq, position FROM mindledger.head')
+
+  node.child.kill('SIGCONT')
+  expect((await send(node.url, 'GET', '/api/projects/mindsdb')).status).toBe(503)
+  const { status, body } = await send(node.url, 'POST', '/api/projects', { project: { name: 'late' } })
+  expect([status, body]).toEqual([503, expect.objectContaining({ detail: expect.stringContaining('moved to a data directory') })])
+  expect((await send(node.url, 'GET', '/ready')).status).toBe(503)
+  expect(await rowsIn(url, 'SELECT seq, position FROM mindledger.head')).toEqual(ended)
 })

@@ -1,7 +1,7 @@
 import { UnreachableError, type SharedLogSession } from './shared-log-session.js'
 import { limits } from '../../../basics/limits.js'
 import { bytesOf, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
-import { channel } from './tables.js'
+import { channel, refuseMoved } from './tables.js'
 
 /** The note of the batch after which lost batches were appended again, under numbers that other nodes do not know. */
 export const reappendedNote = 'reappended'
@@ -20,16 +20,18 @@ const nowMs = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 /**
  * The place of the newest event of the shared log, and what is known of its server.
  *
- * @throws Error when the database holds no log, and what the session throws when it is lost
+ * @throws Error when the database holds no log, or one that was moved (see isMoved), and what the session throws when it is lost
  */
 export const lookAt = async (session: SharedLogSession): Promise<SharedHead> => {
   const select = `
-    SELECT head.seq, head.position::float8 AS position, head.chain, batch, ${nowMs} AS now,
+    SELECT head.seq, head.position::float8 AS position, head.chain, batch, format, ${nowMs} AS now,
       current_setting('synchronous_standby_names') <> '' AS "hasStandby"
     FROM mindledger.head LEFT JOIN mindledger.batches USING (seq)`
-  const { rows } = await session.query<Omit<SharedHead, 'seq'> & { seq: string }>(select, [], 'look')
-  const [head] = rows
-  if (!head) throw new Error('the shared log has no head')
+  const { rows } = await session.query<Omit<SharedHead, 'seq'> & { seq: string; format: number }>(select, [], 'look')
+  const [row] = rows
+  if (!row) throw new Error('the shared log has no head')
+  const { format, ...head } = row
+  refuseMoved(format)
   return { ...head, seq: Number(head.seq), batch: head.batch ?? undefined }
 }
 

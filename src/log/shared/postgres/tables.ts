@@ -1,4 +1,4 @@
-import type { SharedLogSession } from './shared-log-session.js'
+import { isRefusal, type SharedLogSession } from './shared-log-session.js'
 import { genesis } from '../../../../events/stored/chain.js'
 import { ConfigError } from '../../../setup/config.js'
 
@@ -7,6 +7,20 @@ const format = 1
 
 /** No release opens a log of this format: it goes on in a data directory. */
 const moved = -1
+
+/** The SQLSTATE of the refusal of a batch after that. */
+const movedCode = 'ML001'
+
+/** The log goes on in a data directory. */
+class MovedError extends Error {}
+
+/** @throws MovedError when the log of this format goes on in a data directory */
+export const refuseMoved = (found: number): void => {
+  if (found === moved) throw new MovedError('the shared log was moved')
+}
+
+/** Whether a look at the log, or a batch, was refused because the log goes on in a data directory. */
+export const isMoved = (error: unknown): boolean => error instanceof MovedError || (isRefusal(error) && error.code === movedCode)
 
 /** The NOTIFY channel for the numbers of new batches. */
 export const channel = 'mindledger_log'
@@ -157,8 +171,17 @@ export const readLogId = async (session: SharedLogSession): Promise<string> => {
   return head.log_id
 }
 
-/** Closes the log after a batch: no node opens it any more, because it goes on in a data directory. Returns false when it has a newer batch. */
+/** A node of any release that was cut off while the log was closed still has it open. PostgreSQL itself refuses its next batch. */
+const refuseBatches = `
+  CREATE OR REPLACE FUNCTION mindledger.refuse_moved() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'this log was moved to a data directory, and goes on there: end this node' USING ERRCODE = '${movedCode}'; END $$;
+  DROP TRIGGER IF EXISTS head_moved ON mindledger.head;
+  CREATE TRIGGER head_moved BEFORE UPDATE ON mindledger.head
+    FOR EACH ROW WHEN (old.format = ${moved} AND new.format = ${moved}) EXECUTE FUNCTION mindledger.refuse_moved()`
+
+/** Closes the log after a batch, because it goes on in a data directory: no node opens it or writes to it. Returns false when it has a newer batch. */
 export const closeAfter = async (session: SharedLogSession, seq: number): Promise<boolean> => {
+  await session.query(`BEGIN; ${refuseBatches}; COMMIT`)
   const { rowCount } = await session.query('UPDATE mindledger.head SET format = $1 WHERE seq = $2', [moved, seq])
   return rowCount === 1
 }
