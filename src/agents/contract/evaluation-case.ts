@@ -5,9 +5,8 @@ export type AnswerPlace = { answer: StreamId; position: number }
 
 /**
  * One case of an evaluation. The payload of `AgentEvaluated` is a JSON array of these, as many as the event counts. A case names the
- * recorded answer (`of`) and the new answer to the same question (`gave`): an erasure of the first erases both, and the whole payload. An
- * evaluation reads recorded answers and records its result within `Erasures.beside`, so that nothing of an erased answer is recorded after
- * its erasure.
+ * recorded answer (`of`) and the new answer to the same question (`gave`): an erasure of the first erases both, and the whole payload. A
+ * case with an answer that was erased before the evaluation was recorded has empty texts.
  */
 export type EvaluationCase = {
   question: string

@@ -88,18 +88,17 @@ export class AgentEvaluations {
     const { model } = await this.parts.modelOf(agent.state)
     const asked = { project, agent, isGiven: true, purpose: 'evaluation', client: running.client } as const
     const began = performance.now()
-    return this.parts.beside(running.origin, async (origin) => {
-      const timeMs = timeFor(cases.length, judging ? 2 : 1)
-      const scored = await withDeadline(timeMs, running.signal ?? never, (signal) =>
-        someAtOnce(cases, limits.agentQuestionsAtOnce, (test) =>
-          this.#case(test, metrics, { ...asked, origin, signal }, { judging, timeMs }),
-        ),
-      )
-      running.signal?.throwIfAborted()
-      const position = await this.#record(agent, scored, { model, origin, durationMs: performance.now() - began, judging })
-      judging?.recorded(judging.usage)
-      return { rows: scored.map((one) => rowOf(one, metrics)), position }
-    })
+    const timeMs = timeFor(cases.length, judging ? 2 : 1)
+    const scored = await withDeadline(timeMs, running.signal ?? never, (signal) =>
+      someAtOnce(cases, limits.agentQuestionsAtOnce, (test) =>
+        this.#case(test, metrics, { ...asked, origin: running.origin, signal }, { judging, timeMs }),
+      ),
+    )
+    running.signal?.throwIfAborted()
+    const { origin } = running
+    const position = await this.#record(agent, scored, { model, origin, durationMs: performance.now() - began, judging })
+    judging?.recorded(judging.usage)
+    return { rows: scored.map((one) => rowOf(one, metrics)), position }
   }
 
   async #judging(agent: Resource<'agent'>, params: JsonObject): Promise<MeteredJudge> {
@@ -168,7 +167,7 @@ export class AgentEvaluations {
       judge: judging ? usedBy(judging) : null,
     }
     const cases = scored.map((one) => caseOf(one, judging?.model.model))
-    return recordEvaluation(this.parts.ledger, facts, cases, origin)
+    return recordEvaluation(this.parts, facts, cases, origin)
   }
 }
 

@@ -1,8 +1,10 @@
 import type { AgentEvaluated } from '../../../events/records/answers.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { TokenUsage } from '../../llm/contract/language-model.js'
-import type { Origin } from '../../log/contract/log.js'
-import type { EvaluationCase } from '../contract/evaluation-case.js'
+import type { ErasureGuard, Log, Origin } from '../../log/contract/log.js'
+import { eventAt } from '../../log/read/slices.js'
+import type { AnswerPlace, EvaluationCase } from '../contract/evaluation-case.js'
+import { asAnswer } from './answer-records.js'
 import { sealRecord } from './seal-record.js'
 
 /** The fields of the event about an evaluation, without its cases. */
@@ -11,24 +13,47 @@ export type EvaluationFacts = Pick<AgentEvaluated, 'agent' | 'version' | 'test' 
   durationMs: number
 }
 
+type ReadableLog = Pick<Log, 'readAll' | 'payloadState'>
+
+const isErased = async (log: ReadableLog, place: AnswerPlace | null): Promise<boolean> => {
+  const stored = place && (await eventAt(log, place.position))
+  const answer = stored && asAnswer(stored.text)
+  const state = answer && (await log.payloadState(answer.payload))
+  return state?.isErased === true && state.replacedBy === null
+}
+
+/** A case with an answer that was erased since keeps its places and scores alone. */
+const withoutErased = async (log: ReadableLog, one: EvaluationCase): Promise<EvaluationCase> => {
+  const { of, gave, scores } = one
+  if (!(await isErased(log, of)) && !(await isErased(log, gave))) return one
+  return { question: '', expected: null, answer: '', of, gave, scores }
+}
+
+/** `beside` runs work during which no answers are erased. */
+type Recording = { ledger: Ledger; beside: ErasureGuard }
+
 /**
- * Records an evaluation: the event, and its cases as a payload that can be erased. Returns the position of the event.
+ * Records an evaluation: the event, and its cases as a payload that can be erased. No text of an answer that was erased meanwhile is
+ * recorded. Returns the position of the event.
  *
  * @throws Problem storage_failed, disk_full, busy, too_large
  */
-export const recordEvaluation = async (
-  ledger: Ledger,
+export const recordEvaluation = (
+  { ledger, beside }: Recording,
   { usage, durationMs, ...facts }: EvaluationFacts,
   cases: readonly EvaluationCase[],
   origin: Origin,
-): Promise<number> => {
-  const payload = sealRecord(ledger.vault, cases)
-  const data: AgentEvaluated = {
-    ...facts,
-    cases: cases.length,
-    ...{ input_tokens: usage.input, output_tokens: usage.output },
-    ...{ duration_ms: Math.round(durationMs), payload: payload.hash },
-  }
-  const { positions } = await ledger.execute({ type: 'RecordEvaluation', data }, origin, { payloads: [payload] })
-  return positions[0] ?? 0
-}
+): Promise<number> =>
+  beside(origin, async (guarded) => {
+    const kept: EvaluationCase[] = []
+    for (const one of cases) kept.push(await withoutErased(ledger.log, one))
+    const payload = sealRecord(ledger.vault, kept)
+    const data: AgentEvaluated = {
+      ...facts,
+      cases: kept.length,
+      ...{ input_tokens: usage.input, output_tokens: usage.output },
+      ...{ duration_ms: Math.round(durationMs), payload: payload.hash },
+    }
+    const { positions } = await ledger.execute({ type: 'RecordEvaluation', data }, guarded, { payloads: [payload] })
+    return positions[0] ?? 0
+  })

@@ -95,8 +95,8 @@ const replayingOf = ({ replay: wanted, version, model, provider, prompt, asOf, r
 /**
  * Asks the questions of recorded answers again. It can replay all recorded outputs (the answer must then be the same), replay only the
  * outputs of tools, or run live. It can use another version of the agent, another model, another prompt, or another position of the log. A
- * new answer of a language model is recorded with the purpose `rerun`, and an event records the summary of the differences. No erasure runs
- * meanwhile, so that an erasure always finds an answer together with its reruns.
+ * new answer of a language model is recorded with the purpose `rerun`, and an event records the summary of the differences. An erasure waits
+ * for the answers that are asked again just now, and not for all.
  *
  * @example await reruns.run({ agent, answers: [id], model: 'gpt-4o-mini', origin, client, signal })
  */
@@ -111,28 +111,25 @@ export class Reruns {
     if (answers.length === 0) throw wrong('there is no answer to ask again', 'Name answers by id or position; log.answers lists them.')
     const replaying = replayingOf(asked)
     const began = performance.now()
-    return this.parts.beside(asked.origin, async (origin) => {
-      const request = { ...asked, origin }
-      const found = await someAtOnce([...new Set(answers)], limits.agentQuestionsAtOnce, (ref) =>
-        this.parts.records.one(ref, { agent, client }),
-      )
-      const events = [...new Map(found.map((event) => [event.position, event])).values()]
-      const [only] = events
-      const cases = await withDeadline<Rerun['cases']>(timeFor(events.length), request.signal, async (signal) =>
-        only && events.length === 1
-          ? [await this.#again(only, replaying, { ...request, signal })]
-          : someAtOnce(events, limits.agentQuestionsAtOnce, (event) =>
-              this.#tried(event, replaying, { ...request, signal }, timeFor(events.length)),
-            ),
-      )
-      request.signal.throwIfAborted()
-      const compared = cases.filter(isComparison)
-      const metrics = meansOf(compared.map(scoresOf))
-      const isRecorded = compared.length > 0 && (replaying !== 'exchanges' || events.length > 1)
-      const summary = { replaying, metrics, durationMs: performance.now() - began }
-      const evaluation = isRecorded ? await this.#record(request, cases, summary) : null
-      return { replayed: replaying, evaluation, metrics, cases }
-    })
+    const found = await someAtOnce([...new Set(answers)], limits.agentQuestionsAtOnce, (ref) =>
+      this.parts.records.one(ref, { agent, client }),
+    )
+    const events = [...new Map(found.map((event) => [event.position, event])).values()]
+    const [only] = events
+    const cases = await withDeadline<Rerun['cases']>(timeFor(events.length), asked.signal, async (signal) =>
+      only && events.length === 1
+        ? [await this.#again(only, replaying, { ...asked, signal })]
+        : someAtOnce(events, limits.agentQuestionsAtOnce, (event) =>
+            this.#tried(event, replaying, { ...asked, signal }, timeFor(events.length)),
+          ),
+    )
+    asked.signal.throwIfAborted()
+    const compared = cases.filter(isComparison)
+    const metrics = meansOf(compared.map(scoresOf))
+    const isRecorded = compared.length > 0 && (replaying !== 'exchanges' || events.length > 1)
+    const summary = { replaying, metrics, durationMs: performance.now() - began }
+    const evaluation = isRecorded ? await this.#record(asked, cases, summary) : null
+    return { replayed: replaying, evaluation, metrics, cases }
   }
 
   /** One of several answers: a refusal becomes its result. */
@@ -149,7 +146,12 @@ export class Reruns {
     }
   }
 
-  async #again(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest): Promise<Comparison> {
+  /** No erasure runs meanwhile. So an erasure finds an answer together with its rerun, whose cause it is. */
+  #again(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest): Promise<Comparison> {
+    return this.parts.beside(request.origin, (origin) => this.#compared(event, replaying, { ...request, origin }))
+  }
+
+  async #compared(event: RecordedAnswer, replaying: ReplayScope, request: RerunRequest): Promise<Comparison> {
     // A record may be as large as an answer, and a replay waits for nothing else.
     const work = new LongWork({ goesOn: true })
     await work.pause()
@@ -220,6 +222,6 @@ export class Reruns {
       usage: sides.map(({ input_tokens: input, output_tokens: output }) => ({ input, output })).reduce(addUsage, noUsage),
       durationMs,
     }
-    return recordEvaluation(this.parts.ledger, facts, cases.map(caseOf), origin)
+    return recordEvaluation(this.parts, facts, cases.map(caseOf), origin)
   }
 }

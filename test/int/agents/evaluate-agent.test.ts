@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { limits } from '../../../src/basics/limits.js'
 import { calls, contentOf, questionOf, resultsOf, type Script } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
-import { sql } from '../../support/service.js'
+import { send, sql } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 const shop = new AgentShop()
 
@@ -169,4 +170,37 @@ test('what the judge reads and writes counts in usage', async () => {
     await shop.run(`SELECT judge_input_tokens, judge_output_tokens, input_tokens FROM log.evaluations WHERE agent = 'frugal'`),
   ).toEqual([[70_000, 7, 300]])
   expect(await shop.run(`SELECT sum(answers), sum(input_tokens) FROM log.usage WHERE agent = 'frugal'`)).toEqual([[1, 70_300]])
+})
+
+test('an erasure and a verdict do not wait for an evaluation, which keeps no text of an answer that was erased meanwhile', async () => {
+  await shop.run(
+    `CREATE TABLE files.slow (SELECT * FROM (VALUES ('Who lives at 7?', 'Ada'), ('Who lives at 8?', 'Bob')) AS t(question, answer))`,
+  )
+  let erased: () => void = () => undefined
+  const isErased = new Promise<void>((resolve) => (erased = resolve))
+  shop.model.script = async (asked) => {
+    if (questionOf(asked).includes('7')) return 'Ada does.'
+    await isErased
+    return 'Bob does.'
+  }
+  const evaluating = evaluate(`test_table = 'files.slow'`)
+  const given = () => shop.run(`SELECT answer_id FROM log.answers WHERE question = 'Who lives at 7?'`)
+  await until(async () => (await given()).length === 1)
+  const [[answer] = []] = await given()
+  const [[judged] = []] = await shop.run(
+    `SELECT max(answer_id) FROM log.answers WHERE agent = 'seller' AND answer_id <> '${String(answer)}'`,
+  )
+  expect((await send(shop.url, 'POST', '/api/log/erasures', { answer })).body).toMatchObject({ what: 'answer', payloads: 1 })
+  const verdict = await send(shop.url, 'POST', `/api/projects/shop/agents/seller/answers/${String(judged)}/feedback`, { verdict: 'good' })
+  expect(verdict.status).toBe(200)
+  erased()
+  expect((await evaluating).data.map(([question, , text]) => [question, text])).toEqual([
+    ['Who lives at 7?', 'Ada does.'],
+    ['Who lives at 8?', 'Bob does.'],
+  ])
+  const [[position] = []] = await shop.run('SELECT max(position) FROM log.evaluations')
+  expect(await shop.run(`SELECT question, expected, answer FROM log.evaluation_cases WHERE position = ${Number(position)}`)).toEqual([
+    ['', null, ''],
+    ['Who lives at 8?', 'Bob', 'Bob does.'],
+  ])
 })
