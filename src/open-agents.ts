@@ -1,10 +1,10 @@
-import type { Agent } from '../events/agent.js'
 import { Agents } from './agents/agents.js'
 import { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
 import { requestOf, settingsOf } from './agents/prompt/settings.js'
 import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { SqlProcess } from './sql-process/supervisor.js'
 import { opened } from './basics/undo.js'
+import type { CheckModel } from './http/routes/resources/agents.js'
 import { checkModel } from './llm/check.js'
 import type { ErasureGuard } from './log/contract/log.js'
 import type { LanguageModels } from './llm/language-models.js'
@@ -68,8 +68,9 @@ export const openAgents = ({
       resourcesAt: (position, client) => sql.sql.reader.resourcesAt(position, client),
     })
     /** Calls the language model of an agent once; the agent need not exist yet. @throws Problem llm_failed, egress_refused */
-    const check = async (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal): Promise<void> => {
-      await checkModel(await languageModels.forAgent(agent), requestOf(settingsOf(agent)), { signal })
+    const check: CheckModel = async (agent, signal) => {
+      const usesTools = agent.skills.length > 0 || agent.params['data'] !== undefined
+      await checkModel(await languageModels.forAgent(agent), requestOf(settingsOf(agent)), { signal, usesTools })
     }
     /** The evaluations, which ask agents the questions of tables; `beside` runs work during which no answers are erased. */
     const evaluations = (beside: ErasureGuard) =>

@@ -7,8 +7,8 @@ const tool: ToolDescription = {
 }
 
 /**
- * Tries a model with a tiny question and a tool, under the limits that its answers have, and returns the name that the provider answers
- * with.
+ * Tries a model with a tiny question, under the limits that its answers have, and with a tool if its answers use some. Returns the name
+ * that the provider answers with.
  *
  * @example await checkModel(await models.forAgent(agent), requestOf(settingsOf(agent)), { signal }) // 'gpt-4o-2024-08-06'
  * @throws Problem llm_failed, egress_refused, busy
@@ -16,9 +16,12 @@ const tool: ToolDescription = {
 export const checkModel = async (
   model: LanguageModel,
   settings: Pick<ChatRequest, 'maxOutputTokens' | 'temperature'>,
-  options: { signal: AbortSignal },
+  { signal, usesTools = true }: { signal: AbortSignal; usesTools?: boolean },
 ): Promise<string> => {
-  const answer = model.chat({ ...settings, messages: [{ role: 'user', content: 'Answer with OK.' }], tools: [tool] }, options)
+  const answer = model.chat(
+    { ...settings, messages: [{ role: 'user', content: 'Answer with OK.' }], tools: usesTools ? [tool] : [] },
+    { signal },
+  )
   for (;;) {
     const next = await answer.next()
     if (next.done) return next.value.model

@@ -3,6 +3,7 @@ import { settingsOf, requestOf } from '../../../src/agents/prompt/settings.js'
 import { checkModel } from '../../../src/llm/check.js'
 import { failure, hear, modelsHere, question, settingsAt } from '../../support/llm/models.js'
 import { chunk, last, RawServer, stream, type Asked } from '../../support/llm/raw-server.js'
+import { send, startTestService } from '../../support/service.js'
 
 const server = new RawServer()
 beforeAll(() => server.start())
@@ -73,6 +74,25 @@ test('a model is tried with the limit of its agent, and with a tool', async () =
   await checkModel(model(), requestOf(settingsOf({ params: { max_tokens: 300 } })), { signal })
   expect(asked()).toEqual([undefined, 300])
   expect(server.asked[0]?.body).toMatchObject({ tools: [{ type: 'function' }], tool_choice: 'auto' })
+})
+
+test('a model that takes no tools can be the one of an agent without skills and data', async () => {
+  refusing('gemma does not support tools', ({ body }) => 'tools' in body)
+  const shop = await startTestService()
+  try {
+    const agentOf = (name: string, more: object) =>
+      send(shop.url, 'POST', '/api/projects/mindsdb/agents?check=true', {
+        agent: {
+          name,
+          model: { provider: 'openai_compatible', model_name: 'gemma', base_url: `${server.url}/v1`, api_key: 'sk-x' },
+          ...more,
+        },
+      })
+    expect((await agentOf('plain', {})).status).toBe(201)
+    expect((await agentOf('reader', { data: { tables: ['files.cars'] } })).body).toMatchObject({ title: 'No tools' })
+  } finally {
+    await shop.stop()
+  }
 })
 
 test.each([

@@ -46,7 +46,10 @@ const creationNotAllowed =
   }
 
 /** Calls the language model that an agent would have. @throws Problem that says why it cannot be used */
-type CheckModel = (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>, signal: AbortSignal) => Promise<void>
+export type CheckModel = (
+  agent: Pick<Agent, 'model_name' | 'provider' | 'params'> & { skills: readonly unknown[] },
+  signal: AbortSignal,
+) => Promise<void>
 
 type Services = { ledger: Ledger; records: Records; reading: ReadRouteFactory; checkModel: CheckModel }
 
