@@ -5,15 +5,14 @@
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { LRUCache } from 'lru-cache'
-import { sha256 } from '../../events/stored/chain.js'
 import { inTime } from '../basics/concurrency/bounded-waits.js'
-import { isProblem, Problem, type ProblemCode } from '../basics/errors.js'
+import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
 import { driverOf, isOfFiles, whyNotOpened } from '../catalogue/connection-engines.js'
 import {
+  isWriting,
   noComments,
   type AnswerAddress,
   type Connection,
@@ -28,6 +27,7 @@ import {
 import type { MetadataAnswer, Metadata } from './contract/messages.js'
 import type { AnswerColumn } from './contract/types.js'
 import { Driver, type DriverSettings } from './driver.js'
+import { RememberedLists } from './remembered-lists.js'
 
 /** Whether a connection can be opened, in the form of the public service. */
 export type ConnectionStatus = { status: 'success' } | { status: 'connection_error'; detail: string }
@@ -51,20 +51,6 @@ const filesBusy = (): Problem =>
   new Problem('busy', 'Busy', `${limits.connectionFileProcessesMax} requests to files are under way (connectionFileProcessesMax)`, {
     retryAfterSeconds: 1,
   })
-
-const silent = (): Problem =>
-  new Problem('connection_failed', 'No answer', 'The database did not list its tables soon enough', {
-    hint: 'A query that names the connection waits longer, and says what is wrong.',
-  })
-
-const versionKey = ({ id, version }: Connection): string => `${id}\0${version}`
-
-/** A statement may be long, so its hash is the key. */
-const metadataKey = (connection: Connection, of: Metadata): string =>
-  `${versionKey(connection)}\0${sha256(JSON.stringify(of)).toString('base64')}`
-
-/** Problems that do not come from a database that is silent: it answered, or was not asked. */
-const notSilent: ReadonlySet<ProblemCode> = new Set(['busy', 'not_found', 'query_failed', 'refused_statement', 'wrong_arguments'])
 
 const lookEveryMs = 100
 
@@ -100,12 +86,7 @@ export class Connections {
   readonly #waiting: (() => void)[] = []
   #idle: NodeJS.Timeout | undefined
   #asked = 0
-  readonly #known = new LRUCache<string, Promise<MetadataAnswer>>({ max: 1_000, ttl: limits.connectionMetadataMaxAgeMs })
-  /** The long lists; only a few are kept. */
-  readonly #lists = new LRUCache<string, Promise<MetadataAnswer>>({ max: 8, ttl: limits.connectionMetadataMaxAgeMs })
-
-  /** The connections that did not list their tables soon enough, with the reason. */
-  readonly #silent = new LRUCache<string, Problem>({ max: 1_000, ttl: limits.connectionSilentMaxAgeMs })
+  readonly #lists = new RememberedLists((connection, of) => this.#ask(connection, of))
 
   constructor(private readonly settings: DriverSettings) {}
 
@@ -165,7 +146,7 @@ export class Connections {
   async comments(connection: Connection, table: string, schema?: string): Promise<TableComments> {
     // Each question to a file needs its own process.
     if (isOfFiles(connection.engine)) return noComments
-    const answer = await this.#remembered(connection, { comments: { table, ...(schema !== undefined && { schema }) } })
+    const answer = await this.#lists.of(connection, { comments: { table, ...(schema !== undefined && { schema }) } })
     if ('comments' in answer) return answer.comments
     throw new TypeError('the driver answered something else')
   }
@@ -178,14 +159,19 @@ export class Connections {
    */
   async open(connection: Connection, query: Query, most: Partial<QueryLimits> = {}): Promise<OpenAnswer> {
     const ticket = randomBytes(32).toString('hex')
+    const written = isWriting(query) ? this.#lists.writes(connection.id) : undefined
     const { driver, ended } = await this.#again(connection, async (driver) => ({
       driver,
       ...(await driver.open(connection, query, { ...mostOf, ...most }, ticket)),
-    }))
-    void ended.then(({ ending, changed }) => {
+    })).catch((error: unknown) => {
+      written?.()
+      throw error
+    })
+    void ended.then(({ ending }) => {
       this.#leave(driver)
-      // A statement that writes may change the tables, and another may fail because they have changed. So the remembered lists are dropped.
-      if (ending === 'failed' || changed) this.#forgetTables(connection.id)
+      written?.()
+      // A statement may have failed because the tables have changed.
+      if (ending === 'failed') this.#lists.forget(connection.id)
     })
     const endIn = (timeMs: number) => {
       // The process of a file cannot notice that its reader has left; the other one does.
@@ -197,12 +183,8 @@ export class Connections {
 
   /** Forgets the lists of a changed or deleted connection, and closes its sessions. */
   forget(id: string): void {
-    this.#forgetTables(id)
+    this.#lists.forget(id)
     this.#network?.forget(id)
-  }
-
-  #forgetTables(id: string): void {
-    for (const cache of [this.#known, this.#lists]) for (const key of [...cache.keys()]) if (key.startsWith(`${id}\0`)) cache.delete(key)
   }
 
   /** The running processes. */
@@ -255,37 +237,8 @@ export class Connections {
     }
   }
 
-  async #listed(connection: Connection, of: Metadata, soon: boolean): Promise<MetadataAnswer> {
-    if (!soon) return this.#remembered(connection, of)
-    const key = versionKey(connection)
-    const known = this.#silent.get(key)
-    if (known && !this.#cacheOf(of).has(metadataKey(connection, of))) throw known
-    try {
-      const answer = await inTime(this.#remembered(connection, of), limits.connectionListedWaitMs, undefined)
-      if (answer) return answer
-      throw silent()
-    } catch (error) {
-      if (isProblem(error) && !notSilent.has(error.code)) this.#silent.set(key, error)
-      throw error
-    }
-  }
-
-  #cacheOf(of: Metadata): LRUCache<string, Promise<MetadataAnswer>> {
-    return 'everyColumn' in of ? this.#lists : this.#known
-  }
-
-  #remembered(connection: Connection, of: Metadata): Promise<MetadataAnswer> {
-    const [key, cache] = [metadataKey(connection, of), this.#cacheOf(of)]
-    const known = cache.get(key)
-    if (known) return known
-    const asked = this.#ask(connection, of)
-    cache.set(key, asked)
-    // All waiting callers get a failure, and it is not remembered.
-    asked.then(
-      () => this.#silent.delete(versionKey(connection)),
-      () => cache.delete(key),
-    )
-    return asked
+  #listed(connection: Connection, of: Metadata, soon: boolean): Promise<MetadataAnswer> {
+    return soon ? this.#lists.soon(connection, of) : this.#lists.of(connection, of)
   }
 
   /** The process that talks to a connection's database. */
