@@ -53,6 +53,21 @@ const planned = async (query: string): Promise<string> => (await ask(`EXPLAIN ${
 describe('a SELECT from a connected database', () => {
   test.each([
     ['SELECT count(*), sum(size) FROM pg.homes', [[200, 261000]]],
+    ['SELECT avg(size), avg(size) / 2 AS half FROM pg.homes', [[1305, 652.5]]],
+    ['SELECT avg(id) FROM pg.homes WHERE id < 0', [[null]]],
+    ['SELECT avg(id) AS mean FROM pg.homes WHERE id < 4 GROUP BY place HAVING avg(id) > 1 ORDER BY mean', [[2], [3]]],
+    ['SELECT place FROM pg.homes WHERE id < 4 GROUP BY place ORDER BY place', [['good'], ['great'], ['poor']]],
+    ['SELECT DISTINCT place AS p FROM pg.homes WHERE id < 4 ORDER BY p DESC LIMIT 2', [['poor'], ['great']]],
+    ['SELECT count(*) FROM (SELECT DISTINCT place FROM pg.homes)', [[3]]],
+    ['SELECT DISTINCT place, place FROM pg.homes WHERE id = 1', [['great', 'great']]],
+    ['SELECT DISTINCT avg(id) FROM pg.homes', [[100.5]]],
+    [
+      'SELECT avg(o.home), h.place FROM pg.homes h JOIN pg.shop.orders o ON o.home = h.id GROUP BY h.place ORDER BY 1',
+      [
+        [3, 'good'],
+        [5, 'poor'],
+      ],
+    ],
     ['SELECT id, place, rent, listed FROM pg.homes WHERE id = 7', [[7, 'great', 587.5, '2026-01-08']]],
     ['SELECT h.id FROM pg.homes AS h WHERE h.id IN (3, 4) AND h.size >= 330 ORDER BY 1', [[3], [4]]],
     ['SELECT `id` FROM `pg`.`public`.`homes` WHERE "place" = \'good\' AND id < 7 ORDER BY id', [[3], [6]]],
@@ -149,6 +164,14 @@ describe('a SELECT from a connected database', () => {
     ["SELECT id FROM pg.seen WHERE since >= '2026-03-01'", 'WHERE "since" >= $1::timestamptz'],
     ["SELECT id FROM pg.seen WHERE since >= TIMESTAMP '2026-03-01 00:00:00'", 'WHERE "since" >= $1::timestamptz'],
     ['SELECT mood, count(*) FROM pg.seen GROUP BY mood', 'GROUP BY "mood"'],
+    ['SELECT place FROM pg.homes WHERE id > 3 GROUP BY place', 'WHERE "id" > $1::int8 GROUP BY "place"'],
+    ['SELECT DISTINCT place FROM pg.homes ORDER BY 1 LIMIT 2', 'count(*) AS "ledger_0" FROM "homes" GROUP BY "place"'],
+    ['SELECT DISTINCT h.place FROM (SELECT * FROM pg.homes) AS h', 'GROUP BY "place"'],
+    ['SELECT avg(size) FROM pg.homes', 'count("size") AS "ledger_1" FROM "homes"'],
+    ['SELECT avg(rent) FROM pg.homes', 'SELECT "rent" FROM "homes"'],
+    ['SELECT avg(DISTINCT size) FROM pg.homes', 'SELECT "size" FROM "homes"'],
+    ['SELECT DISTINCT ON (place) id FROM pg.homes ORDER BY place, id', 'SELECT "id", "place" FROM "homes"\n'],
+    ['SELECT DISTINCT size % 7 FROM pg.homes', 'SELECT "size" FROM "homes"'],
     ["SELECT id FROM pg.seen WHERE since >= CAST('2026-03-01 00:15:00' AS DATE)", 'SELECT "id", "since" FROM "seen"\n'],
     ['SELECT h.id FROM pg.homes AS h JOIN pg.shop.orders AS o ON o.home = h.id', 'SELECT "id", "home" FROM "shop"."orders"'],
     [
@@ -201,7 +224,7 @@ describe('groups of joined tables', () => {
   })
 
   test.each([
-    [`SELECT avg(h.size) ${joined}`],
+    [`SELECT avg(h.rent) ${joined}`],
     [`SELECT count(*) FROM pg.homes AS h JOIN pg.shop.orders AS o ON o.home > h.id`],
     [`SELECT count(*) ${joined} WHERE length(o.note) > 1`],
     [`SELECT count(*) FROM pg.homes AS h LEFT JOIN pg.shop.orders AS o ON o.home = h.id AND o.note = 'a'`],
@@ -277,7 +300,7 @@ describe('through views and queries in a FROM', () => {
     ['SELECT seven, count(*) FROM named GROUP BY 1', 'count('],
     ['SELECT place, count(*) FROM whole WHERE length(place) = 4 GROUP BY 1', 'count('],
     ['SELECT place, count(*) FROM (SELECT place FROM pg.homes LIMIT 5) GROUP BY 1', 'count('],
-    ['SELECT count(*) FROM (SELECT DISTINCT place FROM pg.homes)', 'count('],
+    ['SELECT count(*) FROM (SELECT DISTINCT place FROM pg.homes)', 'SELECT count('],
     ['SELECT count(*) FROM whole TABLESAMPLE reservoir(5 ROWS)', 'count('],
     ['SELECT w.place, count(*) FROM whole AS w JOIN named AS n ON n.number = w.id GROUP BY 1', 'count('],
     // DuckDB takes a sample before WHERE.

@@ -1,28 +1,60 @@
 import { foldName } from '../../../../events/common.js'
 import type { Aggregate, TableColumn } from '../../../connections/contract/requests.js'
+import { isInteger } from '../../../connections/pushdown/dialect.js'
 import { NumberText, type AstNode } from '../ast/json.js'
-import { become, columnRef, hasNode, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
+import {
+  become,
+  call,
+  cast,
+  columnRef,
+  hasNode,
+  isColumnRef,
+  isLiteral,
+  listOf,
+  nodeOf,
+  nodesOf,
+  textOf,
+  textsOf,
+  walk,
+} from '../ast/nodes.js'
 import type { FindColumn } from './find-column.js'
 
 /** Groups of a table and the aggregates of each group. `apply` makes the query read them from a table that holds both. */
 export type Grouping = { groups: readonly string[]; aggregates: readonly Aggregate[]; apply: () => void }
 
-const known: Readonly<Record<string, Aggregate['function']>> = { count_star: 'count', count: 'count', min: 'min', max: 'max', sum: 'sum' }
+/** The functions of SQL that a database may compute, each by these of its own. */
+const known: Readonly<Record<string, readonly Aggregate['function'][]>> = {
+  count_star: ['count'],
+  count: ['count'],
+  min: ['min'],
+  max: ['max'],
+  sum: ['sum'],
+  // The databases round a mean in their own ways. The sum of whole numbers is exact everywhere.
+  avg: ['sum', 'count'],
+}
 
-const functionOf = (node: AstNode): Aggregate['function'] | undefined =>
+const functionsOf = (node: AstNode): readonly Aggregate['function'][] | undefined =>
   textOf(node, 'class') === 'FUNCTION' && textOf(node, 'schema') === '' ? known[textOf(node, 'function_name')] : undefined
 
-/** The function and the column of `sum(size)`; undefined for any other expression, and for one with more parts. */
-const aggregateOf = (find: FindColumn, node: AstNode): Omit<Aggregate, 'as'> | undefined => {
-  const name = functionOf(node)
-  if (name === undefined || nodeOf(node, 'filter')) return undefined
+type SentAggregate = Omit<Aggregate, 'as'>
+
+/** The functions and the column of `sum(size)`; undefined for any other expression, and for one with more parts. */
+const aggregatesOf = (find: FindColumn, node: AstNode): readonly SentAggregate[] | undefined => {
+  const functions = functionsOf(node)
+  const [name, another] = functions ?? []
+  if (functions === undefined || name === undefined || nodeOf(node, 'filter')) return undefined
   if (nodesOf(nodeOf(node, 'order_bys') ?? {}, 'orders').length > 0) return undefined
   const [child, more] = nodesOf(node, 'children')
-  if (!child) return name === 'count' ? { function: name } : undefined
+  if (!child) return name === 'count' ? [{ function: name }] : undefined
   const column = more ? undefined : find(child)
-  if (node['distinct'] !== true) return column && { function: name, column: column.name }
-  return column && name === 'count' ? { function: name, column: column.name, isDistinct: true } : undefined
+  if (!column || (another !== undefined && !isInteger(column.type))) return undefined
+  if (node['distinct'] !== true) return functions.map((each) => ({ function: each, column: column.name }))
+  return name === 'count' ? [{ function: name, column: column.name, isDistinct: true }] : undefined
 }
+
+/** The value of an aggregate, from the columns that the database computed for it. */
+const valueOf = ([first = '', count]: readonly string[]): AstNode =>
+  count === undefined ? columnRef(first) : { ...call('/', cast(columnRef(first), 'DOUBLE'), columnRef(count)), is_operator: true }
 
 /** The parts of a query behind its WHERE and its groups, where names may be aliases of items. */
 export const partsBehind = (select: AstNode): AstNode[] => {
@@ -32,7 +64,7 @@ export const partsBehind = (select: AstNode): AstNode[] => {
 
 /** Whether a query has an aggregate that a database may compute. Its columns need not be known. */
 export const hasAggregates = (select: AstNode): boolean =>
-  [...nodesOf(select, 'select_list'), ...partsBehind(select)].some((part) => hasNode(part, (node) => functionOf(node) !== undefined))
+  [...nodesOf(select, 'select_list'), ...partsBehind(select)].some((part) => hasNode(part, (node) => functionsOf(node) !== undefined))
 
 /** The expression that a GROUP BY means: the item of the list with this number, or the expression itself. */
 const groupExpression = (node: AstNode, items: readonly AstNode[]): AstNode | undefined => {
@@ -52,6 +84,14 @@ const groupsOf = (find: FindColumn, select: AstNode): TableColumn[] | undefined 
   return groups.every((group) => group !== undefined) ? groups : undefined
 }
 
+/** The columns of `SELECT DISTINCT a, b`, whose rows are the groups of these columns; none for another query. */
+const distinctColumns = (find: FindColumn, select: AstNode): TableColumn[] => {
+  const distinct = nodesOf(select, 'modifiers').find((modifier) => textOf(modifier, 'type') === 'DISTINCT_MODIFIER')
+  if (!distinct || nodesOf(distinct, 'distinct_on_targets').length > 0) return []
+  const columns = nodesOf(select, 'select_list').map(find)
+  return columns.every((column) => column !== undefined) ? columns : []
+}
+
 /** Finds the aggregates of an expression; undefined when a part of the expression needs the rows themselves. */
 const findAggregates = (
   find: FindColumn,
@@ -62,7 +102,7 @@ const findAggregates = (
   const found: AstNode[] = []
   let unknown = 0
   walk(expression, (node) => {
-    if (aggregateOf(find, node)) {
+    if (aggregatesOf(find, node)) {
       found.push(node)
       return false
     }
@@ -86,7 +126,8 @@ const findAggregates = (
  * @example groupedIn(tree, columnsOf('homes', columns))?.aggregates // [{ function: 'sum', column: 'size', as: 'ledger_0' }]
  */
 export const groupedIn = (select: AstNode, find: FindColumn): Grouping | undefined => {
-  const groups = groupsOf(find, select)
+  const named = groupsOf(find, select)
+  const groups = named?.length === 0 ? distinctColumns(find, select) : named
   if (!groups || nodeOf(select, 'qualify') || nodeOf(select, 'sample')) return undefined
   const items = nodesOf(select, 'select_list')
   const having = nodeOf(select, 'having')
@@ -98,13 +139,21 @@ export const groupedIn = (select: AstNode, find: FindColumn): Grouping | undefin
   if (!parts.every((part) => part !== undefined)) return undefined
   const calls = parts.flat()
   // Without groups and without aggregates this is a query of rows.
-  if (calls.length === 0) return undefined
-  const aggregates = calls.map((node, i) => ({ function: 'count' as const, ...aggregateOf(find, node), as: `ledger_${i}` }))
+  if (calls.length + groups.length === 0) return undefined
+  const aggregates: Aggregate[] = []
+  const send = (aggregate: SentAggregate): string => {
+    const as = `ledger_${aggregates.length}`
+    aggregates.push({ ...aggregate, as })
+    return as
+  }
+  const values = calls.map((node) => valueOf((aggregatesOf(find, node) ?? []).map(send)))
+  // Groups alone are sent with a number that nobody reads.
+  if (calls.length === 0) send({ function: 'count' })
   return {
     groups: [...new Set(groups.map(({ name }) => name))],
     aggregates,
     apply: () => {
-      calls.forEach((node, i) => become(node, { ...columnRef(`ledger_${i}`), alias: textOf(node, 'alias') }))
+      for (const [i, value] of values.entries()) become(calls[i] ?? {}, { ...value, alias: textOf(calls[i] ?? {}, 'alias') })
       Object.assign(select, { group_expressions: [], group_sets: [], having: null, where_clause: having ?? null })
     },
   }
