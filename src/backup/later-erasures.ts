@@ -5,7 +5,7 @@ import { logSchemas, type DataErased, type ErasedPayload } from '../../events/re
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import { ConfigError } from '../setup/config.js'
-import { cutHistories } from '../erasure/histories.js'
+import { cutHistories } from '../erasure/conversation-turns.js'
 import { withoutRows, type RowPlace } from '../erasure/recorded-rows.js'
 import type { Blobs } from '../files/blobs.js'
 import type { Origin } from '../log/contract/log.js'

@@ -2,7 +2,7 @@ import { validate as isUuid, parse as uuidBytes, stringify as uuidText } from 'u
 import { streamId, type StreamId } from '../../events/common.js'
 import type { Resource } from '../log/contract/log.js'
 import type { Vault } from '../vault/vault.js'
-import { sameText } from './channels/signatures.js'
+import { sameText } from './channels/signature-parts.js'
 
 type Bearer = Pick<Resource<'chatbot'>, 'stream' | 'state'>
 

@@ -3,7 +3,7 @@
 import type { ConversationChannel } from '../../../events/conversation.js'
 import type { JsonObject } from '../../../events/common.js'
 import type { AnswerRows } from '../../agents/contract/answering.js'
-import type { ReadHeader } from './signatures.js'
+import type { ReadHeader } from './signature-parts.js'
 
 /** A message from a chat service. */
 export type InboundMessage = {

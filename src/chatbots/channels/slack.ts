@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { badSignature, freshTimestamp, hmac, sameText, strongSecret, type ReadHeader } from './signatures.js'
+import { badSignature, freshTimestamp, hmac, sameText, strongSecret, type ReadHeader } from './signature-parts.js'
 import {
   apiUrl,
   textParam,

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { JsonObject } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { badSignature, sameText, strongSecret, type ReadHeader } from './signatures.js'
+import { badSignature, sameText, strongSecret, type ReadHeader } from './signature-parts.js'
 import {
   apiUrl,
   textParam,

@@ -3,7 +3,7 @@ import { fittingQueries } from '../../agents/contract/fitting-queries.js'
 import { missingField, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { ByteBudget } from '../../basics/limits/byte-budget.js'
-import { badSignature, freshTimestamp, hmac, sameText, strongKey, type ReadHeader } from './signatures.js'
+import { badSignature, freshTimestamp, hmac, sameText, strongKey, type ReadHeader } from './signature-parts.js'
 import { textParam, type Arrival, type Attempt, type Channel, type ChannelParams, type Fetch, type OutboundMessage } from './channel.js'
 import { judgedByStatus, post } from './post.js'
 

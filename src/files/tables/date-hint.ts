@@ -1,4 +1,4 @@
-import { dateShape } from '../types/date-formats.js'
+import { dateShape } from '../types/date-shapes.js'
 import { shapes } from '../types/shapes.js'
 import { sqlName } from './staged-table.js'
 

@@ -1,4 +1,4 @@
-import { isCalendarDay } from './date-formats.js'
+import { isCalendarDay } from './date-shapes.js'
 import { shapes } from './shapes.js'
 import { longestTyped, shortNumber, textShape } from './value-shapes.js'
 

@@ -1,8 +1,8 @@
 import type { Vault } from '../../vault/vault.js'
 import { MerkleTree } from '../proof/merkle-tree.js'
-import { MerkleProofs } from '../proof/merkle-proofs.js'
+import { CheckedProofs } from '../proof/checked-proofs.js'
 import { leafReader, TileTable, tileWidth, type TileStore } from '../proof/tiles.js'
-import { KeptReplies } from '../sqlite/idempotency.js'
+import { KeptReplies } from '../sqlite/kept-replies.js'
 import type { Reads } from '../sqlite/write-queue.js'
 import { prepareIsKeyLost } from '../storage/keys.js'
 import { EventReads, type Tail } from '../storage/events.js'
@@ -31,7 +31,7 @@ export class CommittedReads implements Reads {
   readonly erasedAt: Reads['erasedAt']
   readonly #leaves
   readonly #tree: MerkleTree
-  readonly #proofs: MerkleProofs
+  readonly #proofs: CheckedProofs
   #tail: Tail
 
   constructor(file: string, vault: Vault, tail: Tail) {
@@ -51,7 +51,7 @@ export class CommittedReads implements Reads {
     this.#leaves = leafReader(this.db)
     this.#tail = tail
     this.#tree = MerkleTree.open(storedTiles(this.db), this.#leaves, tail.position)
-    this.#proofs = new MerkleProofs(this.#tree)
+    this.#proofs = new CheckedProofs(this.#tree)
   }
 
   get tail(): Tail {
@@ -59,7 +59,7 @@ export class CommittedReads implements Reads {
   }
 
   /** Proofs over the committed events. The tree catches up on demand. */
-  get proofs(): MerkleProofs {
+  get proofs(): CheckedProofs {
     const { position } = this.#tail
     const missing = position - this.#tree.size
     if (missing > tileWidth) this.#tree.reset(this.#leaves, position)

@@ -18,7 +18,7 @@ import type {
   Submission,
 } from '../contract/log.js'
 import type { ResourceVersion, Resource } from '../contract/lookups.js'
-import { erasedReply, eraseSomeReplies, forgetSomeAnswers } from './idempotency.js'
+import { erasedReply, eraseSomeReplies, forgetSomeAnswers } from './kept-replies.js'
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
 import { isProblem } from '../../basics/errors.js'
 import type { Refusal } from '../../basics/opened-file.js'

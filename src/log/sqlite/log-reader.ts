@@ -8,7 +8,7 @@ import { payloadReader } from '../storage/payloads.js'
 import { EventReads } from '../storage/events.js'
 import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connection } from '../storage/schema.js'
 import { readTree } from '../proof/open-tree.js'
-import { MerkleProofs } from '../proof/merkle-proofs.js'
+import { CheckedProofs } from '../proof/checked-proofs.js'
 
 /** The tables never contain secrets or blobs. */
 const kindsInTables = ['prediction', 'answer', 'conversation', 'request', 'before'] as const
@@ -22,7 +22,7 @@ export type LogReader = {
   /** The first event of a stream. */
   first(stream: string): StoredEvent | undefined
   /** The tree over the current events. */
-  proofs(): MerkleProofs
+  proofs(): CheckedProofs
   /** The verifier keys that signed its heads, the newest first. */
   headKeys(): string[]
   payload(hash: string): Buffer | undefined
@@ -93,7 +93,7 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
     read: (after, limit, maxChars) => events.all(after, limit, maxChars),
     first: (stream) => events.stream(stream, 0, 1)[0],
     // One transaction, so that the events and the tiles show the same state.
-    proofs: db.transaction(() => new MerkleProofs(readTree(db, head.get() ?? 0))),
+    proofs: db.transaction(() => new CheckedProofs(readTree(db, head.get() ?? 0))),
     payload: payloadReader(db, keys),
     useKeys: (given) => keys.use(given),
     headKeys: () => readHeadKeys(db),

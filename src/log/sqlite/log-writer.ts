@@ -21,10 +21,10 @@ import { isKind } from '../contract/lookups.js'
 import type { AnyResource, ChangedStreams, NewEvent, Origin, Outcome, Submission, WrittenEvent } from '../contract/log.js'
 import type { MerkleTree } from '../proof/merkle-tree.js'
 import { openTree } from '../proof/open-tree.js'
-import { MerkleProofs } from '../proof/merkle-proofs.js'
+import { CheckedProofs } from '../proof/checked-proofs.js'
 import { leafReader } from '../proof/tiles.js'
 import type { SealedPayload, Vault } from '../../vault/vault.js'
-import { KeptReplies, prepareEraseReplies } from './idempotency.js'
+import { KeptReplies, prepareEraseReplies } from './kept-replies.js'
 import { prepareEndRotation } from '../storage/keys.js'
 import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
@@ -43,7 +43,7 @@ export class LogWriter {
   readonly resources: ResourceTable
   readonly answers: KeptReplies
   readonly #tree: MerkleTree
-  readonly proofs: MerkleProofs
+  readonly proofs: CheckedProofs
   #tail: Tail
   /** The end of the log before the current command. */
   #before: Tail
@@ -72,7 +72,7 @@ export class LogWriter {
     this.#now = now
     this.#begun = this.#before = this.#tail = readTail(db)
     this.#tree = openTree(db, this.#tail.position)
-    this.proofs = new MerkleProofs(this.#tree)
+    this.proofs = new CheckedProofs(this.#tree)
     this.resources = new ResourceTable(db)
     this.answers = new KeptReplies(db, now, (bytes) => (this.#bytes += bytes))
     this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')

@@ -3,12 +3,12 @@ import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { isStorageError } from '../../basics/storage-error.js'
 import type { CommitListener, LogHealth } from '../contract/log.js'
-import type { MerkleProofs } from '../proof/merkle-proofs.js'
+import type { CheckedProofs } from '../proof/checked-proofs.js'
 import type { EventReads, Tail } from '../storage/events.js'
 import type { PayloadReader, payloadStates } from '../storage/payloads.js'
 import type { ResourceTable } from '../storage/resource-table.js'
 import type { Connection } from '../storage/schema.js'
-import type { KeptReplies } from './idempotency.js'
+import type { KeptReplies } from './kept-replies.js'
 import type { LogWriter } from './log-writer.js'
 
 /** The file during the turn of a writer: a transaction is open. */
@@ -20,7 +20,7 @@ export type Reads = {
   readonly resources: ResourceTable
   readonly answers: KeptReplies
   readonly events: EventReads
-  readonly proofs: MerkleProofs
+  readonly proofs: CheckedProofs
   readonly tail: Tail
   readonly payload: PayloadReader
   readonly payloadState: ReturnType<typeof payloadStates>

@@ -8,7 +8,7 @@ const whole = (name: string, value: number, least: number, most: number, what: s
 }
 
 /** Answers questions about a log's tree, for positions and sizes that it has. All others are refused with a Problem. */
-export class MerkleProofs {
+export class CheckedProofs {
   constructor(private readonly tree: MerkleTree) {}
 
   /** How many events the tree is over. */
