@@ -186,6 +186,13 @@ describe('a SELECT from a connected database', () => {
     expect(await planned(query)).toContain(text)
   })
 
+  test.each(['SELECT DISTINCT place FROM pg.homes HAVING count(*) > 1', 'SELECT DISTINCT place FROM pg.homes ORDER BY count(*)'])(
+    '%s has an aggregate of all rows, and is refused as that of a file',
+    async (query) => {
+      await expect(ask(query)).rejects.toThrow(/must appear in the GROUP BY clause/)
+    },
+  )
+
   test('EXPLAIN sends no limit where more rows may be needed', async () => {
     for (const query of [
       'SELECT id FROM pg.homes ORDER BY size LIMIT 3',

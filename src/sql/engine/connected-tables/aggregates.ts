@@ -23,33 +23,33 @@ import type { FindColumn } from './find-column.js'
 export type Grouping = { groups: readonly string[]; aggregates: readonly Aggregate[]; apply: () => void }
 
 /** The functions of SQL that a database may compute, each by these of its own. */
-const known: Readonly<Record<string, readonly Aggregate['function'][]>> = {
-  count_star: ['count'],
-  count: ['count'],
-  min: ['min'],
-  max: ['max'],
-  sum: ['sum'],
+const known: ReadonlyMap<string, readonly Aggregate['function'][]> = new Map([
+  ['count_star', ['count']],
+  ['count', ['count']],
+  ['min', ['min']],
+  ['max', ['max']],
+  ['sum', ['sum']],
   // The databases round a mean in their own ways. The sum of whole numbers is exact everywhere.
-  avg: ['sum', 'count'],
-}
+  ['avg', ['sum', 'count']],
+])
 
 const functionsOf = (node: AstNode): readonly Aggregate['function'][] | undefined =>
-  textOf(node, 'class') === 'FUNCTION' && textOf(node, 'schema') === '' ? known[textOf(node, 'function_name')] : undefined
+  textOf(node, 'class') === 'FUNCTION' && textOf(node, 'schema') === '' ? known.get(textOf(node, 'function_name')) : undefined
 
 type SentAggregate = Omit<Aggregate, 'as'>
 
 /** The functions and the column of `sum(size)`; undefined for any other expression, and for one with more parts. */
 const aggregatesOf = (find: FindColumn, node: AstNode): readonly SentAggregate[] | undefined => {
   const functions = functionsOf(node)
-  const [name, another] = functions ?? []
-  if (functions === undefined || name === undefined || nodeOf(node, 'filter')) return undefined
+  if (!functions || nodeOf(node, 'filter')) return undefined
   if (nodesOf(nodeOf(node, 'order_bys') ?? {}, 'orders').length > 0) return undefined
   const [child, more] = nodesOf(node, 'children')
-  if (!child) return name === 'count' ? [{ function: name }] : undefined
+  const isCount = functions[0] === 'count'
+  if (!child) return isCount ? [{ function: 'count' }] : undefined
   const column = more ? undefined : find(child)
-  if (!column || (another !== undefined && !isInteger(column.type))) return undefined
-  if (node['distinct'] !== true) return functions.map((each) => ({ function: each, column: column.name }))
-  return name === 'count' ? [{ function: name, column: column.name, isDistinct: true }] : undefined
+  if (!column || (functions.length > 1 && !isInteger(column.type))) return undefined
+  if (node['distinct'] !== true) return functions.map((name) => ({ function: name, column: column.name }))
+  return isCount ? [{ function: 'count', column: column.name, isDistinct: true }] : undefined
 }
 
 /** The value of an aggregate, from the columns that the database computed for it. */
@@ -140,6 +140,8 @@ export const groupedIn = (select: AstNode, find: FindColumn): Grouping | undefin
   const calls = parts.flat()
   // Without groups and without aggregates this is a query of rows.
   if (calls.length + groups.length === 0) return undefined
+  // With DISTINCT alone, an aggregate is about all rows, and not about the rows of a value.
+  if (named?.length === 0 && groups.length > 0 && (having || calls.length > 0)) return undefined
   const aggregates: Aggregate[] = []
   const send = (aggregate: SentAggregate): string => {
     const as = `ledger_${aggregates.length}`
