@@ -155,6 +155,7 @@ export class Reruns {
     // A record may be as large as an answer, and a replay waits for nothing else.
     const work = new LongWork({ goesOn: true })
     await work.pause()
+    request.signal.throwIfAborted()
     const record = await this.parts.records.open(event)
     await work.pause()
     const before = sideOf(event, record)
@@ -178,7 +179,6 @@ export class Reruns {
   async #ask(event: RecordedAnswer, record: AnswerRecord, replaying: ReplayScope, request: RerunRequest) {
     const { log } = this.parts.ledger
     const { runsOthers = false, origin, client, signal } = request
-    signal.throwIfAborted()
     const asOf = request.asOf === 'then' ? event.read_at : request.asOf
     const { position: head } = await log.head()
     if (asOf !== undefined && (asOf < 1 || asOf > head))
