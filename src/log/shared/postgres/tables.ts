@@ -179,7 +179,10 @@ const refuseBatches = `
   CREATE TRIGGER head_moved BEFORE UPDATE ON mindledger.head
     FOR EACH ROW WHEN (old.format = ${moved} AND new.format = ${moved}) EXECUTE FUNCTION mindledger.refuse_moved()`
 
-/** Closes the log after a batch, because it goes on in a data directory: no node opens it or writes to it. Returns false when it has a newer batch. */
+/**
+ * Closes the log after a batch, because it goes on in a data directory: no node opens it or writes to it. Returns false when it has a newer
+ * batch.
+ */
 export const closeAfter = async (session: SharedLogSession, seq: number): Promise<boolean> => {
   await session.query(`BEGIN; ${refuseBatches}; COMMIT`)
   const { rowCount } = await session.query('UPDATE mindledger.head SET format = $1 WHERE seq = $2', [moved, seq])
