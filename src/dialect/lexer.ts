@@ -4,7 +4,7 @@ import { illFormed } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { badStatement, sourceLocationOf } from './source-location.js'
-import { quoteName, quoteText, unescapeText } from './strings.js'
+import { dollarTagAt, quoteName, quoteText, unescapeText } from './strings.js'
 
 export { badStatement, sourceLocationOf }
 export type { SourceLocation } from './source-location.js'
@@ -27,7 +27,6 @@ const spaceAt = new RegExp(`[ \\t\\n\\v\\f\\r${spaces}]+`, 'y')
 const numberAt =
   /0[xX][0-9a-fA-F_]+|0[bB][01_]+(?![0-9])|0[oO][0-7_]+(?![0-9])|(?:[0-9][0-9_]*(?:\.(?!\.)[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?/y
 const digitsAt = /[0-9]+/y
-const dollarTagAt = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z_0-9\u0080-\uffff]*)?\$/y
 const operators =
   /!~~\*|->>|<=>|<->|<#>|!~~|~~\*|!~\*|::|:=|=>|->|<=|>=|<>|!=|==|\|\||<<|>>|~~|!~|~\*|<@(?![A-Za-z_])|@>|&&|\*\*|\/\/|\^@|./suy
 
@@ -121,14 +120,19 @@ class Scanner {
     }
     const hint =
       this.sql.includes('\\', open) && backslashes
-        ? `A backslash escapes the quote after it: write \\\\ for a backslash.`
+        ? `A backslash escapes the quote after it: write \\\\ for a backslash. A statement of a connected database can stand between $$ and $$.`
         : `Close it with ${quote}.`
     throw badStatement(this.sql, this.at, `a text begins here with ${quote} and never ends`, hint)
   }
 
+  /** In `LIKE 'a|b' ESCAPE '…'` the last text is one character, and may be a backslash alone. */
+  private get isEscapeMark(): boolean {
+    return this.sql.startsWith("'\\'", this.at) && this.sql[this.at + 3] !== "'" && /^escape$/i.test(this.last?.text ?? '')
+  }
+
   string(prefix: number): void {
     const open = this.at + prefix
-    const escapes = prefix === 0 || /[eE]/.test(this.sql.charAt(this.at))
+    const escapes = prefix === 0 ? !this.isEscapeMark : /[eE]/.test(this.sql.charAt(this.at))
     const end = this.quotedEnd("'", open, escapes)
     this.add('string', end, unescapeText(this.sql.slice(open + 1, end - 1), "'"))
   }

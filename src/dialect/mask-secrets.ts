@@ -2,7 +2,7 @@ import { atOnce, inTurns } from '../basics/long-work.js'
 import { isSecretKey } from '../vault/secret-keys.js'
 import { holdsSecret } from '../vault/looks-secret.js'
 import { tokensIn, type Token } from './lexer.js'
-import { isSymbol, isWord } from './tokens.js'
+import { isSymbol, isWord, quotedStatements, type QuotedStatement } from './tokens.js'
 import { findSecretLiterals } from './secret-literals.js'
 import { endsWithSecretKey, inOrder, rawCuts, replaced, secretInText, urlCuts, type Cut } from './secret-cuts.js'
 import { textHider } from './text-hider.js'
@@ -289,9 +289,7 @@ class Finder {
 /** A mask in the quotes of a text. */
 const masked = ({ text }: Token): string => (text.startsWith('"') ? `"${mask}"` : `'${mask}'`)
 
-const findCuts = function* (sql: string, tokens: readonly Token[] | undefined = tokensIn(sql)): Generator<void, Cut[]> {
-  yield
-  if (!tokens) return rawCuts(sql)
+const cutsAmong = function* (sql: string, tokens: readonly Token[]): Generator<void, Cut[]> {
   const inGaps = tokens.length === 0 ? rawCuts(sql) : []
   const literals = yield* findSecretLiterals(tokens, true)
   const underKeys = literals.flatMap(({ token, key }) =>
@@ -299,7 +297,30 @@ const findCuts = function* (sql: string, tokens: readonly Token[] | undefined = 
   )
   yield
   const found = yield* new Finder(sql, tokens, new Set(literals.map(({ token }) => token))).find()
-  return inOrder([...found, ...underKeys, ...urlCuts(sql, false), ...inGaps])
+  return [...found, ...underKeys, ...urlCuts(sql, false), ...inGaps]
+}
+
+/** The cuts inside statements in dollar quotes, but not in those that are inside of them. */
+const cutsInside = function* (statements: readonly QuotedStatement[]): Generator<void, Cut[]> {
+  const cuts: Cut[] = []
+  for (const { token, text, start } of statements) {
+    // It may be no statement, but a secret.
+    if (holdsSecret(text)) cuts.push({ start: token.start, end: token.end, text: masked(token) })
+    const inner = tokensIn(text)
+    const found = inner ? yield* cutsAmong(text, inner) : rawCuts(text)
+    for (const cut of found) cuts.push({ ...cut, start: start + cut.start, end: start + cut.end })
+  }
+  return cuts
+}
+
+const findCuts = function* (sql: string, written: readonly Token[] | undefined = tokensIn(sql)): Generator<void, Cut[]> {
+  yield
+  if (!written) return rawCuts(sql)
+  const statements = quotedStatements(written)
+  if (statements.length === 0) return inOrder(yield* cutsAmong(sql, written))
+  const quoted = new Set(statements.map(({ token }) => token))
+  const tokens = written.map((token) => (quoted.has(token) ? ({ ...token, kind: 'word', text: 'x', value: 'x' } as const) : token))
+  return inOrder([...(yield* cutsAmong(sql, tokens)), ...(yield* cutsInside(statements))])
 }
 
 const cutsIn = (sql: string): Cut[] => atOnce(findCuts(sql))

@@ -62,8 +62,38 @@ export const nameText = (name: string): string =>
  */
 export const queryOf = (database: string, query: string): string => `SELECT * FROM ${nameText(database)} (${query})`
 
-/** The query that sends a whole statement as it is to a database. A comment at its end has a line of its own. */
-export const sentAsIs = (database: string, statement: string): string => queryOf(database, `\n${statement.replace(/;\s*$/, '')}\n`)
+/** The mark before and after a text in dollar quotes: `$$` or `$name$`. */
+export const dollarTagAt = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z_0-9\u0080-\uffff]*)?\$/y
+
+/**
+ * The text between dollar quotes, if they are around the whole text; otherwise the text itself.
+ *
+ * @example withoutDollarQuotes('$$SELECT 1$$') // 'SELECT 1'
+ */
+export const withoutDollarQuotes = (written: string): string => {
+  const text = written.trim()
+  dollarTagAt.lastIndex = 0
+  const [tag] = dollarTagAt.exec(text) ?? []
+  if (tag === undefined) return written
+  const end = text.indexOf(tag, tag.length)
+  return end + tag.length === text.length ? text.slice(tag.length, end) : written
+}
+
+/** A text in dollar quotes, with a tag that the text does not have. */
+const dollarQuoted = (text: string): string => {
+  if (`${text}$$`.indexOf('$$') === text.length) return `$$${text}$$`
+  let taken = 0
+  for (const [, number] of text.matchAll(/native(\d{1,9})/g)) taken = Math.max(taken, Number(number))
+  const tag = `$native${taken + 1}$`
+  return tag + text + tag
+}
+
+/**
+ * The query that sends a whole statement as it is to a database.
+ *
+ * @example sentAsIs('shop_db', 'SELECT now();') // 'SELECT * FROM shop_db ($$SELECT now()$$)'
+ */
+export const sentAsIs = (database: string, statement: string): string => queryOf(database, dollarQuoted(statement.replace(/;\s*$/, '')))
 
 /**
  * A name in the notation of this service and MySQL: `backQuoteName('we`ird')` is the name in back-quotes, with the inner back-quote

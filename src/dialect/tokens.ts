@@ -38,3 +38,19 @@ const readClosings = (tokens: readonly Token[]): ReadonlyMap<number, number> => 
 /** The place where the bracket at `open` closes; undefined when it never closes, or when `open` is no `(`. */
 export const closingBracket = (tokens: readonly Token[], open: number): number | undefined =>
   (closings.get(tokens) ?? readClosings(tokens)).get(open)
+
+/** A statement in dollar quotes: its token, its text, and the place of the text in the statement around it. */
+export type QuotedStatement = { token: Token; text: string; start: number }
+
+/**
+ * The texts in dollar quotes that stand alone, as in `FROM shop_db ($$SELECT 1$$)`: they may be statements of a connected database.
+ *
+ * @example quotedStatements(lex('SELECT * FROM shop_db ($$SELECT 1$$)'))[0]?.text // 'SELECT 1'
+ */
+export const quotedStatements = (tokens: readonly Token[]): QuotedStatement[] =>
+  tokens.flatMap((token, i) => {
+    const isAlone = token.kind === 'string' && token.text.startsWith('$') && [undefined, '('].includes(tokens[i - 1]?.text)
+    if (!isAlone || ![undefined, ')'].includes(tokens[i + 1]?.text)) return []
+    const { value: text } = token
+    return [{ token, text, start: token.start + (token.text.length - text.length) / 2 }]
+  })

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { keywords } from '../../src/dialect/keywords.js'
-import { nameText, unescapeText } from '../../src/dialect/strings.js'
+import { lex } from '../../src/dialect/lexer.js'
+import { nameText, sentAsIs, unescapeText, withoutDollarQuotes } from '../../src/dialect/strings.js'
 import { duck } from '../support/connections/answers.js'
 import { seeded } from '../support/random.js'
 
@@ -34,3 +35,19 @@ test('every word that DuckDB takes as a name only in quotes gets them', async ()
   expect(['shop_db', 'Order', 'a b', 'we"ird'].map(nameText)).toEqual(['shop_db', '"Order"', '"a b"', '"we""ird"'])
   db.disconnectSync()
 })
+
+test('a statement for a database comes out of its dollar quotes as it went in', () => {
+  const random = seeded(11)
+  const below = (count: number) => Math.floor(random() * count)
+  const pieces = ['$', '$$', 'native', '1', '2', '$native1$', "'", '"', '`', '\\', '#', '--', '/*', '(', ')', '?', ':a', ' ', '\n', 'é']
+  for (let n = 0; n < 5_000; n++) {
+    const text = Array.from({ length: below(12) }, () => pieces[below(pieces.length)]).join('')
+    const tokens = lex(sentAsIs('pg', text))
+    expect([text, tokens.length, tokens.at(-2)?.value]).toEqual([text, 7, text])
+    expect([text, withoutDollarQuotes(tokens.at(-2)?.text ?? '')]).toEqual([text, text])
+  }
+})
+
+test.each(['SELECT 1', '$$a$$ || $$b$$', '$$a', '$a$ $b$', '', '$'])('%s is not in dollar quotes as a whole', (text) =>
+  expect(withoutDollarQuotes(text)).toBe(text),
+)

@@ -566,6 +566,43 @@ test('native_query in the context sends the statement as it is', async () => {
   })
 })
 
+test('a statement in dollar quotes is free of the rules for texts, comments and parameters here', async () => {
+  const query = String.raw`SELECT '\' || replace('a\b', '\', '?') || (('{"pool": 1}'::jsonb ? 'pool')::text) AS x -- it's :one`
+  const answer = [['\\a?btrue']]
+  expect(await ask(`SELECT * FROM pg ($$${query}\n$$)`)).toEqual(answer)
+  const native = { query, context: { db: 'pg', native_query: true } }
+  expect((await send(service.url, 'POST', '/api/sql/query', native)).body).toMatchObject({ type: 'table', data: answer })
+  await ask(`CREATE VIEW dollars FROM pg ($q$${query}$q$)`)
+  expect(await ask('SELECT * FROM dollars')).toEqual(answer)
+  await ask('DROP VIEW dollars')
+  const training = {
+    query: String.raw`CREATE MODEL dollars FROM pg ($$SELECT size, rent FROM homes WHERE '{"a":1}'::jsonb ? 'a' AND place <> '\'$$) PREDICT rent`,
+    params: { place: 'good' },
+  }
+  expect((await send(service.url, 'POST', '/api/sql/query', training)).body).toMatchObject({ type: 'table' })
+  await trained('dollars')
+  await ask('DROP MODEL dollars')
+  await expect(ask('SELECT * FROM pg ($$DELETE FROM homes$$)')).rejects.toThrow(/only reads/)
+  await expect(ask("SELECT replace(place, '\\', '/') FROM pg.homes")).rejects.toThrow(/between \$\$ and \$\$/)
+})
+
+test('a backslash is the character of ESCAPE, here and there', async () => {
+  const escaped = String.raw`SELECT 'a_b' LIKE 'a\_b' ESCAPE '\' AS x, 'acb' LIKE 'a\_b' ESCAPE '\' AS y`
+  expect(await ask(escaped)).toEqual([[true, false]])
+  expect(await ask(`SELECT * FROM pg (${escaped})`)).toEqual([[true, false]])
+})
+
+test('a secret in a statement in dollar quotes is refused where it would be kept', async () => {
+  for (const query of ["SELECT id FROM people WHERE password = 'hunter2-x'", String.raw`SELECT '\' WHERE password = 'hunter2-x'`])
+    await expect(ask(`CREATE VIEW secret FROM pg ($$${query}$$)`)).rejects.toThrow(/the query holds a secret/)
+})
+
+test('a statement for another database, or for the connection itself, is not sent whole', async () => {
+  expect(await ask('SELECT n + 1 FROM pg (SELECT 7 / 2 AS n)', 'pg')).toEqual([[4]])
+  expect(await ask('SELECT n + 1 FROM PG ($$SELECT 7 / 2 AS n$$)', 'pg')).toEqual([[4]])
+  expect(await ask('SELECT * FROM mindsdb (SELECT 7 / 2 AS n)', 'pg')).toEqual([[3.5]])
+})
+
 describe('a text with a backslash as a parameter', () => {
   const sent = async (query: string, params: object, db = 'mindsdb') =>
     (await send(service.url, 'POST', '/api/sql/query', { query, params, context: { db } })).body as { type: string; error_message?: string }

@@ -9,7 +9,7 @@ import type { Filter, Scan, TableColumn } from '../../../connections/contract/re
 import { plain } from '../../../connections/contract/types.js'
 import { canAggregate, canPush, constantsIn, keepsSame, printScan } from '../../../connections/pushdown/print-scan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
-import { lex } from '../../../dialect/lexer.js'
+import { tokensIn } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
 import { lastPlaces } from '../../../dialect/last-places.js'
 import type { AstNode } from '../ast/json.js'
@@ -268,7 +268,7 @@ export const fetchNative = async (
   use: Use | undefined,
 ): Promise<FetchedRows> => {
   endBinding(session)
-  if (session.last && lastPlaces(lex(sql)).length > 0) throw lastInNative()
+  if (session.last && lastPlaces(tokensIn(sql) ?? []).length > 0) throw lastInNative()
   // A statement that occurs twice in the query is sent once.
   const isTwice = [...session.natives.values()].filter((one) => one.sql === sql).length > 1
   const takesAny = use && !use.keepsRows && !isTwice && isEmpty(use.select, 'where_clause')

@@ -4,7 +4,7 @@ import { Problem } from '../../../basics/errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
 import { lex, sourceLocationOf, type Token } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
-import { sentAsIs } from '../../../dialect/strings.js'
+import { sentAsIs, withoutDollarQuotes } from '../../../dialect/strings.js'
 import { nativeQueries } from './native-queries.js'
 import { closingBracket, isNameLike, isSymbol, isWord } from '../../../dialect/tokens.js'
 
@@ -19,6 +19,10 @@ export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' |
 
 /** Whether the tables of a connection can be read. */
 export const isConnected = ({ engine }: Pick<DatabaseEntry, 'engine'>): boolean => driverOf(engine) !== undefined
+
+/** The name before the bracket of `FROM name (…)` and `JOIN name (…)`. */
+const calledTables = (tokens: readonly Token[]): Token[] =>
+  tokens.filter((token, i) => isNameLike(token) && /^(FROM|JOIN)$/i.test(tokens[i - 1]?.text ?? '') && tokens[i + 1]?.text === '(')
 
 /** Whether a statement itself names a database: `FROM files.cars`, `FROM files (SELECT …)`. */
 const namesDatabase = (tokens: readonly Token[]): boolean =>
@@ -43,18 +47,16 @@ const namesNoTable = (tokens: readonly Token[]): boolean => {
  * The text of a SELECT that was sent to a connection. One that names no table is for the connection's own system: the sender would mistake
  * an answer of this service for an answer of that database.
  *
- * @example sentTo({ name: 'pg', engine: 'postgres' }, 'SELECT 7 / 2') // 'SELECT * FROM pg (\nSELECT 7 / 2\n)'
+ * @example sentTo({ name: 'pg', engine: 'postgres' }, 'SELECT 7 / 2') // 'SELECT * FROM pg ($$SELECT 7 / 2$$)'
  * @throws Problem for a connection without tables, unless the statement names another database
  */
 export const sentTo = (connection: Pick<DatabaseEntry, 'name' | 'engine'>, sql: string): string => {
   const tokens = lex(sql)
   if (!isConnected(connection) && !namesDatabase(tokens)) throw connectionProblem(connection)
-  return isConnected(connection) && namesNoTable(tokens) ? sentAsIs(connection.name, sql) : sql
+  const callsItself = calledTables(tokens).some(({ value }) => foldName(value) === foldName(connection.name))
+  const isForSystem = isConnected(connection) && !callsItself && nativeQueries(tokens).length === 0 && namesNoTable(tokens)
+  return isForSystem ? sentAsIs(connection.name, sql) : sql
 }
-
-/** The name before the bracket of `FROM name (…)` and `JOIN name (…)`. */
-const calledTables = (tokens: readonly Token[]): Token[] =>
-  tokens.filter((token, i) => isNameLike(token) && /^(FROM|JOIN)$/i.test(tokens[i - 1]?.text ?? '') && tokens[i + 1]?.text === '(')
 
 /**
  * `FROM db (…)`: a statement in the language of a connected database. It may write only if the user sent it; a statement in a view may not.
@@ -64,10 +66,10 @@ export type NativeStatement = { connection: DatabaseEntry; sql: string; mayWrite
 /** The name of a statement in another language in the tree; its number follows. */
 const nativePrefix = 'ledger_native_'
 
-/** Keeps a statement, and gives the name that replaces it. */
+/** Keeps a statement, without the dollar quotes that may be around it, and gives the name that replaces it. */
 export const keepNative = (natives: Map<string, NativeStatement>, statement: NativeStatement): string => {
   const name = `${nativePrefix}${natives.size + 1}`
-  natives.set(name, statement)
+  natives.set(name, { ...statement, sql: withoutDollarQuotes(statement.sql) })
   return name
 }
 

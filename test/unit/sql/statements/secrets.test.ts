@@ -59,6 +59,16 @@ describe('secrets are cut from the text of a statement', () => {
       "MERGE INTO u USING n ON a = b WHEN NOT MATCHED THEN INSERT (login, password) VALUES ('bob', 'p')",
       'MERGE INTO u USING n ON a = b WHEN NOT MATCHED THEN INSERT (login, password) VALUES ******',
     ],
+    [
+      "SELECT * FROM pg ($$SELECT 1 WHERE password = 'p' AND a = 'b'$$)",
+      "SELECT * FROM pg ($$SELECT 1 WHERE password = '******' AND a = 'b'$$)",
+    ],
+    [
+      "CREATE MODEL m FROM pg ($q$INSERT INTO u (login, password) VALUES ('bob', 'p')$q$) PREDICT x",
+      'CREATE MODEL m FROM pg ($q$INSERT INTO u (login, password) VALUES ******$q$) PREDICT x',
+    ],
+    ["SELECT f($$never 'ends, password = p$$)", "SELECT f($$never 'ends, password = ******$$)"],
+    ['SELECT f($$postgres://u:p@h$$)', "SELECT f('******')"],
     ["CREATE OR REPLACE VIEW passwords AS (SELECT 'a')", "CREATE OR REPLACE VIEW passwords AS (SELECT 'a')"],
     ["SELECT replace(password, b) AS a, (SELECT 'a') FROM t", "SELECT replace(password, b) AS a, (SELECT 'a') FROM t"],
     ["SELECT * REPLACE (password AS a) FROM (SELECT 'a')", "SELECT * REPLACE (password AS a) FROM (SELECT 'a')"],
