@@ -8,6 +8,7 @@ module.exports = [
   'catalogue',
   'vault',
   'log/contract',
+  'log/tasks',
   'log/storage',
   'log/proof',
   'log/sqlite',

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { undoAll } from '../../../src/basics/undo.js'
-import { SingletonTask } from '../../../src/log/contract/singleton-task.js'
+import { SingletonTask } from '../../../src/log/tasks/singleton-task.js'
 import { soleLeases, type Lease } from '../../../src/log/contract/leases.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import type { SharedLeases } from '../../../src/log/shared/leases.js'

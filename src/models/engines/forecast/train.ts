@@ -5,7 +5,7 @@
 import { wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { OnProgress } from '../tabular/fit.js'
-import { checkLevel } from '../tabular/prediction-interval.js'
+import { checkLevel } from '../contract/confidence-level.js'
 import type { Matrix } from '../../data/matrix.js'
 import { readOptions } from '../../../catalogue/engine-options.js'
 import type { TrainedModel, TrainOptions } from '../tabular/train.js'

@@ -3,7 +3,6 @@ import { crossFit, refit, type BoostingData } from './boosting/cross-fit.js'
 import { squaredLoss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
 import type { BinnedTable } from './boosting/bins.js'
-import { wrong } from '../../../basics/errors.js'
 import { predictedRows, rowsInside, rowsOutside, type Folds } from '../../data/folds.js'
 import { refitFactor, type Boosting } from './plan.js'
 import { quantileAt, quantilesOf } from '../../numerics/quantiles.js'
@@ -40,12 +39,6 @@ export const quarterPower = (spread: number, quarters: number): number => {
   if (quarters === 2) return half
   const quarter = Math.sqrt(half)
   return quarters === 1 ? quarter : half * quarter
-}
-
-/** A level that a user may ask for, or a `wrong_arguments` problem. */
-export const checkLevel = (level: unknown): number => {
-  if (typeof level === 'number' && level >= 0.001 && level <= 0.999) return level
-  throw wrong(`"confidence" is ${JSON.stringify(level)}, expected a number between 0.001 and 0.999`)
 }
 
 /** The mean interval score (Gneiting and Raftery 2007): the width, plus a penalty for each miss in proportion to its distance. */

@@ -15,7 +15,7 @@ import { limitRows } from '../read/limit-rows.js'
 import { readQuery } from '../read/read-query.js'
 import { needsAnswers } from './needs-answers.js'
 import { checkLastUsed, refuseLimit } from './last-in-query.js'
-import { positionOfRequest } from '../resolve/time-travel.js'
+import { positionOfRequest } from '../resolve/as-of-position.js'
 
 /** The number of characters that all kept statements may have together. */
 const keptChars = 4_000_000

@@ -31,7 +31,7 @@ import { pivotFiller } from '../read/pivots.js'
 import { refusePast, requireDatabase, resolveTable, type TableMeaning } from '../resolve/resolve.js'
 import type { Reader, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
-import { positionOfAt } from '../resolve/time-travel.js'
+import { positionOfAt } from '../resolve/as-of-position.js'
 import { placed, type Text } from '../session/sources.js'
 import type { ReadQuery } from '../read/read-query.js'
 

@@ -1,5 +1,5 @@
 import { Problem } from '../../../basics/errors.js'
-import { checkLevel } from '../../../models/engines/tabular/prediction-interval.js'
+import { checkLevel } from '../../../models/engines/contract/confidence-level.js'
 import type { Token } from '../../../dialect/lexer.js'
 import { similarName } from '../../../dialect/names.js'
 

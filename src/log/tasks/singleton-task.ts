@@ -1,5 +1,7 @@
+/** Room: work that goes on beside a log, on one node for all of them. It imports basics and log/contract alone. */
+
 import { limits } from '../../basics/limits.js'
-import type { Lease, Leases } from './leases.js'
+import type { Lease, Leases } from '../contract/leases.js'
 
 type Options = {
   leases: Leases

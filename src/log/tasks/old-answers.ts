@@ -1,5 +1,5 @@
 import { limits } from '../../basics/limits.js'
-import type { ServedLog } from './log.js'
+import type { ServedLog } from '../contract/log.js'
 
 type Options = {
   /** The time in milliseconds since 1970. */
