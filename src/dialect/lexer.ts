@@ -119,7 +119,7 @@ class Scanner {
       }
     }
     const hint =
-      this.sql.includes('\\', open) && backslashes
+      this.sql.includes(`\\${quote}`) && backslashes
         ? `A backslash escapes the quote after it: write \\\\ for a backslash. A statement of a connected database can stand between $$ and $$.`
         : `Close it with ${quote}.`
     throw badStatement(this.sql, this.at, `a text begins here with ${quote} and never ends`, hint)

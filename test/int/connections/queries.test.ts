@@ -593,7 +593,11 @@ test('a backslash is the character of ESCAPE, here and there', async () => {
 })
 
 test('a secret in a statement in dollar quotes is refused where it would be kept', async () => {
-  for (const query of ["SELECT id FROM people WHERE password = 'hunter2-x'", String.raw`SELECT '\' WHERE password = 'hunter2-x'`])
+  const people = 'FROM (SELECT id, place AS password FROM homes) AS p'
+  for (const query of [
+    `SELECT id ${people} WHERE password = 'hunter2-x'`,
+    String.raw`SELECT '\' AS x ${people} WHERE password = 'hunter2-x'`,
+  ])
     await expect(ask(`CREATE VIEW secret FROM pg ($$${query}$$)`)).rejects.toThrow(/the query holds a secret/)
 })
 
@@ -921,7 +925,11 @@ describe('what the database was asked', () => {
     )
     expect(recorded).toEqual(['pg', 1, statement, 1, true, true, 'query', 'complete', 'anonymous', 'sql'])
     const trainings = await ask("SELECT DISTINCT statement FROM log.database_queries WHERE purpose = 'training' ORDER BY 1")
-    expect(trainings).toEqual([['SELECT size, place, rent FROM homes'], ['SELECT size, place, rent FROM homes WHERE id > 0']])
+    expect(trainings).toEqual([
+      ['SELECT size, place, rent FROM homes'],
+      ['SELECT size, place, rent FROM homes WHERE id > 0'],
+      [String.raw`SELECT size, rent FROM homes WHERE '{"a":1}'::jsonb ? 'a' AND place <> '\'`],
+    ])
     const of = "SELECT model, model_version FROM log.database_queries WHERE purpose = 'training' AND statement LIKE '%id > 0' ORDER BY 1"
     // The check before a training is requested runs nothing. The training asks once.
     expect(await ask(of)).toEqual([['learned', 1]])

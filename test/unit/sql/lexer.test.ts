@@ -23,7 +23,7 @@ describe('tokens', () => {
     ['"a""b"', ['quoted:a"b']],
     [String.raw`'it\'s' 'it''s'`, ["string:it's", "string:it's"]],
     [String.raw`x LIKE '5\%' ESCAPE '\'`, ['word:x', 'word:LIKE', 'string:5\\%', 'word:ESCAPE', 'string:\\']],
-    [String.raw`escape '\\' ESCAPE '\'''`, ['word:escape', 'string:\\', 'word:ESCAPE', "string:''"]],
+    [String.raw`escape '\\' ESCAPE '\''`, ['word:escape', 'string:\\', 'word:ESCAPE', "string:'"]],
     [String.raw`'a\nb\\' '\d+' '50\%'`, ['string:a\nb\\', 'string:\\d+', 'string:50\\%']],
     [
       String.raw`{"a": "\u00e9\n\"", 'b':true}`,
