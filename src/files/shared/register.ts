@@ -46,6 +46,12 @@ export class Register {
     return row && { ...row, bytes: Number(row.bytes) }
   }
 
+  /** Those of these blobs that do not exist, or are damaged. */
+  async lacking(shas: readonly string[]): Promise<string[]> {
+    const select = `SELECT sha FROM unnest($1::text[]) AS sha EXCEPT SELECT sha FROM mindledger.blobs WHERE sha = ANY($1) AND NOT is_damaged`
+    return (await this.links.query<{ sha: string }>(select, [shas])).map(({ sha }) => sha)
+  }
+
   /**
    * Notes that a blob was put again, after an erasure if one is known, if it exists and is not damaged. Then it is not collected before its
    * event is recorded.

@@ -109,8 +109,8 @@ test('what a standby that was behind lacks is named by every node, and appended 
     await expect(b.reopen()).rejects.toThrow('mindledger reappend')
 
     await a.log.close()
-    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: 3, last, answers: 1, missing: [] })
-    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: last + 1, last, answers: 0, missing: [] })
+    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: 3, last, answers: 1, contents: 0, missing: [] })
+    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: last + 1, last, answers: 0, contents: 0, missing: [] })
     await Promise.all([a.reopen(), b.reopen()])
     expect([await a.log.head(), await b.log.head()]).toEqual([before, before])
     expect(await b.ledger.execute(createProject('lost'), origin, withKey('k'))).toEqual({ ...first, repeated: true })
@@ -246,8 +246,8 @@ test('answers that were lost without any event are given back, and a node goes o
     await a!.log.close()
     await loseBatches(url, 1)
     const b = await another()
-    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 1, missing: [] })
-    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 0, missing: [] })
+    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 1, contents: 0, missing: [] })
+    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 0, contents: 0, missing: [] })
     await a!.reopen()
     for (const { log } of [a!, b]) {
       await newest(log)
@@ -281,12 +281,68 @@ test('contents are stored again from the folder of the node, and those that nobo
       await loseAfter(url, 0)
       await links.query('DELETE FROM mindledger.blobs', [])
       rmSync(join(folder, lost))
-      expect(await reappendFrom(a!, url)).toEqual({ first: 1, last: 2, answers: 0, missing: [lost] })
+      expect(await reappendFrom(a!, url)).toEqual({ first: 1, last: 2, answers: 0, contents: 1, missing: [lost] })
       rmSync(join(folder, kept))
       expect((await blobs.read(kept)).toString()).toBe('kept')
     } finally {
       await close()
     }
+  }))
+
+test('a PostgreSQL that is lost is made anew from one node, and the others follow and give back their contents', () =>
+  withNodesOf(server(), 3, async ([a, b, c], lost) => {
+    const contents: string[] = []
+    const put = async (node: Node, n: number): Promise<void> => {
+      const { blobs, close } = await openSharedStore({ url: lost, s3: undefined }, { folder: join(node.directory, 'blobs') })
+      const content = await blobs.putBytes(Buffer.from(`content ${n}`))
+      await close()
+      const data = { name: `f${n}`, content, bytes: 9, row_count: 1, columns: [], original_name: null }
+      await node.log.submit(writes({ stream: stream(n), event: { type: 'FileCreated', data } }))
+      contents.push(content)
+    }
+    const created = await a!.ledger.execute(createProject('before'), origin, withKey('k'))
+    await put(a!, 2)
+    await put(b!, 3)
+    await newest(c!.log)
+    await c!.log.close()
+    await put(b!, 4)
+    await put(a!, 5)
+    for (const { log } of [a!, b!]) await newest(log)
+    const before = await a!.log.head()
+    for (const { log, directory } of [a!, b!, c!]) {
+      await log.close()
+      writeFileSync(join(directory, 'FORMAT'), '1\n')
+    }
+    await server().postgres.run(`DROP DATABASE "${new URL(lost).pathname.slice(1)}" WITH (FORCE)`)
+
+    const url = await server().newUrl()
+    const of = ({ directory }: Node) => ({ DATA_DIR: directory, ...keys, LOG_URL: url })
+    // The directory of a node does not have the contents that only others have stored and read.
+    const moved = await mindledger(['migrate', '--to', url, '--quiet'], of(a!))
+    expect(moved).toMatchObject({ code: 1, out: expect.stringContaining(`position ${before.position}, and 2 blobs`) })
+    expect(moved.out).toContain(contents[1])
+    const given = await mindledger(['reappend', '--quiet'], of(b!))
+    expect(given).toMatchObject({ code: 0, out: expect.stringContaining('given back: 2 contents') })
+    expect(await mindledger(['reappend', '--quiet'], of(b!))).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/position \d+: start it/),
+    })
+
+    for (const node of [a!, b!, c!]) {
+      node.url = url
+      await node.reopen()
+    }
+    expect(await c!.log.head()).toEqual(before)
+    expect(await c!.ledger.execute(createProject('before'), origin, withKey('k'))).toEqual({ ...created, repeated: true })
+    const fresh = temporaryDirectory()
+    const { blobs, close } = await openSharedStore({ url, s3: undefined }, { folder: fresh.path })
+    const texts = []
+    for (const content of contents) texts.push((await blobs.read(content)).toString())
+    expect(texts).toEqual(['content 2', 'content 3', 'content 4', 'content 5'])
+    await close()
+    fresh.remove()
+    await c!.log.submit(writes(projectCreated(6)))
+    await expectSame([a!, b!, c!])
   }))
 
 test('the command says what it did, and what stands in its way', () =>

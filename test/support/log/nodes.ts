@@ -56,8 +56,8 @@ export const openLeases = (
 const openNode = async (url: string, directory: string, undo: (() => unknown)[]): Promise<Node> => {
   const vault = new Vault(testKey)
   const file = join(directory, 'log.sqlite')
-  const open = () => SharedLog.open({ url, file, vault })
-  const log = await open()
+  const open = (at: string) => SharedLog.open({ url: at, file, vault })
+  const log = await open(url)
   const { leases, node: holder, close } = openLeases(url, () => newest(node.log))
   const { nodes } = log
   const peers = { ...log.peers, leases }
@@ -65,7 +65,7 @@ const openNode = async (url: string, directory: string, undo: (() => unknown)[])
     ...{ log, ledger: new Ledger(log, vault), vault, leases, holder, nodes, peers, directory, file, url },
     reopen: async () => {
       await node.log.close()
-      node.log = await open()
+      node.log = await open(node.url)
       node.ledger = new Ledger(node.log, vault)
     },
   }
