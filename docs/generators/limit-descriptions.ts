@@ -93,7 +93,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   forgottenAnswersPerBatchMax:
     'Old answers that are forgotten in one batch. Beyond: the next batch forgets more, and commands come in between.',
   answersForgetIntervalMs: 'Time between two searches for answers that are too old. The first one begins with the service.',
-  sharedConnectTimeoutMs: 'How long a connection to the PostgreSQL of LOG_URL and its login may take. Beyond: it counts as away.',
+  sharedMaxHosts: 'Hosts in LOG_URL. Beyond: the setting is refused.',
+  sharedConnectTimeoutMs: 'How long a connection to a host of LOG_URL and its login may take. Beyond: it counts as away.',
   sharedStatementTimeoutMs: 'How long that PostgreSQL works on one statement of a node. Beyond: PostgreSQL cancels the statement.',
   sharedAnswerTimeoutMs:
     'How long a node waits for the answer to a statement. Beyond: the connection counts as lost, and another one is made.',

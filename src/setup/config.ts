@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { resourceName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { languageModelSettings, readModelAccess, type ModelAccess } from './language-model-settings.js'
+import { isPostgresUrl } from './postgres-url.js'
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -57,13 +58,7 @@ const retention = z
   .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
   .optional()
 
-const logUrlRule = 'must be postgres://user:password@host:port/database; special characters in the password are written %40, %3A, %2F'
-
-const isPostgresUrl = (text: string): boolean => {
-  if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return false
-  const { hostname, searchParams, pathname } = new URL(text)
-  return (hostname !== '' || searchParams.has('host')) && pathname.length > 1
-}
+const logUrlRule = `must be postgres://user:password@host:port/database, with up to ${limits.sharedMaxHosts} hosts (host:port,host:port); special characters in the password are written %40, %3A, %2F`
 
 const settings = z.object({
   PORT: z.coerce
@@ -80,7 +75,7 @@ const settings = z.object({
     .refine(isPostgresUrl, logUrlRule)
     .optional()
     .describe(
-      'PostgreSQL that orders the log of several nodes: postgres://user:password@host/database; VAULT_KEY and HEAD_KEY must be given, too. Without it the log is a file of this node alone',
+      'PostgreSQL that orders the log of several nodes: postgres://user:password@host/database, where several hosts (a:5432,b:5432) are a server and its standbys; VAULT_KEY and HEAD_KEY must be given, too. Without it the log is a file of this node alone',
     ),
   READS: z
     .enum(['newest', 'local'])

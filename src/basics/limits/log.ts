@@ -38,6 +38,7 @@ export const logLimits = {
   forgottenAnswersPerBatchMax: 500,
   answersForgetIntervalMs: 3_600_000,
   // A log that nodes share
+  sharedMaxHosts: 8,
   sharedConnectTimeoutMs: 3_000,
   sharedStatementTimeoutMs: 5_000,
   sharedAnswerTimeoutMs: 6_000,

@@ -1,14 +1,12 @@
 import pg from 'pg'
 import { ConfigError } from '../../setup/config.js'
+import { addressesIn, placeIn } from '../../setup/postgres-url.js'
 import { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import { ForkError } from './sequencer.js'
 import { UnreachableError } from './postgres/shared-log-session.js'
 
-/** Where PostgreSQL is, without the user and the password. @example placeOf('postgres://me:secret@db/ledger') // 'db/ledger' */
-export const placeOf = (url: string): string => {
-  const { host, pathname, searchParams } = new URL(url)
-  return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`
-}
+/** Where PostgreSQL is, without the user and the password. @example placeOf('postgres://me:secret@a,b/ledger') // 'a/ledger or b/ledger' */
+export const placeOf = (url: string): string => addressesIn(url).map(placeIn).join(' or ')
 
 /** The error for an operator when the log could not be opened. */
 export const refusalToOpen = (error: unknown, url: string): unknown => {

@@ -35,20 +35,28 @@ type Pair = {
   failOver: () => Promise<void>
 }
 
-/** Runs a test over two nodes that reach PostgreSQL by one address, behind which its standby takes its place. */
-const withPair = async (run: (pair: Pair) => Promise<void>): Promise<void> => {
+/** Runs a test over a server of PostgreSQL and its standby. */
+const withServers = async (run: (primary: Postgres, standby: Postgres) => Promise<void>): Promise<void> => {
   const undo: (() => unknown)[] = []
   try {
     const primary = await startPostgres()
     undo.push(() => primary.stop())
     const standby = await startStandby(primary)
     undo.push(() => standby.stop())
+    await run(primary, standby)
+  } finally {
+    await undoAll(undo.reverse())
+  }
+}
+
+/** Runs a test over two nodes that reach PostgreSQL by one address, behind which its standby takes its place. */
+const withPair = (run: (pair: Pair) => Promise<void>): Promise<void> =>
+  withServers(async (primary, standby) => {
     let inUse = primary.port
     const way = await proxyTo(
       () => inUse,
       () => undefined,
     )
-    undo.push(() => way.stop())
     const failOver = async () => {
       await primary.kill()
       await standby.run('SELECT pg_promote()')
@@ -60,14 +68,15 @@ const withPair = async (run: (pair: Pair) => Promise<void>): Promise<void> => {
       return url.replace(String(primary.port), String(way.port))
     }
     const urlAt = ({ port }: Postgres): string => `postgres://postgres:${password}@127.0.0.1:${port}${name}`
-    await withNodesOf(logServerOf(primary), 2, async ([a, b]) => run({ a: a!, b: b!, primary, standby, urlAt, failOver }), through)
-  } finally {
-    await undoAll(undo.reverse())
-  }
-}
+    try {
+      await withNodesOf(logServerOf(primary), 2, async ([a, b]) => run({ a: a!, b: b!, primary, standby, urlAt, failOver }), through)
+    } finally {
+      await way.stop()
+    }
+  })
 
 /** Resolves when a standby has all that its primary wrote until now, databases included. */
-const caughtUp = async ({ primary, standby }: Pair): Promise<void> => {
+const caughtUp = async ({ primary, standby }: Pick<Pair, 'primary' | 'standby'>): Promise<void> => {
   const [[written] = []] = await primary.rows('SELECT pg_current_wal_lsn()')
   await until(async () => (await standby.rows(`SELECT pg_last_wal_replay_lsn() >= '${written}'`))[0]?.[0] === 't')
 }
@@ -150,6 +159,35 @@ test('a standby that PostgreSQL waits for has all that was acknowledged', () =>
     const { position } = await a.log.head()
     expect(acknowledged.filter((each) => each > position)).toEqual([])
     expect(new Set(acknowledged).size).toBe(acknowledged.length)
+  }))
+
+test('nodes with a list of hosts find the one that takes writes, whatever its place in the list', () =>
+  withServers(async (primary, standby) => {
+    const listOf = (url: string, n: number): string => {
+      const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`)
+      return url.replace(/127\.0\.0\.1:\d+/, (n === 0 ? hosts : hosts.reverse()).join())
+    }
+    await withNodesOf(
+      logServerOf(primary),
+      2,
+      async ([a, b]) => {
+        await a!.log.submit(writes(projectCreated(1)))
+        await b!.log.submit(writes(projectCreated(2)))
+        await caughtUp({ primary, standby })
+        await primary.kill()
+        await until(async () => (await a!.log.health()).unwritable !== undefined)
+        const places = [primary, standby].map(({ port }) => `127.0.0.1:${port}`)
+        await expect(b!.reopen()).rejects.toThrow(new RegExp(`${places[1]}/\\S+: it is a standby; ${places[0]}/`))
+        await standby.run('SELECT pg_promote()')
+        await b!.reopen()
+        await b!.log.submit(writes(projectCreated(3)))
+        await until(async () => (await a!.log.health()).unwritable === undefined)
+        await a!.log.submit(writes(projectCreated(4)))
+        expect((await a!.log.head()).position).toBe(4)
+        await expectSame([a!, b!])
+      },
+      listOf,
+    )
   }))
 
 test('every node that runs names what PostgreSQL lost, and writes no more', () =>

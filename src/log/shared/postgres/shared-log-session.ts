@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { limits } from '../../../basics/limits.js'
+import { addressesIn, placeIn } from '../../../setup/postgres-url.js'
 
 /** PostgreSQL cannot be reached, or the connection was lost. The effect of the statement is not known. */
 export class UnreachableError extends Error {}
@@ -87,14 +88,33 @@ export class SharedLogSession {
     client.on('notification', ({ payload, channel }) => onNotified?.(payload ?? '', channel))
   }
 
-  /** @throws UnreachableError */
+  /**
+   * Opens a session with the host of the URL; of several hosts, with the first one that answers and is no standby.
+   * @throws UnreachableError
+   */
   static async open(url: string, onNotified?: OnNotified): Promise<SharedLogSession> {
-    const client = clientFor(url)
+    const addresses = addressesIn(url)
+    if (addresses.length === 1) return SharedLogSession.#openAt(url, false, onNotified)
+    const failures: string[] = []
+    for (const address of addresses)
+      try {
+        return await SharedLogSession.#openAt(address, true, onNotified)
+      } catch (error) {
+        failures.push(`${placeIn(address)}: ${said(error)}`)
+      }
+    throw new UnreachableError(failures.join('; '))
+  }
+
+  static async #openAt(address: string, mustBePrimary: boolean, onNotified?: OnNotified): Promise<SharedLogSession> {
+    const client = clientFor(address)
     const session = new SharedLogSession(client, onNotified)
     try {
       await client.connect()
-      const { rows } = await client.query<{ server_version_num: string }>('SHOW server_version_num')
-      await client.query(settings(Number(rows[0]?.server_version_num)).join('; '))
+      const { rows } = await client.query<{ version: string; standby: boolean }>(
+        `SELECT current_setting('server_version_num') AS version, pg_is_in_recovery() AS standby`,
+      )
+      if (mustBePrimary && rows[0]?.standby !== false) throw new Error('it is a standby')
+      await client.query(settings(Number(rows[0]?.version)).join('; '))
       return session
     } catch (error) {
       session.destroy()
