@@ -2,7 +2,7 @@ import { driverOf, type DriverName } from '../../catalogue/connection-engines.js
 import type { Dialect } from './dialect.js'
 import { duckdbDialect } from './duckdb.js'
 import { mysqlDialect, planetscaleDialect } from './mysql.js'
-import { cockroachDialect, postgresDialect } from './postgres.js'
+import { cockroachDialect, postgresDialect, redshiftDialect } from './postgres.js'
 import { sqliteDialect } from './sqlite.js'
 
 const dialects: Readonly<Record<DriverName, Dialect>> = {
@@ -17,6 +17,7 @@ const dialects: Readonly<Record<DriverName, Dialect>> = {
 const differing: ReadonlyMap<string, Dialect> = new Map([
   ['cockroachdb', cockroachDialect],
   ['planetscale', planetscaleDialect],
+  ['redshift', redshiftDialect],
 ])
 
 /** The dialect for scans in the databases of an engine. @example dialectOf('mariadb') // mysqlDialect */

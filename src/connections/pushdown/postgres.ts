@@ -52,11 +52,14 @@ const isEquatable = (column: TableColumn, { type, value }: Constant): boolean =>
   return isText(column) && isPlainText({ type, value })
 }
 
+/** Texts as one array of PostgreSQL. @example arrayOf(['1', 'a"b']) // {"1","a\\"b"} */
+const arrayOf = (texts: readonly string[]): string => `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`
+
 const hasOrder = (column: TableColumn): boolean =>
   (isInteger(column.type) && column.remote !== 'oid') || isDeclared(column) || isTime(column.type)
 
-/** PostgreSQL, and databases that do as it does. */
-export const postgresDialect: Dialect = {
+/** Redshift. It has no arrays. */
+export const redshiftDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   constant: (constant, bind) => `${bind(constant.value)}::${castOf(constant)}`,
   compare: (column, operator, constant) => {
@@ -78,7 +81,7 @@ export const postgresDialect: Dialect = {
     if (!isAlike(left, right) || left.isEnum === true || right.isEnum === true) return false
     // PostgreSQL refuses to compare texts of two collations.
     if (isText(left) && isText(right)) return left.collation !== undefined && left.collation === right.collation
-    return [left, right].every((column) => postgresDialect.canGroup(column) && !isText(column))
+    return [left, right].every((column) => redshiftDialect.canGroup(column) && !isText(column))
   },
   aggregate: (name, column, quoted) => {
     if (name === 'count') return { sql: column ? `count(${quoted})` : 'count(*)', type: plain('BIGINT') }
@@ -88,6 +91,15 @@ export const postgresDialect: Dialect = {
     if (column.type.type !== 'DECIMAL') return undefined
     const { scale } = column.type
     return { sql: `sum(${quoted})::numeric(${decimalMaxDigits},${scale})`, type: decimal(decimalMaxDigits, scale) }
+  },
+}
+
+/** PostgreSQL, and databases that do as it does. */
+export const postgresDialect: Dialect = {
+  ...redshiftDialect,
+  list: (constants, bind) => {
+    const [type = '', ...others] = new Set(constants.map(castOf))
+    return others.length === 0 ? `ANY(${bind(arrayOf(constants.map(({ value }) => value)))}::${type}[])` : undefined
   },
 }
 

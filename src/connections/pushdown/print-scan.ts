@@ -61,6 +61,9 @@ const fromSql = ({ table, schema, join }: Scan, dialect: Dialect, quoted: Quote)
   return `${own} AS ${joinedName(0)}${others.join('')}`
 }
 
+/** A statement has at most so many constants: DuckDB compares a long list faster, and the statement stays short enough for its record. */
+const constantsMax = 500
+
 type Binder = (value: string) => string
 
 /** How filters of a scan are written: its columns, their names, and the SQL around them. */
@@ -88,11 +91,16 @@ const filterSql = (filter: Filter, writing: Writing): string | undefined => {
   if (!column) return undefined
   const quoted = writing.quoted(column.name)
   if ('like' in filter) return dialect.like(column, quoted, filter.like, bind)
-  if ('in' in filter)
+  if ('in' in filter) {
+    const [first, ...others] = filter.in.map((constant) => dialect.compare(column, '=', constant))
+    const list = first && others.every((each) => each !== undefined) ? dialect.list?.(filter.in, bind) : undefined
+    if (first && list !== undefined) return first(quoted, list)
+    if (filter.in.length > constantsMax) return undefined
     return all(
       filter.in.map((constant) => ({ compare: '=', column: filter.column, with: constant })),
       'OR',
     )
+  }
   const comparison = dialect.compare(column, filter.compare, filter.with)
   return comparison?.(quoted, dialect.constant(filter.with, bind))
 }
@@ -131,9 +139,23 @@ export const comparedIn = (filter: Filter): string[] =>
 /** The columns that a filter names. @example namesIn({ isNull: 'rent' }) // ['rent'] */
 export const namesIn = (filter: Filter): string[] => conditionsIn(filter).map(nameIn)
 
-/** The number of constants in a filter. @example constantsIn({ in: [one, two], column: 'id' }) // 2 */
-export const constantsIn = (filter: Filter): number =>
-  conditionsIn(filter).reduce((sum, condition) => sum + ('in' in condition ? condition.in.length : 1), 0)
+/** The constants that a statement has for a filter. Those of a list may be one value. */
+const constantsIn = (filter: Filter, { list }: Dialect): number =>
+  conditionsIn(filter).reduce((sum, condition) => {
+    const isOne = !('in' in condition) || list?.(condition.in, () => '') !== undefined
+    return sum + (isOne ? 1 : condition.in.length)
+  }, 0)
+
+/** The filters, in their order, whose constants a statement may have. @example shortEnough(filters, mysqlDialect) */
+export const shortEnough = (filters: readonly Filter[], dialect: Dialect): Filter[] => {
+  let left = constantsMax
+  return filters.filter((filter) => {
+    const count = constantsIn(filter, dialect)
+    if (count > left) return false
+    left -= count
+    return true
+  })
+}
 
 /**
  * Whether a filter that is sent keeps the same rows in the database as in DuckDB, and none besides.

@@ -825,13 +825,32 @@ test('a row of fields is not NULL because its fields are', async () => {
   expect(await ask('SELECT count(*) FROM pg.addressed WHERE addr IS NULL')).toEqual([[1]])
 })
 
-test('a long list in IN is left to DuckDB', async () => {
-  const ids = Array.from({ length: 40_000 }, (_, n) => n + 150).join(', ')
-  const query = `SELECT count(*) FROM pg.homes WHERE id IN (${ids}) AND place = 'good'`
-  const plan = await planned(query)
-  expect(plan).toMatch(/WHERE "place" = /)
-  expect(plan).not.toMatch(/"id" = /)
-  expect(await ask(query)).toEqual(await ask("SELECT count(*) FROM pg.homes WHERE id >= 150 AND place = 'good'"))
+test('a long list in IN is sent as one value, if its constants have one type', async () => {
+  const numbers = Array.from({ length: 40_000 }, (_, n) => n + 150)
+  const query = `SELECT count(*) FROM pg.homes WHERE id IN (${numbers.join(', ')}) AND place = 'good'`
+  expect(await planned(query)).toMatch(/WHERE "id" = ANY\(\$1::int8\[\]\) AND "place" = \$2::text/)
+  const answer = await ask("SELECT count(*) FROM pg.homes WHERE id >= 150 AND place = 'good'")
+  expect(await ask(query)).toEqual(answer)
+  const halves = (each: (n: number) => string) =>
+    `SELECT id FROM pg.homes WHERE rent IN (${numbers.map(each).join()}) AND id < 6 ORDER BY id`
+  const odd = [[1], [3], [5]]
+  expect(await planned(halves((n) => `${n}.5`))).toMatch(/"rent" = ANY\(\$1::numeric\(38,1\)\[\]\)/)
+  expect(await ask(halves((n) => `${n}.5`))).toEqual(odd)
+  const mixed = halves((n) => `${n}.5${n % 2 ? '' : '0'}`)
+  expect(await planned(mixed)).toMatch(/WHERE "id" < /)
+  expect(await ask(mixed)).toEqual(odd)
+})
+
+test.each([
+  ["place IN ('good', 'a\"b', 'back\\\\slash', '{x}', '', 'NULL', 'it''s')", 66],
+  ["place NOT IN ('good', 'great')", 67],
+  ["listed IN (DATE '2026-01-02', DATE '2026-01-03')", 2],
+  ['id IN (1, 2, 12345678901234567890)', 2],
+  ['NOT (id IN (1, 2) OR size IN (330))', 197],
+])('homes with %s are those that DuckDB finds', async (condition, count) => {
+  expect(await planned(`SELECT count(*) FROM pg.homes WHERE ${condition}`)).toMatch(/WHERE/)
+  expect(await ask(`SELECT count(*) FROM pg.homes WHERE ${condition}`)).toEqual([[count]])
+  expect(await ask(`SELECT count(*) FROM (SELECT * FROM pg.homes OFFSET 0) WHERE ${condition}`)).toEqual([[count]])
 })
 
 describe('what only asks does not write there', () => {

@@ -2,7 +2,7 @@ import { foldName } from '../../../../events/common.js'
 import { limits } from '../../../basics/limits.js'
 import type { Filter, Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
-import { canAggregate, namesIn } from '../../../connections/pushdown/print-scan.js'
+import { canAggregate, namesIn, shortEnough } from '../../../connections/pushdown/print-scan.js'
 import { conjuncts, equality, isTrue } from '../ast/conditions.js'
 import type { AstNode } from '../ast/json.js'
 import { become, columnRef, isColumnRef, listOf, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
@@ -15,7 +15,7 @@ import { filterOf } from './filters.js'
 import { columnsOf, type FindColumn } from './find-column.js'
 import { findTable, type FoundTable } from './find-table.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
-import { fetchScan, placeOf, shortEnough, type FetchedRows, type Use } from './plan-scan.js'
+import { fetchScan, placeOf, type FetchedRows, type Use } from './plan-scan.js'
 import { isEmpty } from './shown-columns.js'
 
 /** A table of a FROM, and the conditions of its join with the tables before it, also those of USING. */
@@ -107,7 +107,7 @@ const conditionsOf = (
   const isKnown =
     where.every((condition) => take(condition)) &&
     tables.every(({ isLeft, conditions }, i) => conditions.every((condition) => take(condition, isLeft ? i : undefined)))
-  return isKnown && shortEnough(filters).length === filters.length ? { on, filters } : undefined
+  return isKnown ? { on, filters } : undefined
 }
 
 /** The names of columns that a query has outside of its FROM and WHERE: in its list, and behind that. */
@@ -174,7 +174,8 @@ export const planJoin = async (
   }
   const { connection } = first.found
   const shown = tables.flatMap((table) => table.shown)
-  if (!canAggregate(scan, shown, dialectOf(connection.engine))) return undefined
+  const dialect = dialectOf(connection.engine)
+  if (shortEnough(filters, dialect).length < filters.length || !canAggregate(scan, shown, dialect)) return undefined
   const apply = () => {
     const items = nodesOf(select, 'select_list')
     const written = new Map(sources.map(({ column, as }) => [as, column]))

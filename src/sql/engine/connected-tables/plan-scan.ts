@@ -5,9 +5,9 @@
 
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
-import type { Filter, Scan, TableColumn } from '../../../connections/contract/requests.js'
+import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'
-import { canAggregate, canPush, constantsIn, keepsSame, printScan } from '../../../connections/pushdown/print-scan.js'
+import { canAggregate, canPush, keepsSame, printScan, shortEnough } from '../../../connections/pushdown/print-scan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { tokensIn } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
@@ -104,7 +104,10 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined
   const narrowed = filtersOn(select, ref, columns, isSole(use, ref), times)
   const read = isAlone(select, ref) ? narrowedByReader(use, ref, columns) : undefined
   const asked = [...narrowed.filters, ...(read?.filters ?? [])]
-  const filters = shortEnough(asked.filter((filter) => canPush(filter, columns, dialect)))
+  const filters = shortEnough(
+    asked.filter((filter) => canPush(filter, columns, dialect)),
+    dialect,
+  )
   const where = filters.length > 0 && { filters }
   const isAll = narrowed.isAll && filters.length === asked.length && filters.every((filter) => keepsSame(filter, columns, dialect))
   const isGroupable = isAll && !keepsRows && isAlone(select, ref)
@@ -121,20 +124,6 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined
   // A count needs rows, but none of their columns.
   const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
   return { scan: { ...place, columns: names, ...where, ...(limit !== undefined && { limit }) } }
-}
-
-/** A statement has at most so many constants: DuckDB compares a long list faster, and the statement stays short enough for its record. */
-const constantsMax = 500
-
-/** The filters, in their order, whose constants a statement may have. */
-export const shortEnough = (filters: readonly Filter[]): Filter[] => {
-  let left = constantsMax
-  return filters.filter((filter) => {
-    const count = constantsIn(filter)
-    if (count > left) return false
-    left -= count
-    return true
-  })
 }
 
 /** Whether everything beside a table in its FROM is a model. Models have columns with other names. */
