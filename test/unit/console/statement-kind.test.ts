@@ -13,6 +13,9 @@ test.each([
   'SELECT * FROM shop_db (VACUUM notes)',
   'SELECT * FROM shop_db (WITH a AS (SELECT 1) SELECT pay(n) FROM a)',
   'SELECT * FROM shop_db (INSERT INTO notes VALUES (1) RETURNING id)',
+  'SELECT * FROM shop_db ($$DELETE FROM notes$$)',
+  'SELECT * FROM shop_db (\n$q_1$ DELETE FROM notes $q_1$)',
+  "SELECT '--' AS a FROM shop_db (DELETE FROM notes)",
   'CREATE PROJECT a',
 ])('a statement that may write, or asks an agent for each of its questions, is one that may write: %s', (sql) => {
   expect(mayWrite(sql)).toBe(true)
@@ -20,6 +23,7 @@ test.each([
 
 test.each([
   'SELECT range AS i FROM range(5)',
+  'SELECT range AS i FROM range($most)',
   `SELECT * FROM read_csv('a.csv') JOIN range(a + 1) ON true`,
   'SELECT * FROM (SELECT 1) AS t, LATERAL (SELECT t.x) WHERE id IN (SELECT 2)',
   'SELECT * FROM t JOIN LATERAL (SELECT 1) ON true',

@@ -11,9 +11,9 @@ export const isReading = (sql: string): boolean => readers.test(firstWords(sql))
 const comment = /--[^\n]*|\/\*[^]*?\*\//g
 /**
  * A statement in the language of a connected database, in brackets after its name: more words than the argument of a function. It runs as
- * soon as the rows are asked for, and may write whatever its first word is: `shop_db (SELECT pay(7))`.
+ * soon as the rows are asked for, and may write whatever its first word is: `shop_db (SELECT pay(7))`. It may be in dollar quotes.
  */
-const native = /\b(?:FROM|JOIN)\s+(?!LATERAL\b)(?:[\w$]+|"[^"]*"|`[^`]*`)\s*\(\s*[a-z]+(?:\s+["'`\w$(*@:]|\s*\()/i
+const native = /\b(?:FROM|JOIN)\s+(?!LATERAL\b)(?:[\w$]+|"[^"]*"|`[^`]*`)\s*\(\s*(?:\$\w*\$|[a-z]+(?:\s+["'`\w$(*@:]|\s*\())/i
 /** A statement that asks agents and models, which costs tokens, and records their answers. */
 const asking = /^EVALUATE\s+AGENT\b/i
 
@@ -24,5 +24,6 @@ const asking = /^EVALUATE\s+AGENT\b/i
  */
 export const mayWrite = (sql: string): boolean => {
   const text = sql.replace(comment, ' ')
-  return !isReading(text) || asking.test(firstWords(text)) || native.test(text)
+  // What looks like a comment may stand in a text.
+  return !isReading(text) || asking.test(firstWords(text)) || native.test(text) || native.test(sql)
 }
