@@ -94,7 +94,7 @@ describe('moved to PostgreSQL', () => {
   test('it gets the same answers from the node that it becomes, and from a new one', async () => {
     const directory = copyOf('moved')
     const url = await server().newUrl()
-    expect(await mindledger(['migrate', '--to', url, '--quiet'], { DATA_DIR: directory })).toMatchObject({ code: 0, err: '' })
+    expect(await mindledger(['migrate', '--to', url], { DATA_DIR: directory })).toMatchObject({ code: 0, err: '' })
     const [key] = masterKeys(dataPaths(directory), [])
     const keys = { VAULT_KEY: key.toString('hex'), HEAD_KEY: 'cd'.repeat(32) }
     const nodes = [directory, join(place.path, 'new')]

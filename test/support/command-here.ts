@@ -12,6 +12,6 @@ export const commandHere = async (args: readonly string[], env: Record<string, s
     stdout: { write: (text: string) => out.push(text) },
     stderr: { write: (text: string) => err.push(text) },
   }
-  const code = await runCommand([...args], around)
+  const code = await runCommand(withoutProgress(args), around)
   return { code, out: out.join(''), err: err.join('') }
 }

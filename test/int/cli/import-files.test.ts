@@ -37,7 +37,7 @@ test('a disk that takes no rows fails the file alone, and is told', async () => 
 })
 
 test('a file that arrives with other rows is not kept', async () => {
-  const { code, out } = await commandHere(['import', '--quiet', '--url', here.url, '--from', old.url, '--apply'])
+  const { code, out } = await commandHere(['import', '--url', here.url, '--from', old.url, '--apply'])
   expect(code).toBe(1)
   expect(out).toContain('- file years: 0 rows were sent, and 1 arrived, so it is deleted here again\n')
   expect((await send(here.url, 'GET', '/api/files/years')).status).toBe(404)

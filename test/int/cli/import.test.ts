@@ -91,7 +91,7 @@ afterEach(async () => {
 })
 afterAll(() => here.stop())
 
-const importing = (...args: string[]) => ['import', '--quiet', '--url', here.url, ...args]
+const importing = (...args: string[]) => ['import', '--url', here.url, ...args]
 const run = (...args: string[]): Promise<Ended> => commandHere(importing(...args))
 const importFrom = (...args: string[]): Promise<Ended> => run('--from', old.url, ...args)
 const rowsOf = async (query: string) => (await sql(here.url, query)).data
@@ -358,7 +358,7 @@ describe('a login at the old service', () => {
     locked = await startPublicService(contents(), true)
   })
   afterAll(() => locked.stop())
-  const as = (env: Record<string, string>) => mindledger(['import', '--quiet', '--from', locked.url, '--url', here.url], env)
+  const as = (env: Record<string, string>) => mindledger(['import', '--from', locked.url, '--url', here.url], env)
 
   test('is read from the environment: a name and a password, for a token or a cookie, or a token', async () => {
     for (const env of [

@@ -34,7 +34,7 @@ afterEach(async () => {
 })
 
 const migrate = (directory: string, args: readonly string[], env: Record<string, string> = {}) =>
-  mindledger(['migrate', ...args, '--quiet'], { DATA_DIR: directory, ...env })
+  mindledger(['migrate', ...args], { DATA_DIR: directory, ...env })
 
 /** The keys of a log are brought by whoever runs it. */
 const bringKeys = (from: string, to: string): void => {
@@ -106,7 +106,7 @@ test.each(['postgres', 's3'])('a log that goes to PostgreSQL, with blobs in %s, 
     bringKeys(there, back)
     expect(await migrate(there, ['--from', url, '--to', back], env)).toMatchObject({ code: 0, err: '' })
     expect(await contentsOf(back)).toEqual(before)
-    const verified = await mindledger(['verify', '--head', heads, '--quiet'], { DATA_DIR: back })
+    const verified = await mindledger(['verify', '--head', heads], { DATA_DIR: back })
     expect(verified).toMatchObject({ code: 0, err: '' })
     // It has a log of its own now.
     const once = await migrate(there, ['--from', url, '--to', back], env)

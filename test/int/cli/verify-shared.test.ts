@@ -51,7 +51,7 @@ beforeAll(async () => {
   heads = join(place.path, 'heads')
   writeFileSync(heads, (await mindledger(['head'], { DATA_DIR: there })).out)
   url = await server().newUrl()
-  expect(await mindledger(['migrate', '--to', url, '--quiet'], { DATA_DIR: there })).toMatchObject({ code: 0 })
+  expect(await mindledger(['migrate', '--to', url], { DATA_DIR: there })).toMatchObject({ code: 0 })
   environment = {
     ...{ LOG_URL: url, DATA_DIR: there },
     VAULT_KEY: vaultKey.toString('hex'),
@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 
 const runVerify = (address: string, ...args: string[]) =>
-  mindledger(['verify', '--shared', '--quiet', ...args], { ...environment, LOG_URL: address, DATA_DIR: join(place.path, 'none') })
+  mindledger(['verify', '--shared', ...args], { ...environment, LOG_URL: address, DATA_DIR: join(place.path, 'none') })
 
 const scratches = () => readdirSync(tmpdir()).filter((name) => name.startsWith('mindledger-verify-'))
 
@@ -224,13 +224,13 @@ test('a content that another node erased since a node stopped is not missing; a 
   await log.close()
   await run('DELETE FROM mindledger.blobs WHERE sha = $1', [erased])
   const env = { ...environment, LOG_URL: address, DATA_DIR: behind.root }
-  const backup = (name: string) => mindledger(['backup', '--into', join(place.path, name), '--quiet'], env)
-  expect(await mindledger(['verify', '--quiet'], env)).toMatchObject({ code: 0, err: '' })
+  const backup = (name: string) => mindledger(['backup', '--into', join(place.path, name)], env)
+  expect(await mindledger(['verify'], env)).toMatchObject({ code: 0, err: '' })
   expect(await backup('too early')).toMatchObject({ code: 2, err: expect.stringContaining('start this node, and try again') })
   await (await follow(behind)).close()
   expect(await backup('in time')).toMatchObject({ code: 0, err: '' })
   await run('DELETE FROM mindledger.blobs WHERE sha = $1', [lost])
-  expect((await mindledger(['verify', '--quiet'], env)).out).toContain(`its blob ${lost} is missing`)
+  expect((await mindledger(['verify'], env)).out).toContain(`its blob ${lost} is missing`)
   expect((await backup('without')).err).toContain(`the blob ${lost} is missing, and was not erased`)
 })
 
@@ -243,29 +243,29 @@ test('a node without the contents in its folder verifies, backs up and trains ag
   await log.close()
   expect(readdirSync(paths.blobs)).toEqual([])
   const env = { ...environment, DATA_DIR: node }
-  expect(await mindledger(['verify', '--quiet', '--head', heads], env)).toMatchObject({ code: 0, err: '' })
+  expect(await mindledger(['verify', '--head', heads], env)).toMatchObject({ code: 0, err: '' })
   const into = join(place.path, 'backup')
-  const taken = await mindledger(['backup', '--into', into, '--quiet'], env)
+  const taken = await mindledger(['backup', '--into', into], env)
   expect(taken).toMatchObject({ code: 0, err: '' })
   expect(taken.out).toMatch(/and [1-9]\d* blobs/)
   // What it has is a log of its own, with its own contents, also where a node's environment names the shared one.
   const copied = join(place.path, 'spoiled')
   cpSync(into, copied, { recursive: true })
   const ofBackup = { ...environment, DATA_DIR: copied }
-  expect(await mindledger(['verify', '--quiet'], ofBackup)).toMatchObject({ code: 0, err: '' })
+  expect(await mindledger(['verify'], ofBackup)).toMatchObject({ code: 0, err: '' })
   const [blob = ''] = readdirSync(dataPaths(copied).blobs)
   writeFileSync(join(dataPaths(copied).blobs, blob), 'rotten')
-  expect(await mindledger(['verify', '--quiet'], ofBackup)).toMatchObject({ code: 1, out: expect.stringContaining(blob) })
+  expect(await mindledger(['verify'], ofBackup)).toMatchObject({ code: 1, out: expect.stringContaining(blob) })
   expect(readdirSync(copied)).toEqual(readdirSync(into))
   // It needs no PostgreSQL.
   const restored = join(place.path, 'restored')
   mkdirSync(restored)
   for (const name of ['vault.key', 'head.key']) copyFileSync(join(there, name), join(restored, name))
-  expect(await mindledger(['restore', into, '--into', restored, '--head', heads, '--quiet'], { DATA_DIR: restored })).toMatchObject({
+  expect(await mindledger(['restore', into, '--into', restored, '--head', heads], { DATA_DIR: restored })).toMatchObject({
     code: 0,
   })
-  expect(await mindledger(['verify', '--quiet', '--head', heads], { DATA_DIR: restored })).toMatchObject({ code: 0, err: '' })
-  const again = await mindledger(['reproduce', '--all', '--json', '--quiet'], env)
+  expect(await mindledger(['verify', '--head', heads], { DATA_DIR: restored })).toMatchObject({ code: 0, err: '' })
+  const again = await mindledger(['reproduce', '--all', '--json'], env)
   const lines = again.out
     .trim()
     .split('\n')

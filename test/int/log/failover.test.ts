@@ -356,12 +356,12 @@ test('a PostgreSQL that is lost is made anew from one node, and the others follo
     const url = await server().newUrl()
     const of = ({ directory }: Node) => ({ DATA_DIR: directory, ...keys, LOG_URL: url })
     // The directory of a node does not have the contents that only others have stored and read.
-    const moved = await mindledger(['migrate', '--to', url, '--quiet'], of(a!))
+    const moved = await mindledger(['migrate', '--to', url], of(a!))
     expect(moved).toMatchObject({ code: 1, out: expect.stringContaining(`position ${before.position}, and 2 blobs`) })
     expect(moved.out).toContain(contents[1])
-    const given = await mindledger(['reappend', '--quiet'], of(b!))
+    const given = await mindledger(['reappend'], of(b!))
     expect(given).toMatchObject({ code: 0, out: expect.stringContaining('given back: 2 contents') })
-    expect(await mindledger(['reappend', '--quiet'], of(b!))).toMatchObject({
+    expect(await mindledger(['reappend'], of(b!))).toMatchObject({
       code: 0,
       out: expect.stringMatching(/position \d+: start it/),
     })
@@ -389,7 +389,7 @@ test('the command says what it did, and what stands in its way', () =>
     await loseAfter(url, 3)
     await a!.log.close()
     writeFileSync(join(a!.directory, 'FORMAT'), '1\n')
-    const run = (env: Record<string, string>) => mindledger(['reappend', '--quiet'], { DATA_DIR: a!.directory, ...keys, ...env })
+    const run = (env: Record<string, string>) => mindledger(['reappend'], { DATA_DIR: a!.directory, ...keys, ...env })
     expect(await run({})).toMatchObject({ code: 2, err: expect.stringContaining('LOG_URL') })
     expect(await run({ LOG_URL: url })).toMatchObject({ code: 0, out: expect.stringContaining('positions 4 to 5') })
     expect(await run({ LOG_URL: url })).toMatchObject({ code: 0, out: expect.stringContaining('has all events') })
