@@ -65,6 +65,11 @@ const trainModels = async (target: Target): Promise<void> => {
   const cars = 'FROM files (SELECT * EXCLUDE (Name) FROM cars)'
   await trainModel(target, 'cars_model', `CREATE MODEL cars_model ${cars} PREDICT Miles_per_Gallon`)
   await trainModel(target, 'origin_model', `CREATE MODEL origin_model ${cars} PREDICT Origin`)
+  await trainModel(
+    target,
+    'again_model',
+    'CREATE MODEL again_model FROM files (SELECT Acceleration AS a, Horsepower AS b FROM cars) PREDICT a',
+  )
   await upload(target, 'days', 'days.csv', sales())
   const series = 'PREDICT sold ORDER BY day GROUP BY shop HORIZON 7'
   await trainModel(target, 'forecast_model', `CREATE MODEL forecast_model FROM files (SELECT * FROM days) ${series}`)

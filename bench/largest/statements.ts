@@ -102,8 +102,9 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
     'CREATE MODEL of words': long(`CREATE MODEL words_model ${trained}`, word, ') PREDICT a'),
     'CREATE MODEL of settings': long(`CREATE MODEL settings_model ${trained}`, setting, ') PREDICT a'),
   },
-  retrain_model: { RETRAIN: long(`RETRAIN words_model ${trained}`, word, ')') },
-  cancel_training: { 'CANCEL TRAINING': named('CANCEL TRAINING '), 'CANCEL TRAINING of a model': () => 'CANCEL TRAINING words_model' },
+  // The models from above may still be trained.
+  retrain_model: { RETRAIN: long(`RETRAIN again_model ${trained}`, word, ')') },
+  cancel_training: { 'CANCEL TRAINING': named('CANCEL TRAINING '), 'CANCEL TRAINING of a model': () => 'CANCEL TRAINING again_model' },
   drop_model: { 'DROP MODEL': named('DROP MODEL '), 'DROP MODEL of settings': () => 'DROP MODEL settings_model' },
   activate_model: { 'SET active': named('SET active ', '.1'), 'SET active of a model': () => 'SET active cars_model.1' },
   alter_model: {
