@@ -12,10 +12,10 @@ import { inTurns } from '../basics/long-work.js'
 import type { Precondition } from '../log/contract/precondition.js'
 import type { RequestKey, Log, NewEvent, Origin, Outcome, Reply, Submission } from '../log/contract/log.js'
 import { byStream, versionOf, type Resource, type Lookup } from '../log/contract/lookups.js'
-import { tokensIn } from '../dialect/lexer.js'
+import { foreignTokens, tokensIn, type Token } from '../dialect/lexer.js'
 import { secretInText } from '../dialect/secret-cuts.js'
 import { findSecretLiterals } from '../dialect/secret-literals.js'
-import { quotedStatements } from '../dialect/tokens.js'
+import { quotedStatements, withoutStatements } from '../dialect/tokens.js'
 import { holdsSecret } from '../vault/looks-secret.js'
 import { sealSecrets } from '../vault/seal-secrets.js'
 import type { SealedPayload, Vault } from '../vault/vault.js'
@@ -45,20 +45,34 @@ const plainFields = new Set(['model_name', 'provider', 'type'])
 /** Parsing the statement around a longer query has already taken a while in the same turn of the event loop. */
 const longQueryChars = 100_000
 
-/**
- * Describes the secret in a query of a view or a training without revealing it; undefined if there is none. Statements in dollar quotes are
- * read as well, but not those inside of them.
- */
-const secretIn = function* (query: string, isInner = false): Generator<void, string | undefined> {
-  yield
-  const tokens = tokensIn(query)
-  // A connected database may read a text that has no tokens here.
-  if (!tokens) return holdsSecret(query) || secretInText(query) !== undefined ? 'a secret' : undefined
+const secretAmong = function* (tokens: readonly Token[]): Generator<void, string | undefined> {
   yield
   const [found] = yield* findSecretLiterals(tokens)
-  if (found) return found.key === undefined ? 'a text that is a secret' : `a secret, the text for ${found.key}`
-  for (const { text } of isInner ? [] : quotedStatements(tokens)) {
-    const inside = yield* secretIn(text, true)
+  return found && (found.key === undefined ? 'a text that is a secret' : `a secret, the text for ${found.key}`)
+}
+
+/** The same for a statement of a connected database. If it has no tokens here, nothing that looks like the value of a secret may be in it. */
+const secretInForeign = function* (text: string): Generator<void, string | undefined> {
+  yield
+  const readings = foreignTokens(text)
+  if (readings.length === 0) return holdsSecret(text) || secretInText(text) !== undefined ? 'a secret' : undefined
+  for (const tokens of readings) {
+    const found = yield* secretAmong(tokens)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Describes the secret in a query of a view or a training without revealing it; undefined if there is none. */
+const secretIn = function* (query: string): Generator<void, string | undefined> {
+  yield
+  const tokens = tokensIn(query)
+  if (!tokens) return holdsSecret(query) ? 'a secret' : undefined
+  const statements = quotedStatements(tokens)
+  const found = yield* secretAmong(withoutStatements(tokens, statements))
+  if (found !== undefined) return found
+  for (const { text } of statements) {
+    const inside = yield* secretInForeign(text)
     if (inside !== undefined) return inside
   }
   return undefined

@@ -254,6 +254,18 @@ export const tokensIn = (text: string): Token[] | undefined => {
   }
 }
 
+/**
+ * The tokens of a statement of a connected database: as they are read here, and as they are where a backslash is an ordinary character.
+ * Empty if neither reading has an end.
+ *
+ * @example foreignTokens(String.raw`SELECT '\'`).length // 1
+ */
+export const foreignTokens = (text: string): Token[][] =>
+  (text.includes('\\') ? [text, text.replaceAll('\\', ' ')] : [text]).flatMap((reading) => {
+    const tokens = tokensIn(reading)
+    return tokens ? [tokens] : []
+  })
+
 const isEnd = (token: Token) => token.kind === 'symbol' && token.text === ';'
 
 /**

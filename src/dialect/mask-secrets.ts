@@ -1,8 +1,8 @@
 import { atOnce, inTurns } from '../basics/long-work.js'
 import { isSecretKey } from '../vault/secret-keys.js'
 import { holdsSecret } from '../vault/looks-secret.js'
-import { tokensIn, type Token } from './lexer.js'
-import { isSymbol, isWord, quotedStatements, type QuotedStatement } from './tokens.js'
+import { foreignTokens, tokensIn, type Token } from './lexer.js'
+import { isSymbol, isWord, quotedStatements, withoutStatements, type QuotedStatement } from './tokens.js'
 import { findSecretLiterals } from './secret-literals.js'
 import { endsWithSecretKey, inOrder, rawCuts, replaced, secretInText, urlCuts, type Cut } from './secret-cuts.js'
 import { textHider } from './text-hider.js'
@@ -303,24 +303,20 @@ const cutsAmong = function* (sql: string, tokens: readonly Token[]): Generator<v
 /** The cuts inside statements in dollar quotes, but not in those that are inside of them. */
 const cutsInside = function* (statements: readonly QuotedStatement[]): Generator<void, Cut[]> {
   const cuts: Cut[] = []
-  for (const { token, text, start } of statements) {
-    // It may be no statement, but a secret.
-    if (holdsSecret(text)) cuts.push({ start: token.start, end: token.end, text: masked(token) })
-    const inner = tokensIn(text)
-    const found = inner ? yield* cutsAmong(text, inner) : rawCuts(text)
+  for (const { text, start } of statements) {
+    const readings = foreignTokens(text)
+    const found = readings.length === 0 ? rawCuts(text) : []
+    for (const tokens of readings) found.push(...(yield* cutsAmong(text, tokens)))
     for (const cut of found) cuts.push({ ...cut, start: start + cut.start, end: start + cut.end })
   }
   return cuts
 }
 
-const findCuts = function* (sql: string, written: readonly Token[] | undefined = tokensIn(sql)): Generator<void, Cut[]> {
+const findCuts = function* (sql: string, tokens: readonly Token[] | undefined = tokensIn(sql)): Generator<void, Cut[]> {
   yield
-  if (!written) return rawCuts(sql)
-  const statements = quotedStatements(written)
-  if (statements.length === 0) return inOrder(yield* cutsAmong(sql, written))
-  const quoted = new Set(statements.map(({ token }) => token))
-  const tokens = written.map((token) => (quoted.has(token) ? ({ ...token, kind: 'word', text: 'x', value: 'x' } as const) : token))
-  return inOrder([...(yield* cutsAmong(sql, tokens)), ...(yield* cutsInside(statements))])
+  if (!tokens) return rawCuts(sql)
+  const statements = quotedStatements(tokens)
+  return inOrder([...(yield* cutsAmong(sql, withoutStatements(tokens, statements))), ...(yield* cutsInside(statements))])
 }
 
 const cutsIn = (sql: string): Cut[] => atOnce(findCuts(sql))

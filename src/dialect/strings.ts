@@ -65,35 +65,24 @@ export const queryOf = (database: string, query: string): string => `SELECT * FR
 /** The mark before and after a text in dollar quotes: `$$` or `$name$`. */
 export const dollarTagAt = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z_0-9\u0080-\uffff]*)?\$/y
 
-/**
- * The text between dollar quotes, if they are around the whole text; otherwise the text itself.
- *
- * @example withoutDollarQuotes('$$SELECT 1$$') // 'SELECT 1'
- */
-export const withoutDollarQuotes = (written: string): string => {
-  const text = written.trim()
-  dollarTagAt.lastIndex = 0
-  const [tag] = dollarTagAt.exec(text) ?? []
-  if (tag === undefined) return written
-  const end = text.indexOf(tag, tag.length)
-  return end + tag.length === text.length ? text.slice(tag.length, end) : written
-}
-
-/** A text in dollar quotes, with a tag that the text does not have. */
+/** A text in dollar quotes. Their tag has more letters x than stand in the text together, so it does not occur there. */
 const dollarQuoted = (text: string): string => {
-  if (`${text}$$`.indexOf('$$') === text.length) return `$$${text}$$`
-  let taken = 0
-  for (const [, number] of text.matchAll(/native(\d{1,9})/g)) taken = Math.max(taken, Number(number))
-  const tag = `$native${taken + 1}$`
+  if (!text.includes('$$') && !text.endsWith('$')) return `$$${text}$$`
+  let longest = 0
+  for (const [letters] of text.matchAll(/x+/g)) longest = Math.max(longest, letters.length)
+  const tag = `$${'x'.repeat(longest + 1)}$`
   return tag + text + tag
 }
+
+/** A statement without the semicolon at its end. */
+export const withoutEnd = (statement: string): string => statement.replace(/;\s*$/, '')
 
 /**
  * The query that sends a whole statement as it is to a database.
  *
  * @example sentAsIs('shop_db', 'SELECT now();') // 'SELECT * FROM shop_db ($$SELECT now()$$)'
  */
-export const sentAsIs = (database: string, statement: string): string => queryOf(database, dollarQuoted(statement.replace(/;\s*$/, '')))
+export const sentAsIs = (database: string, statement: string): string => queryOf(database, dollarQuoted(withoutEnd(statement)))
 
 /**
  * A name in the notation of this service and MySQL: `backQuoteName('we`ird')` is the name in back-quotes, with the inner back-quote

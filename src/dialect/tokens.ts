@@ -39,18 +39,31 @@ const readClosings = (tokens: readonly Token[]): ReadonlyMap<number, number> => 
 export const closingBracket = (tokens: readonly Token[], open: number): number | undefined =>
   (closings.get(tokens) ?? readClosings(tokens)).get(open)
 
-/** A statement in dollar quotes: its token, its text, and the place of the text in the statement around it. */
+/** The text of tokens that are one text in dollar quotes, and nothing else. @example dollarText(lex('$$SELECT 1$$')) // 'SELECT 1' */
+export const dollarText = ([only, ...others]: readonly Token[]): string | undefined =>
+  only?.kind === 'string' && only.text.startsWith('$') && others.length === 0 ? only.value : undefined
+
+/** A statement for a connected database in dollar quotes: its token, its text, and the place of the text around it. */
 export type QuotedStatement = { token: Token; text: string; start: number }
 
+const isInBrackets = (tokens: readonly Token[], i: number): boolean =>
+  isSymbol(tokens[i + 1], ')') && isSymbol(tokens[i - 1], '(') && isNameLike(tokens[i - 2]) && isWord(tokens[i - 3], 'FROM', 'JOIN')
+
 /**
- * The texts in dollar quotes that stand alone, as in `FROM shop_db ($$SELECT 1$$)`: they may be statements of a connected database.
+ * The statements in dollar quotes: behind the name of a database, or alone, as the query of a model is recorded.
  *
  * @example quotedStatements(lex('SELECT * FROM shop_db ($$SELECT 1$$)'))[0]?.text // 'SELECT 1'
  */
 export const quotedStatements = (tokens: readonly Token[]): QuotedStatement[] =>
   tokens.flatMap((token, i) => {
-    const isAlone = token.kind === 'string' && token.text.startsWith('$') && [undefined, '('].includes(tokens[i - 1]?.text)
-    if (!isAlone || ![undefined, ')'].includes(tokens[i + 1]?.text)) return []
-    const { value: text } = token
+    const text = dollarText([token])
+    if (text === undefined || !(tokens.length === 1 || isInBrackets(tokens, i))) return []
     return [{ token, text, start: token.start + (token.text.length - text.length) / 2 }]
   })
+
+/** The tokens with a word in the place of each of these statements. */
+export const withoutStatements = (tokens: readonly Token[], statements: readonly QuotedStatement[]): readonly Token[] => {
+  if (statements.length === 0) return tokens
+  const quoted = new Set(statements.map(({ token }) => token))
+  return tokens.map((token) => (quoted.has(token) ? { ...token, kind: 'word', text: 'x', value: 'x' } : token))
+}

@@ -1,5 +1,5 @@
 import { runCommand } from '../../src/cli/run-command.js'
-import type { Ended } from './cli.js'
+import { withoutProgress, type Ended } from './cli.js'
 
 /**
  * Runs a command of the CLI to its end in this process, for tests that do not need a separate process: starting one takes longer than most

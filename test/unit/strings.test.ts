@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { keywords } from '../../src/dialect/keywords.js'
 import { lex } from '../../src/dialect/lexer.js'
-import { nameText, sentAsIs, unescapeText, withoutDollarQuotes } from '../../src/dialect/strings.js'
+import { nameText, sentAsIs, unescapeText } from '../../src/dialect/strings.js'
+import { dollarText, quotedStatements } from '../../src/dialect/tokens.js'
 import { duck } from '../support/connections/answers.js'
 import { seeded } from '../support/random.js'
 
@@ -39,15 +40,20 @@ test('every word that DuckDB takes as a name only in quotes gets them', async ()
 test('a statement for a database comes out of its dollar quotes as it went in', () => {
   const random = seeded(11)
   const below = (count: number) => Math.floor(random() * count)
-  const pieces = ['$', '$$', 'native', '1', '2', '$native1$', "'", '"', '`', '\\', '#', '--', '/*', '(', ')', '?', ':a', ' ', '\n', 'é']
+  const pieces = ['$', '$$', 'x', 'xx', '$x$', '$xx$', "'", '"', '`', '\\', '#', '--', '/*', '(', ')', '?', ':a', ' ', '\n', 'é']
   for (let n = 0; n < 5_000; n++) {
     const text = Array.from({ length: below(12) }, () => pieces[below(pieces.length)]).join('')
     const tokens = lex(sentAsIs('pg', text))
-    expect([text, tokens.length, tokens.at(-2)?.value]).toEqual([text, 7, text])
-    expect([text, withoutDollarQuotes(tokens.at(-2)?.text ?? '')]).toEqual([text, text])
+    expect([text, tokens.length, dollarText(tokens.slice(5, 6))]).toEqual([text, 7, text])
   }
 })
 
-test.each(['SELECT 1', '$$a$$ || $$b$$', '$$a', '$a$ $b$', '', '$'])('%s is not in dollar quotes as a whole', (text) =>
-  expect(withoutDollarQuotes(text)).toBe(text),
-)
+test.each<[string, string[]]>([
+  ['$$SELECT 1$$', ['SELECT 1']],
+  ['SELECT * FROM pg /* all */ (/* of */ $q$SELECT 1$q$ -- it\n) JOIN "p g" ($$SELECT 2$$) ON true', ['SELECT 1', 'SELECT 2']],
+  ['SELECT lower($$a$$), (SELECT $$b$$) FROM t WHERE c IN ($$d$$)', []],
+  ['SELECT * FROM pg ($$a$$, 1)', []],
+])('the statements in dollar quotes of %s', (sql, texts) => {
+  expect(quotedStatements(lex(sql)).map(({ text }) => text)).toEqual(texts)
+  for (const { text, start } of quotedStatements(lex(sql))) expect(sql.slice(start, start + text.length)).toBe(text)
+})

@@ -16,8 +16,11 @@ export type Dialect = {
   constant: (constant: Constant, bind: (value: string) => string) => string
   /** The condition, or undefined if it may not be sent. */
   compare: (column: TableColumn, operator: ComparisonOperator, constant: Constant) => ComparisonOf | undefined
-  /** What a column is compared with to equal one of these constants, bound as one value; undefined if they must be bound one by one. */
-  list?: (constants: readonly Constant[], bind: (value: string) => string) => string | undefined
+  /**
+   * Writes what a column is compared with to equal one of these constants, all bound as one value. Undefined if they have to be bound one
+   * by one.
+   */
+  list?: (constants: readonly Constant[]) => ((bind: (value: string) => string) => string) | undefined
   like: (column: TableColumn, quoted: string, pattern: string, bind: (value: string) => string) => string | undefined
   /**
    * Whether a condition on the column may keep rows in the database that DuckDB drops, because their values are NULL here. Such a condition

@@ -2,12 +2,15 @@ import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
 import { isAlike, isExactNumber, isExactTime, isInteger, isTime, type Dialect } from './dialect.js'
 
+const fractionOf = (value: string): number => value.split('.')[1]?.length ?? 0
+const isInt8 = (value: string): boolean => /^-?\d{1,19}$/.test(value) && BigInt.asIntN(64, BigInt(value)) === BigInt(value)
+
 /** The type of a constant, so that PostgreSQL does not give it the type of the column. */
 const castOf = ({ type, value }: Constant): string => {
   // In Redshift a numeric without a scale has no digits behind the point.
-  if (type === 'DECIMAL') return `numeric(${decimalMaxDigits},${value.split('.')[1]?.length ?? 0})`
+  if (type === 'DECIMAL') return `numeric(${decimalMaxDigits},${fractionOf(value)})`
   // An index is used only if the constant is of the column's family.
-  if (isInteger({ type })) return value.length <= 18 ? 'int8' : `numeric(${decimalMaxDigits},0)`
+  if (isInteger({ type })) return isInt8(value) ? 'int8' : `numeric(${decimalMaxDigits},0)`
   if (type === 'DOUBLE') return 'float8'
   if (type === 'BOOLEAN') return 'bool'
   if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'
@@ -52,14 +55,26 @@ const isEquatable = (column: TableColumn, { type, value }: Constant): boolean =>
   return isText(column) && isPlainText({ type, value })
 }
 
+const wholeOf = (value: string): number => value.replace('-', '').split('.')[0]?.length ?? 0
+
+/** The type that all these constants can have; undefined if there is none. */
+const typeOfAll = (constants: readonly Constant[]): string | undefined => {
+  const [type, ...others] = new Set(constants.map(castOf))
+  if (others.length === 0) return type
+  if (!constants.every(isExactNumber)) return undefined
+  let [whole, fraction] = [0, 0]
+  for (const { value } of constants) [whole, fraction] = [Math.max(whole, wholeOf(value)), Math.max(fraction, fractionOf(value))]
+  return whole + fraction <= decimalMaxDigits ? `numeric(${decimalMaxDigits},${fraction})` : undefined
+}
+
 /** Texts as one array of PostgreSQL. @example arrayOf(['1', 'a"b']) // {"1","a\\"b"} */
 const arrayOf = (texts: readonly string[]): string => `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`
 
 const hasOrder = (column: TableColumn): boolean =>
   (isInteger(column.type) && column.remote !== 'oid') || isDeclared(column) || isTime(column.type)
 
-/** Redshift. It has no arrays. */
-export const redshiftDialect: Dialect = {
+/** PostgreSQL, and databases that do as it does. */
+export const postgresDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   constant: (constant, bind) => `${bind(constant.value)}::${castOf(constant)}`,
   compare: (column, operator, constant) => {
@@ -68,6 +83,10 @@ export const redshiftDialect: Dialect = {
       return (quoted, value) => `${quoted}::text ${operator} ${value}`
     const isAskable = isOrdered(column, constant) || ((operator === '=' || operator === '<>') && isEquatable(column, constant))
     return isAskable ? (quoted, value) => `${quoted} ${operator} ${value}` : undefined
+  },
+  list: (constants) => {
+    const type = typeOfAll(constants)
+    return type === undefined ? undefined : (bind) => `ANY(${bind(arrayOf(constants.map(({ value }) => value)))}::${type}[])`
   },
   // In DuckDB no character escapes % unless a statement names one; in PostgreSQL the backslash does, unless a statement names no character.
   like: (column, quoted, pattern, bind) =>
@@ -81,7 +100,7 @@ export const redshiftDialect: Dialect = {
     if (!isAlike(left, right) || left.isEnum === true || right.isEnum === true) return false
     // PostgreSQL refuses to compare texts of two collations.
     if (isText(left) && isText(right)) return left.collation !== undefined && left.collation === right.collation
-    return [left, right].every((column) => redshiftDialect.canGroup(column) && !isText(column))
+    return [left, right].every((column) => postgresDialect.canGroup(column) && !isText(column))
   },
   aggregate: (name, column, quoted) => {
     if (name === 'count') return { sql: column ? `count(${quoted})` : 'count(*)', type: plain('BIGINT') }
@@ -94,14 +113,8 @@ export const redshiftDialect: Dialect = {
   },
 }
 
-/** PostgreSQL, and databases that do as it does. */
-export const postgresDialect: Dialect = {
-  ...redshiftDialect,
-  list: (constants, bind) => {
-    const [type = '', ...others] = new Set(constants.map(castOf))
-    return others.length === 0 ? `ANY(${bind(arrayOf(constants.map(({ value }) => value)))}::${type}[])` : undefined
-  },
-}
+/** Redshift. It has no arrays. */
+export const redshiftDialect: Dialect = { ...postgresDialect, list: () => undefined }
 
 /** CockroachDB. There NaN is less than all other numbers, and the greatest one in PostgreSQL and DuckDB. */
 export const cockroachDialect: Dialect = {

@@ -93,9 +93,8 @@ const filterSql = (filter: Filter, writing: Writing): string | undefined => {
   if ('like' in filter) return dialect.like(column, quoted, filter.like, bind)
   if ('in' in filter) {
     const [first, ...others] = filter.in.map((constant) => dialect.compare(column, '=', constant))
-    const list = first && others.every((each) => each !== undefined) ? dialect.list?.(filter.in, bind) : undefined
-    if (first && list !== undefined) return first(quoted, list)
-    if (filter.in.length > constantsMax) return undefined
+    const list = first && others.every((each) => each !== undefined) ? dialect.list?.(filter.in) : undefined
+    if (first && list) return first(quoted, list(bind))
     return all(
       filter.in.map((constant) => ({ compare: '=', column: filter.column, with: constant })),
       'OR',
@@ -142,7 +141,7 @@ export const namesIn = (filter: Filter): string[] => conditionsIn(filter).map(na
 /** The constants that a statement has for a filter. Those of a list may be one value. */
 const constantsIn = (filter: Filter, { list }: Dialect): number =>
   conditionsIn(filter).reduce((sum, condition) => {
-    const isOne = !('in' in condition) || list?.(condition.in, () => '') !== undefined
+    const isOne = !('in' in condition) || list?.(condition.in) !== undefined
     return sum + (isOne ? 1 : condition.in.length)
   }, 0)
 

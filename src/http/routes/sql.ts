@@ -7,7 +7,6 @@ import * as z from 'zod'
 import { jsonObject, type Json } from '../../../events/common.js'
 import { limitOf, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { sentAsIs } from '../../dialect/strings.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import type { Parameters } from '../../sql/statements/statement.js'
 import type { SqlAnswer } from '../../sql/contract/answer.js'
@@ -89,13 +88,6 @@ const body: Body<z.infer<typeof fields>> = {
   },
 }
 
-/** The statement that is run: a native query is put into the form that sends it to its database. */
-const statementOf = ({ query, context: sent }: z.infer<typeof fields>): string => {
-  if (sent?.native_query !== true) return query
-  if (!sent.db) throw refuse('"native_query" in "context" needs "db", the name of a connected database')
-  return sentAsIs(sent.db, query)
-}
-
 /** A list has the values for `?`, by their place from 1. */
 const paramsOf = (params: z.infer<typeof fields>['params']): Parameters | undefined =>
   Array.isArray(params) ? Object.fromEntries(params.map((value, i) => [String(i + 1), value])) : (params ?? undefined)
@@ -131,14 +123,16 @@ export const sqlRoutes = (sql: SqlEngine, directory: string): Route[] => [
     answers: { 200: answers },
     gives: otherTypes,
     async handle({ body, call }) {
-      const { context: sent, params, response_format } = body
+      const { query, context: sent, params, response_format } = body
+      if (sent?.native_query === true && !sent.db) throw refuse('"native_query" in "context" needs "db", the name of a connected database')
       const format = formatOf(call, response_format)
       const execution = { ...call.execution(), ...(sent?.dry_run === true && { dryRun: true }) }
       const into = format === 'parquet' ? join(directory, `${randomUUID()}.parquet`) : undefined
       try {
         const answer = await sql.execute({
-          query: statementOf(body),
+          query,
           db: sent?.db ?? undefined,
+          isNative: sent?.native_query === true,
           asOf: sent?.as_of ?? undefined,
           params: paramsOf(params),
           format: format === 'csv' ? 'csv' : 'json',

@@ -18,6 +18,8 @@ export type LastValues = { known: readonly LastValue[]; note: (seen: readonly La
 export type SqlRequest = {
   query: string
   db?: string | undefined
+  /** Whether the statement is in the language of the connected database `db`. */
+  isNative?: boolean
   asOf?: AsOf | undefined
   params?: Parameters | undefined
   format?: RowFormat | undefined

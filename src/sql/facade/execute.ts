@@ -53,12 +53,14 @@ export class SqlEngine {
     return this.#execute(request)
   }
 
-  async #execute(request: SqlRequest): Promise<SqlAnswer> {
-    const { query, asOf, params } = request
+  async #execute(sent: SqlRequest): Promise<SqlAnswer> {
+    const { asOf, params } = sent
     // Clients without a chosen database may send an empty name.
-    const db = request.db === undefined || request.db === '' ? this.options.defaultProject : request.db
+    const db = sent.db === undefined || sent.db === '' ? this.options.defaultProject : sent.db
     const context: SqlContext = { db, show_secrets: false, ...(asOf !== undefined && { as_of: asOf }) }
     try {
+      const query = sent.isNative === true ? await this.reader.statementIn(db, sent.query) : sent.query
+      const request = { ...sent, query }
       const statement = await inTurns(readStatement(query, params))
       await refuseForeignTexts(statement, request, this.options.ledger.log.resources)
       if (request.readsOnly === true && request.execution?.dryRun !== true) refuseWrite(statement)

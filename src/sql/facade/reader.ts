@@ -9,7 +9,7 @@ import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 import { answerSelect, type AnswerParts } from './answer-select.js'
 import { allRows, chunkOf, hasRows, tableOf, unlessEmpty, type SqlAnswer, type SqlContext } from '../contract/answer.js'
 import { listResources, positionAsOf, type AsOf } from '../contract/as-of.js'
-import { connectionProblem, isConnected, sentTo } from '../engine/resolve/connections.js'
+import { calledTables, connectionProblem, isConnected, namesDatabase, sentTo } from '../engine/resolve/connections.js'
 import { describeModelPlace, findModelPlace } from './describe-model.js'
 import { inStatement } from './made-statement.js'
 import type { SelectPart, SelectRequest } from '../contract/select.js'
@@ -17,7 +17,16 @@ import type { RunningStatement } from '../contract/request.js'
 import { showAsSelect, tableExists } from './show.js'
 import type { ShowTarget, StatementOf } from '../statements/statement.js'
 import { systemAnswer } from './server-answers.js'
-import { backQuoteName } from '../../dialect/strings.js'
+import { lex, type Token } from '../../dialect/lexer.js'
+import { backQuoteName, queryOf, sentAsIs, withoutEnd } from '../../dialect/strings.js'
+
+/** Whether a statement names a database, so that it is not for the one that it was sent to. */
+const namesOther = async (tokens: readonly Token[], resources: Resources): Promise<boolean> => {
+  if (namesDatabase(tokens)) return true
+  for (const name of new Set(calledTables(tokens).map(({ value }) => value)))
+    if (systemDatabaseOf(name) ?? (await resources.one('project', name)) ?? (await resources.one('database', name))) return true
+  return false
+}
 
 export type ReaderOptions = Omit<AnswerParts, 'log'> & {
   ledger: Ledger
@@ -73,12 +82,20 @@ export class Reader {
     if (db !== this.options.defaultProject && systemDatabaseOf(db) === undefined) {
       const resources = this.#resourcesOf(running)
       const connection = (await resources.one('project', db)) ? undefined : await resources.one('database', db)
-      if (connection) sql = sentTo(connection.state, sent)
+      const tokens = connection ? lex(sent) : []
+      if (connection && !(await namesOther(tokens, resources))) sql = sentTo(connection.state, tokens, sent)
     }
     const { into } = running
     if (into === undefined) return this.select({ sql }, running)
     const answer = await this.select({ sql, wanted: { kind: 'file', path: into } }, running)
     return answer.type === 'table' ? { ...answer, file: into } : answer
+  }
+
+  /** The statement that sends a query as it is to a connected database; a query for any other database is in the SQL of this service. */
+  async statementIn(db: string, query: string): Promise<string> {
+    const { resources } = this.options.ledger.log
+    const connection = (await resources.one('project', db)) ? undefined : await resources.one('database', db)
+    return connection ? sentAsIs(db, query) : queryOf(db, `\n${withoutEnd(query)}\n`)
   }
 
   /** Answers a SELECT that was made from the statement. Its errors are about the statement. */

@@ -305,6 +305,8 @@ test.each([
   ['duckdb', 'lake.duckdb', `SELECT reverse(current_setting('temp_directory'))`],
   ['duckdb', 'lake.duckdb', 'FROM pragma_database_size()'],
   ['parquet', 'lake', 'SELECT * FROM duckdb_databases()'],
+  ['parquet', 'lake', `SELECT * FROM query('SELECT value FROM duckdb_' || 'settings()')`],
+  ['duckdb', 'lake.duckdb', `SELECT * FROM "QUERY" /**/ ('SELECT current_set' || 'ting(''temp_directory'')')`],
 ])('%s: %s: the place of a file on this disk is not told by %s', async (engine, path, native) => {
   const problem = await problemOf(readAll(db, connections, connection(engine, path), { native }))
   expect(problem).toMatchObject({ code: 'refused_statement', detail: expect.stringContaining('disk') as unknown })

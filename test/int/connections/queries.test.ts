@@ -594,17 +594,45 @@ test('a backslash is the character of ESCAPE, here and there', async () => {
 
 test('a secret in a statement in dollar quotes is refused where it would be kept', async () => {
   const people = 'FROM (SELECT id, place AS password FROM homes) AS p'
-  for (const query of [
-    `SELECT id ${people} WHERE password = 'hunter2-x'`,
-    String.raw`SELECT '\' AS x ${people} WHERE password = 'hunter2-x'`,
-  ])
-    await expect(ask(`CREATE VIEW secret FROM pg ($$${query}$$)`)).rejects.toThrow(/the query holds a secret/)
+  for (const condition of ["= 'hunter2-x'", "IN ('hunter2-x')", "LIKE 'hunter2-x'", "<> 'hunter2-x'"])
+    for (const column of ['id', String.raw`'\' AS x`, String.raw`'\' AS x, 'it''s \' AS y`])
+      await expect(ask(`CREATE VIEW secret FROM pg ($$SELECT ${column} ${people} WHERE password ${condition}$$)`)).rejects.toThrow(
+        /the query holds a secret/,
+      )
+  const names = `SELECT p.id ${people}\nJOIN homes AS h\nON p.password = h.place\nWHERE p.id = 1 AND 'https://example.com'::text LIKE '%@%' IS FALSE`
+  await ask(`CREATE VIEW harmless FROM pg ($$${names}$$)`)
+  expect(await ask('SELECT count(*) FROM harmless')).toEqual([[67]])
+  await ask('DROP VIEW harmless')
 })
 
 test('a statement for another database, or for the connection itself, is not sent whole', async () => {
   expect(await ask('SELECT n + 1 FROM pg (SELECT 7 / 2 AS n)', 'pg')).toEqual([[4]])
   expect(await ask('SELECT n + 1 FROM PG ($$SELECT 7 / 2 AS n$$)', 'pg')).toEqual([[4]])
   expect(await ask('SELECT * FROM mindsdb (SELECT 7 / 2 AS n)', 'pg')).toEqual([[3.5]])
+  await ask(`CREATE DATABASE twin WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(postgres.connection().parameters)}`)
+  await ask("CREATE DATABASE talk WITH ENGINE = 'slack', PARAMETERS = {}")
+  for (const native of ['$$SHOW server_encoding$$', 'SHOW server_encoding', '/* one */ $$SHOW server_encoding$$ -- two\n'])
+    for (const db of ['pg', 'talk', 'twin']) expect(await ask(`SELECT * FROM twin (${native})`, db)).toEqual([['UTF8']])
+  const asked = await ask("SELECT DISTINCT database FROM log.database_queries WHERE statement LIKE '%server_encoding%'")
+  expect(asked).toEqual([['twin']])
+  await ask('DROP DATABASE twin')
+  await ask('DROP DATABASE talk')
+})
+
+test('native_query for what is no connection is a query there, or names what is nearest', async () => {
+  const asked = async (query: string, db: string) =>
+    (await send(service.url, 'POST', '/api/sql/query', { query, context: { db, native_query: true } })).body
+  expect(await asked('SELECT count(*) AS n FROM copy -- all\n;', 'files')).toMatchObject({ type: 'table', data: [[10]] })
+  expect(await asked('SELECT 1', 'filess')).toMatchObject({ type: 'error', error_message: expect.stringContaining('files') })
+})
+
+test('a list in IN is bound one by one where the database has no arrays', async () => {
+  const { parameters } = postgres.connection()
+  await ask(`CREATE DATABASE red WITH ENGINE = 'redshift', PARAMETERS = ${JSON.stringify(parameters)}`)
+  expect(await ask('SELECT id FROM red.homes WHERE id IN (2, 3, 5000) ORDER BY id')).toEqual([[2], [3]])
+  const sent = await ask("SELECT statement FROM log.database_queries WHERE database = 'red'")
+  expect(sent).toEqual([['SELECT "id" FROM "homes" WHERE ("id" = $1::int8 OR "id" = $2::int8 OR "id" = $3::int8)']])
+  await ask('DROP DATABASE red')
 })
 
 describe('a text with a backslash as a parameter', () => {
@@ -836,9 +864,11 @@ test('a long list in IN is sent as one value, if its constants have one type', a
   const odd = [[1], [3], [5]]
   expect(await planned(halves((n) => `${n}.5`))).toMatch(/"rent" = ANY\(\$1::numeric\(38,1\)\[\]\)/)
   expect(await ask(halves((n) => `${n}.5`))).toEqual(odd)
-  const mixed = halves((n) => `${n}.5${n % 2 ? '' : '0'}`)
-  expect(await planned(mixed)).toMatch(/WHERE "id" < /)
-  expect(await ask(mixed)).toEqual(odd)
+  const mixed = halves((n) => (n % 2 ? String(n) : `${n}.50`))
+  expect(await planned(mixed)).toMatch(/"rent" = ANY\(\$1::numeric\(38,2\)\[\]\)/)
+  expect(await ask(mixed)).toEqual([[1], [2], [5]])
+  const large = Array.from({ length: 600 }, (_, n) => String(10n ** 18n - 300n + BigInt(n)))
+  expect(await planned(`SELECT id FROM pg.homes WHERE id IN (${large.join()})`)).toMatch(/"id" = ANY\(\$1::int8\[\]\)/)
 })
 
 test.each([

@@ -53,6 +53,15 @@ describe('LAST', () => {
     expect(sizes).toEqual([[null], [[4, 5]], [[4, 5, 6]]])
   })
 
+  test('is a name of the database in dollar quotes', async () => {
+    await postgres.run('CREATE TABLE quotes AS SELECT n AS id, n AS bid, n - 1 AS last FROM generate_series(1, 3) AS n')
+    const sizes = await copied('quotes', 'SELECT n.id FROM pg ($$SELECT id FROM quotes WHERE bid > last$$) AS n WHERE n.id > LAST', [
+      () => postgres.run('INSERT INTO quotes VALUES (4, 5, 4), (5, 4, 5)'),
+      () => postgres.run('INSERT INTO quotes VALUES (6, 2, 1)'),
+    ])
+    expect(sizes).toEqual([[null], [[4]], [[4, 6]]])
+  })
+
   test('in a connected table: what was there before the first run is not new', async () => {
     await postgres.run('CREATE TABLE grown (id int, place text); INSERT INTO grown SELECT i, $$a$$ FROM generate_series(1, 100) AS i')
     const grow = (from: number, to: number) => () =>

@@ -83,9 +83,12 @@ export const pathShown = (folder: string | undefined, path: string): string => {
   return relative(root, path) || '.'
 }
 
-/** The names in SQLite and DuckDB that reveal where files lie. The first two are pragmas, which can also be read as tables. */
+/**
+ * The names in SQLite and DuckDB that reveal where files lie. The first two are pragmas, which can also be read as tables. The last two run
+ * a text that a statement puts together.
+ */
 const places =
-  /database_list|(?:temp|data)_store_directory|database_size|current_setting|duckdb_(?:databases|settings|secrets|extensions|temporary_files|external_file_cache|logs)/i
+  /database_list|(?:temp|data)_store_directory|database_size|current_setting|duckdb_(?:databases|settings|secrets|extensions|temporary_files|external_file_cache|logs)|\bquery(?:_table)?(?="?\s*(?:\(|\/\*|--))/i
 
 /**
  * Checks a statement of the client's own over a file: it reads, and does not ask where the file lies.

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Connection } from '../../contract/requests.js'
 import type { DatabaseSession, Surroundings } from '../contract/engine.js'
+import { dialectOf } from '../../pushdown/dialects.js'
 import { reasonToRead } from '../../pushdown/native.js'
 import { noSecrets, secretsIn } from '../contract/parameters.js'
 import { openClient } from './connect.js'
@@ -21,5 +22,7 @@ export const openSession = async (connection: Connection, around: Surroundings):
   const key = `${id} ${version}`
   const own = typesOf.get(key) ?? new Map<number, OwnType>()
   typesOf.set(key, own)
-  return new PostgresSession(opened, parameters, around, explainPostgres(noSecrets, toRead), { own, name: connection.name })
+  return new PostgresSession(opened, parameters, around, explainPostgres(noSecrets, toRead), {
+    ...{ own, name: connection.name, dialect: dialectOf(connection.engine) },
+  })
 }

@@ -3,7 +3,7 @@ import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { columnsOfScan, needsColumns, printScan, tableName } from '../../pushdown/print-scan.js'
-import { postgresDialect } from '../../pushdown/postgres.js'
+import type { Dialect } from '../../pushdown/dialect.js'
 import type { ListedColumns, Query, Scan, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
@@ -52,17 +52,20 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
   readonly #own: Map<number, OwnType>
   /** The name of the connection. */
   readonly #name: string | undefined
+  /** The SQL of the database behind the protocol. */
+  readonly #dialect: Dialect
 
   constructor(
     private readonly opened: PostgresClient,
     private readonly parameters: PostgresParameters,
     private readonly around: Surroundings,
     explain: ErrorExplainer,
-    { own, name }: { own: Map<number, OwnType>; name?: string | undefined },
+    { own, name, dialect }: { own: Map<number, OwnType>; name?: string | undefined; dialect: Dialect },
   ) {
     super(opened.socket, explain)
     this.#own = own
     this.#name = name
+    this.#dialect = dialect
   }
 
   async check(): Promise<void> {
@@ -78,7 +81,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
   }
 
   comments(table: string, schema: string | undefined): Promise<TableComments> {
-    return this.explained(() => tableComments(this.#client, tableName(postgresDialect, table, schema)))
+    return this.explained(() => tableComments(this.#client, tableName(this.#dialect, table, schema)))
   }
 
   everyColumn(): Promise<ListedColumns> {
@@ -107,7 +110,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
   }
 
   async #columns(table: string, schema: string | undefined): Promise<TableColumn[]> {
-    const quoted = tableName(postgresDialect, table, schema)
+    const quoted = tableName(this.#dialect, table, schema)
     try {
       const fields = await this.#readableFields(quoted)
       const declared = new Map((await declaredColumns(this.#client, quoted)).map((column) => [column.name, column]))
@@ -139,7 +142,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
       if (!hasCode(error, '42501')) throw error
       const names = await readableColumns(this.#client, quoted)
       if (names.length === 0) throw error
-      return this.#fieldsOf(`SELECT ${names.map(postgresDialect.quote).join(', ')} FROM ${quoted} LIMIT 0`)
+      return this.#fieldsOf(`SELECT ${names.map((name) => this.#dialect.quote(name)).join(', ')} FROM ${quoted} LIMIT 0`)
     }
   }
 
@@ -169,7 +172,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     if ('scan' in query) {
       const { scan } = query
       const columns = needsColumns(scan) ? await columnsOfScan(scan, (table, schema) => this.#columns(table, schema)) : undefined
-      return { ...printScan(scan, columns, postgresDialect), writes: false }
+      return { ...printScan(scan, columns, this.#dialect), writes: false }
     }
     return { sql: query.native, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable) }
   }

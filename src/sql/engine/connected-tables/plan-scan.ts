@@ -9,7 +9,7 @@ import type { Scan, TableColumn } from '../../../connections/contract/requests.j
 import { plain } from '../../../connections/contract/types.js'
 import { canAggregate, canPush, keepsSame, printScan, shortEnough } from '../../../connections/pushdown/print-scan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
-import { tokensIn } from '../../../dialect/lexer.js'
+import { lex } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
 import { lastPlaces } from '../../../dialect/last-places.js'
 import type { AstNode } from '../ast/json.js'
@@ -252,12 +252,12 @@ const lastInNative = (): Problem =>
 /** Fetches the answer to a statement in the language of a connected database, or only its first rows if any rows are enough. */
 export const fetchNative = async (
   session: Session,
-  { connection, sql, mayWrite }: NativeStatement,
+  { connection, sql, isQuoted, mayWrite }: NativeStatement,
   ref: AstNode,
   use: Use | undefined,
 ): Promise<FetchedRows> => {
   endBinding(session)
-  if (session.last && lastPlaces(tokensIn(sql) ?? []).length > 0) throw lastInNative()
+  if (session.last && !isQuoted && lastPlaces(lex(sql)).length > 0) throw lastInNative()
   // A statement that occurs twice in the query is sent once.
   const isTwice = [...session.natives.values()].filter((one) => one.sql === sql).length > 1
   const takesAny = use && !use.keepsRows && !isTwice && isEmpty(use.select, 'where_clause')

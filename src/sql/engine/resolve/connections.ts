@@ -2,11 +2,11 @@ import { foldName } from '../../../../events/common.js'
 import { driverOf } from '../../../catalogue/connection-engines.js'
 import { Problem } from '../../../basics/errors.js'
 import type { DatabaseEntry, Directory } from './directory.js'
-import { lex, sourceLocationOf, type Token } from '../../../dialect/lexer.js'
+import { sourceLocationOf, type Token } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
-import { sentAsIs, withoutDollarQuotes } from '../../../dialect/strings.js'
+import { sentAsIs } from '../../../dialect/strings.js'
 import { nativeQueries } from './native-queries.js'
-import { closingBracket, isNameLike, isSymbol, isWord } from '../../../dialect/tokens.js'
+import { closingBracket, dollarText, isNameLike, isSymbol, isWord } from '../../../dialect/tokens.js'
 
 /** The reason why a connection's tables cannot be read, and an alternative. */
 export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' | 'engine'>): Problem =>
@@ -21,11 +21,11 @@ export const connectionProblem = ({ name, engine }: Pick<DatabaseEntry, 'name' |
 export const isConnected = ({ engine }: Pick<DatabaseEntry, 'engine'>): boolean => driverOf(engine) !== undefined
 
 /** The name before the bracket of `FROM name (…)` and `JOIN name (…)`. */
-const calledTables = (tokens: readonly Token[]): Token[] =>
+export const calledTables = (tokens: readonly Token[]): Token[] =>
   tokens.filter((token, i) => isNameLike(token) && /^(FROM|JOIN)$/i.test(tokens[i - 1]?.text ?? '') && tokens[i + 1]?.text === '(')
 
-/** Whether a statement itself names a database: `FROM files.cars`, `FROM files (SELECT …)`. */
-const namesDatabase = (tokens: readonly Token[]): boolean =>
+/** Whether a statement names a database by its form alone: `FROM files.cars`, `FROM files (SELECT …)`. */
+export const namesDatabase = (tokens: readonly Token[]): boolean =>
   nativeQueries(tokens).length > 0 ||
   tokens.some((token, i) => isNameLike(token) && isWord(tokens[i - 1], 'FROM', 'JOIN') && isSymbol(tokens[i + 1], '.'))
 
@@ -44,32 +44,30 @@ const namesNoTable = (tokens: readonly Token[]): boolean => {
 }
 
 /**
- * The text of a SELECT that was sent to a connection. One that names no table is for the connection's own system: the sender would mistake
- * an answer of this service for an answer of that database.
+ * The text of a SELECT that was sent to a connection, and names no other database. One that names no table is for the connection's own
+ * system: the sender would mistake an answer of this service for an answer of that database.
  *
- * @example sentTo({ name: 'pg', engine: 'postgres' }, 'SELECT 7 / 2') // 'SELECT * FROM pg ($$SELECT 7 / 2$$)'
- * @throws Problem for a connection without tables, unless the statement names another database
+ * @example sentTo({ name: 'pg', engine: 'postgres' }, lex('SELECT 7 / 2'), 'SELECT 7 / 2') // 'SELECT * FROM pg ($$SELECT 7 / 2$$)'
+ * @throws Problem for a connection without tables
  */
-export const sentTo = (connection: Pick<DatabaseEntry, 'name' | 'engine'>, sql: string): string => {
-  const tokens = lex(sql)
-  if (!isConnected(connection) && !namesDatabase(tokens)) throw connectionProblem(connection)
-  const callsItself = calledTables(tokens).some(({ value }) => foldName(value) === foldName(connection.name))
-  const isForSystem = isConnected(connection) && !callsItself && nativeQueries(tokens).length === 0 && namesNoTable(tokens)
-  return isForSystem ? sentAsIs(connection.name, sql) : sql
+export const sentTo = (connection: Pick<DatabaseEntry, 'name' | 'engine'>, tokens: readonly Token[], sql: string): string => {
+  if (!isConnected(connection)) throw connectionProblem(connection)
+  return namesNoTable(tokens) ? sentAsIs(connection.name, sql) : sql
 }
 
 /**
  * `FROM db (…)`: a statement in the language of a connected database. It may write only if the user sent it; a statement in a view may not.
+ * In dollar quotes, nothing in it is read here.
  */
-export type NativeStatement = { connection: DatabaseEntry; sql: string; mayWrite: boolean }
+export type NativeStatement = { connection: DatabaseEntry; sql: string; isQuoted: boolean; mayWrite: boolean }
 
 /** The name of a statement in another language in the tree; its number follows. */
 const nativePrefix = 'ledger_native_'
 
-/** Keeps a statement, without the dollar quotes that may be around it, and gives the name that replaces it. */
+/** Keeps a statement, and gives the name that replaces it. */
 export const keepNative = (natives: Map<string, NativeStatement>, statement: NativeStatement): string => {
   const name = `${nativePrefix}${natives.size + 1}`
-  natives.set(name, { ...statement, sql: withoutDollarQuotes(statement.sql) })
+  natives.set(name, statement)
   return name
 }
 
@@ -96,7 +94,9 @@ export const cutNativeStatements = async (
       left.push(token)
       continue
     }
-    const name = keepNative(natives, { connection, sql: sql.slice(tokens[i + 1]?.end, end.start), mayWrite })
+    const quoted = dollarText(tokens.slice(i + 2, close))
+    const native = quoted ?? sql.slice(tokens[i + 1]?.end, end.start)
+    const name = keepNative(natives, { connection, sql: native, isQuoted: quoted !== undefined, mayWrite })
     left.push({ ...token, kind: 'word', text: name, value: name, end: end.end })
     i = close
   }

@@ -5,7 +5,9 @@ import type { AstNode } from '../ast/json.js'
 import { nondeterminismIn } from '../read/nondeterminism.js'
 import { checkRewritten } from '../guard/guard.js'
 import { perInstance } from '../duckdb-connection/duckdb-connection.js'
+import { tokensIn } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
+import { dollarText } from '../../../dialect/tokens.js'
 import { isConnected, keepNative } from '../resolve/connections.js'
 import { Rewriter } from './rewrite.js'
 import type { SelectRequest } from '../../contract/select.js'
@@ -40,7 +42,10 @@ const nativeText = async (
   position: number,
 ): Promise<Text | undefined> => {
   const connection = isNative ? named(await directory.databases(position), db) : undefined
-  return connection && isConnected(connection) ? { sql: `SELECT * FROM ${keepNative(natives, { connection, sql, mayWrite })}` } : undefined
+  if (!connection || !isConnected(connection)) return undefined
+  const quoted = dollarText(tokensIn(sql) ?? [])
+  const name = keepNative(natives, { connection, sql: quoted ?? sql, isQuoted: quoted !== undefined, mayWrite })
+  return { sql: `SELECT * FROM ${name}` }
 }
 
 /** Reads a statement, and replaces its names with their relations. */

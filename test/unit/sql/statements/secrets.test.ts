@@ -67,8 +67,15 @@ describe('secrets are cut from the text of a statement', () => {
       "CREATE MODEL m FROM pg ($q$INSERT INTO u (login, password) VALUES ('bob', 'p')$q$) PREDICT x",
       'CREATE MODEL m FROM pg ($q$INSERT INTO u (login, password) VALUES ******$q$) PREDICT x',
     ],
-    ["SELECT f($$never 'ends, password = p$$)", "SELECT f($$never 'ends, password = ******$$)"],
-    ['SELECT f($$postgres://u:p@h$$)', "SELECT f('******')"],
+    ["SELECT * FROM pg ($$never 'ends, password = p$$)", "SELECT * FROM pg ($$never 'ends, password = ******$$)"],
+    [
+      String.raw`SELECT * FROM pg ($$SELECT token, '\' FROM t WHERE password LIKE 'p'$$)`,
+      String.raw`SELECT * FROM pg ($$SELECT token, '\' FROM t WHERE password LIKE '******'$$)`,
+    ],
+    [
+      'SELECT * FROM pg ($$SELECT 1 FROM a JOIN b\nON a.password_hash = b.password_hash$$)',
+      "SELECT * FROM pg ($$SELECT 1 FROM a JOIN b\nON a.password_hash = '******'$$)",
+    ],
     ["CREATE OR REPLACE VIEW passwords AS (SELECT 'a')", "CREATE OR REPLACE VIEW passwords AS (SELECT 'a')"],
     ["SELECT replace(password, b) AS a, (SELECT 'a') FROM t", "SELECT replace(password, b) AS a, (SELECT 'a') FROM t"],
     ["SELECT * REPLACE (password AS a) FROM (SELECT 'a')", "SELECT * REPLACE (password AS a) FROM (SELECT 'a')"],
