@@ -1,6 +1,5 @@
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import { parseEnvelope } from '../../events/stored/envelope.js'
-import { neededBlobs } from '../backup/log-copy.js'
 import type { Place } from '../log/shared/postgres/rows.js'
 import { answersLost, notesThere } from '../log/shared/postgres/differences.js'
 import type { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
@@ -9,15 +8,15 @@ import { readLogId as readSharedLogId } from '../log/shared/postgres/tables.js'
 import { masterKeyIds } from '../log/storage/keys.js'
 import { lastPosition, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
-import { inSession, lackingBlobs, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
+import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
 import { refuseWhileServed } from './serving.js'
 import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
 /**
- * The positions that were appended again (none if `first` is greater than `last`), the numbers of stored answers and contents that were
- * sent, and the hashes of contents that neither PostgreSQL nor the data directory has.
+ * The positions that were appended again (none if `first` is greater than `last`), the number of stored answers that were sent, and the
+ * hashes of contents that no longer exist anywhere.
  */
-export type ReappendResult = { first: number; last: number; answers: number; contents: number; missing: string[] }
+export type ReappendResult = { first: number; last: number; answers: number; missing: string[] }
 
 const onlyHere = (last: number): string =>
   `They stay in this data directory alone, up to position ${last}: "mindledger backup" keeps them, "mindledger export" lists them`
@@ -74,28 +73,16 @@ const sendAnswers = async (session: SharedLogSession, db: Connection, end: Place
   return sent
 }
 
-/** Sends contents that PostgreSQL lost although it has all events. This, too, is only safe while it has no later event. */
-const sendContents = async (db: Connection, asked: PostgresMigration): Promise<Pick<ReappendResult, 'contents' | 'missing'>> => {
-  const lacking = await lackingBlobs([...neededBlobs(db)], asked)
-  if (lacking.length === 0) return { contents: 0, missing: [] }
-  // A node that serves could erase one of them meanwhile.
-  await refuseWhileServed(asked.to.url)
-  const missing = await sendBlobs(lacking, asked)
-  return { contents: lacking.length - missing.length, missing }
-}
-
 const sendLost = async (session: SharedLogSession, db: Connection, asked: PostgresMigration): Promise<ReappendResult> => {
   const end = await endOf(session, db)
   const last = lastPosition(db)
   const first = end.position + 1
-  if (end.position > last) return { first, last, answers: 0, contents: 0, missing: [] }
-  if (end.position === last) return { first, last, answers: await sendAnswers(session, db, end), ...(await sendContents(db, asked)) }
+  if (first > last) return { first, last, answers: end.position === last ? await sendAnswers(session, db, end) : 0, missing: [] }
   // A node that wraps keys anew would not come back to those that are sent now.
   await refuseWhileServed(asked.to.url)
   await refuseOtherRotation(session, db)
   // Contents are sent before the events that name them, as always.
-  const contents = blobsAfter(db, end.position)
-  const missing = await sendBlobs(contents, asked)
+  const missing = await sendBlobs(blobsAfter(db, end.position), asked)
   const sender = new Sender(session, end)
   const before = Math.min(end.seq, (await reappendedAfter(session)) ?? end.seq)
   await sender.send({ notes: [...notesIn(db), { key: reappendedNote, value: String(before) }] })
@@ -110,7 +97,7 @@ const sendLost = async (session: SharedLogSession, db: Connection, asked: Postgr
     asked.onProgress(`position ${sender.at.position}`)
   }
   prepareSharedBatch(db)(sender.at)
-  return { first, last, answers: sent, contents: contents.length - missing.length, missing }
+  return { first, last, answers: sent, missing }
 }
 
 /**
@@ -118,7 +105,7 @@ const sendLost = async (session: SharedLogSession, db: Connection, asked: Postgr
  * the same events at the same positions, with their payloads, contents and answers. Nothing is appended if others wrote at these positions.
  * A run after an interruption continues where the last one ended.
  *
- * @example await reappend({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress }) // { first: 954, last: 1317, answers: 3, … }
+ * @example await reappend({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress }) // { first: 954, last: 1317, answers: 3, missing: [] }
  * @throws ConfigError when others wrote since or serve, PostgreSQL has another log or cannot be reached, or the log here is damaged
  */
 export const reappend = async (asked: PostgresMigration): Promise<ReappendResult> => {

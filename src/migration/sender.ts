@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { hasHash } from '../basics/disk.js'
-import { openSharedStore, type SharedPlace, type SharedStore } from '../files/shared/open-store.js'
+import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js'
 import type { Place, Rows } from '../log/shared/postgres/rows.js'
 import { isRefusal, SharedLogSession, UnreachableError, UnreplicatedError } from '../log/shared/postgres/shared-log-session.js'
 import { appendBatch } from '../log/shared/postgres/statements.js'
@@ -76,26 +76,13 @@ export const sendPayloads = async (session: SharedLogSession, db: Connection, se
   }
 }
 
-/** Works on the shared store. This does not use the folder of contents as a cache: it moves and removes no file. */
-const withStore = async <T>({ paths, to }: PostgresMigration, work: (store: SharedStore) => Promise<T>): Promise<T> => {
-  const store = await openSharedStore(to, { folder: join(paths.temporary, 'sending') })
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
-  }
-}
-
-/** Those of these blobs that the shared store does not have, or has damaged. */
-export const lackingBlobs = async (hashes: readonly string[], migration: PostgresMigration): Promise<string[]> =>
-  hashes.length === 0 ? [] : withStore(migration, ({ register }) => register.lacking(hashes))
-
 /** Stores the blobs that the shared store does not have, from the data directory. Returns the blobs that neither has whole. */
-export const sendBlobs = async (hashes: readonly string[], migration: PostgresMigration): Promise<string[]> => {
+export const sendBlobs = async (hashes: readonly string[], { paths, to, onProgress }: PostgresMigration): Promise<string[]> => {
   if (hashes.length === 0) return []
-  const { paths, onProgress } = migration
-  return withStore(migration, async ({ blobs, register }) => {
-    const missing: string[] = []
+  const missing: string[] = []
+  // This does not use the folder as a cache: it moves and removes no file.
+  const { blobs, register, close } = await openSharedStore(to, { folder: join(paths.temporary, 'sending') })
+  try {
     for (const [done, hash] of hashes.entries()) {
       const file = join(paths.blobs, hash)
       if (await hasHash(file, hash)) await blobs.keep(file, hash)
@@ -104,5 +91,7 @@ export const sendBlobs = async (hashes: readonly string[], migration: PostgresMi
     }
     await register.named(hashes)
     return missing
-  })
+  } finally {
+    await close()
+  }
 }

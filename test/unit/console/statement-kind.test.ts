@@ -15,6 +15,8 @@ test.each([
   'SELECT * FROM shop_db (INSERT INTO notes VALUES (1) RETURNING id)',
   'SELECT * FROM shop_db ($$DELETE FROM notes$$)',
   'SELECT * FROM shop_db (\n$q_1$ DELETE FROM notes $q_1$)',
+  'SELECT * FROM données ($é$DELETE FROM notes$é$)',
+  'SELECT * FROM "a""b" (DELETE FROM notes)',
   "SELECT '--' AS a FROM shop_db (DELETE FROM notes)",
   'CREATE PROJECT a',
 ])('a statement that may write, or asks an agent for each of its questions, is one that may write: %s', (sql) => {

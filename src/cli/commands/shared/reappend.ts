@@ -15,12 +15,11 @@ export const reappendLost = async (config: Config, out: Output): Promise<number>
   const unlock = lockDataDirectory(paths)
   try {
     const onProgress = (text: string) => out.progress(text)
-    const { first, last, answers, contents, missing } = await reappend({ paths, to: { url, s3: bucketOf(config) }, onProgress })
-    const given = [...(answers > 0 ? [`${answers} kept answers`] : []), ...(contents > 0 ? [`${contents} contents`] : [])].join(' and ')
-    if (first <= last) out.line(`appended again: positions ${first} to ${last}. Start this node, and then the others anew`)
-    else if (given !== '')
-      out.line(`PostgreSQL has all events of this node, which ends at position ${last}; given back: ${given}. Start it`)
-    else out.line(`PostgreSQL has all events of this node, which ends at position ${last}: start it`)
+    const { first, last, answers, missing } = await reappend({ paths, to: { url, s3: bucketOf(config) }, onProgress })
+    if (first > last && answers > 0)
+      out.line(`PostgreSQL has all events of this node, which ends at position ${last}; kept answers given back: ${answers}. Start it`)
+    else if (first > last) out.line(`PostgreSQL has all events of this node, which ends at position ${last}: start it`)
+    else out.line(`appended again: positions ${first} to ${last}. Start this node, and then the others anew`)
     for (const hash of missing) out.line(`blob ${hash} was lost: neither PostgreSQL nor this node has it whole`)
     return missing.length === 0 ? 0 : 1
   } finally {

@@ -13,7 +13,8 @@ const comment = /--[^\n]*|\/\*[^]*?\*\//g
  * A statement in the language of a connected database, in brackets after its name: more words than the argument of a function. It runs as
  * soon as the rows are asked for, and may write whatever its first word is: `shop_db (SELECT pay(7))`. It may be in dollar quotes.
  */
-const native = /\b(?:FROM|JOIN)\s+(?!LATERAL\b)(?:[\w$]+|"[^"]*"|`[^`]*`)\s*\(\s*(?:\$\w*\$|[a-z]+(?:\s+["'`\w$(*@:]|\s*\())/i
+const native =
+  /\b(?:FROM|JOIN)\s+(?!LATERAL\b)(?:[\w$\u0080-\uffff]+|"(?:[^"]|"")*"|`[^`]*`)\s*\(\s*(?:\$[\w\u0080-\uffff]*\$|[a-z]+(?:\s+["'`\w$(*@:]|\s*\())/i
 /** A statement that asks agents and models, which costs tokens, and records their answers. */
 const asking = /^EVALUATE\s+AGENT\b/i
 
