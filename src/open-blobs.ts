@@ -45,15 +45,21 @@ export type TidyBlobs = () => () => Promise<void>
 
 type BlobParts = { blobs: BlobStore; tidyBlobs: TidyBlobs }
 
-/** Background work, once or at intervals, that logs the number of removed blobs. */
+/** Work with blobs, and what the log of the process says of it. */
+type BlobWork = { work: (signal: AbortSignal) => Promise<number>; done: string; failed: string }
+
+const removal = { done: 'removed blobs that nobody needs', failed: 'blobs that nobody needs could not be removed' }
+const gift = { done: 'gave back blobs that the shared store had lost', failed: 'blobs that the shared store lost could not be given back' }
+
+/** Background work, once or at intervals, that logs the number of blobs. */
 const background =
-  (tidy: (signal: AbortSignal) => Promise<number>, logger: Options['logger'], everyMs?: number): TidyBlobs =>
+  ({ work, done, failed }: BlobWork, logger: Options['logger'], everyMs?: number): TidyBlobs =>
   () => {
     const stopping = new AbortController()
     const once = () =>
-      tidy(stopping.signal).then(
-        (removed) => removed > 0 && logger.info({ removed }, 'removed blobs that nobody needs'),
-        (err: unknown) => !stopping.signal.aborted && logger.warn({ err }, 'blobs that nobody needs could not be removed'),
+      work(stopping.signal).then(
+        (blobs) => blobs > 0 && logger.info({ blobs }, done),
+        (err: unknown) => !stopping.signal.aborted && logger.warn({ err }, failed),
       )
     let last: Promise<unknown> = once()
     const next = () => {
@@ -71,7 +77,7 @@ const background =
 const openFolder = ({ paths, log, logger }: Options, undo: (step: () => unknown) => void): BlobParts => {
   const blobs = new Blobs(paths.blobs)
   undo(watchNamedBlobs(log, blobs))
-  return { blobs, tidyBlobs: background((signal) => removeUnnamedBlobs(log, blobs, signal), logger) }
+  return { blobs, tidyBlobs: background({ work: (signal) => removeUnnamedBlobs(log, blobs, signal), ...removal }, logger) }
 }
 
 const openShared = async (
@@ -80,12 +86,13 @@ const openShared = async (
   undo: (step: () => unknown) => void,
 ): Promise<BlobParts> => {
   // A folder of one process needs neither the drivers nor the time to load them.
-  const [{ openSharedStore }, { forgetErased }, { collectBlobs }] = await Promise.all([
+  const [{ openSharedStore }, { forgetErased }, { collectBlobs }, { giveBackBlobs }] = await Promise.all([
     import('./files/shared/open-store.js'),
     import('./files/shared/forget-erased.js'),
     import('./files/shared/collect.js'),
+    import('./files/shared/give-back.js'),
   ])
-  const { blobs, register, close } = await openSharedStore(place, { folder: paths.blobs, maxBytes: cacheMaxBytes })
+  const { blobs, register, cache, close } = await openSharedStore(place, { folder: paths.blobs, maxBytes: cacheMaxBytes })
   undo(close)
   undo(await forgetErased(log, blobs))
   /** Version of the log's own stream up to which erasures are finished. */
@@ -97,14 +104,15 @@ const openShared = async (
     finished = until
     return removed + (await collectBlobs({ log, newest, blobs, register }, signal))
   }
+  const giveBack = (signal: AbortSignal) => giveBackBlobs({ log, newest, blobs, register, cache }, signal)
   const tidyBlobs = () => {
-    const begin = background(tidy, logger, limits.blobCollectMs)
-    const task = new SingletonTask({
-      ...{ leases, name: 'blobs', begin },
-      onFailed: (err) => logger.warn({ err }, 'blobs that nobody needs could not be removed'),
-    })
+    const stopGiving = background({ work: giveBack, ...gift }, logger, limits.blobCollectMs)()
+    const begin = background({ work: tidy, ...removal }, logger, limits.blobCollectMs)
+    const task = new SingletonTask({ ...{ leases, name: 'blobs', begin }, onFailed: (err) => logger.warn({ err }, removal.failed) })
     void task.start()
-    return () => task.stop()
+    return async () => {
+      await Promise.all([stopGiving(), task.stop()])
+    }
   }
   return { blobs, tidyBlobs }
 }

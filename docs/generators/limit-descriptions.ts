@@ -94,6 +94,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Old answers that are forgotten in one batch. Beyond: the next batch forgets more, and commands come in between.',
   answersForgetIntervalMs: 'Time between two searches for answers that are too old. The first one begins with the service.',
   sharedMaxHosts: 'Hosts in LOG_URL. Beyond: the setting is refused.',
+  sharedHostsWaitMs:
+    'How long a node waits for the other hosts of LOG_URL once one has answered. Beyond: it uses the one that was promoted last of those that answered.',
   sharedConnectTimeoutMs: 'How long a connection to a host of LOG_URL and its login may take. Beyond: it counts as away.',
   sharedStatementTimeoutMs: 'How long that PostgreSQL works on one statement of a node. Beyond: PostgreSQL cancels the statement.',
   sharedAnswerTimeoutMs:

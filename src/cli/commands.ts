@@ -247,6 +247,7 @@ Run it again if it was cut off: it goes on. A password may stand in PGPASSWORD. 
       to: 'postgres://user@host/database, or with --from a directory',
       from: 'the PostgreSQL whose log becomes a directory',
       copy: 'with --from: nodes may serve and go on; the directory becomes another log with the same past',
+      lost: 'the directory is that of a node, whose PostgreSQL is lost with its standbys and backups',
       quiet,
     },
     example: 'mindledger migrate --to postgres://ledger@db.corp/ledger',
@@ -255,7 +256,7 @@ Run it again if it was cut off: it goes on. A password may stand in PGPASSWORD. 
       const to = required('to', values.to)
       if (isPostgres(to) === (values.from !== undefined) || (values.from !== undefined && !isPostgres(values.from)))
         throw new UsageError('migrate takes --to postgres://…, or --from postgres://… and --to with a directory')
-      return migrate(config, { to, from: values.from, copy: values.copy === true }, out)
+      return migrate(config, { to, from: values.from, copy: values.copy === true, lost: values.lost === true }, out)
     },
   },
   reappend: {

@@ -3,10 +3,10 @@ import { parseEnvelope } from '../../events/stored/envelope.js'
 import type { Place } from '../log/shared/postgres/rows.js'
 import { answersLost, notesThere } from '../log/shared/postgres/differences.js'
 import type { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
-import { chainAt, lookAt, reappendedAfter, reappendedNote } from '../log/shared/postgres/statements.js'
+import { chainAt, lookAt, reappendedAfter } from '../log/shared/postgres/statements.js'
 import { readLogId as readSharedLogId } from '../log/shared/postgres/tables.js'
 import { masterKeyIds } from '../log/storage/keys.js'
-import { lastPosition, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
+import { lastPosition, openForWriting, prepareSharedBatch, readLogId, reappendedNote, type Connection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
 import { refuseWhileServed } from './serving.js'
@@ -14,7 +14,7 @@ import { answersIn, chainIn, eventsAfter, notesIn } from './stored-rows.js'
 
 /**
  * The positions that were appended again (none if `first` is greater than `last`), the number of stored answers that were sent, and the
- * hashes of contents that no longer exist anywhere.
+ * hashes of contents that neither PostgreSQL nor the data directory has.
  */
 export type ReappendResult = { first: number; last: number; answers: number; missing: string[] }
 

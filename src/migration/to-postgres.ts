@@ -4,7 +4,15 @@ import { neededBlobs } from '../backup/log-copy.js'
 import type { Place } from '../log/shared/postgres/rows.js'
 import type { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
 import { openTables } from '../log/shared/postgres/tables.js'
-import { openForReading, openForWriting, prepareSharedBatch, readLogId, type Connection } from '../log/storage/schema.js'
+import {
+  openForReading,
+  openForWriting,
+  prepareSharedBatch,
+  readLogId,
+  readSharedBatch,
+  reappendedNote,
+  type Connection,
+} from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
@@ -19,9 +27,21 @@ const finished = 1
 
 type HeadRow = { seq: string; position: string; chain: Buffer }
 
+/** The migration of a data directory; `lost` says that the PostgreSQL that it follows does not exist any more. */
+export type ToPostgres = PostgresMigration & { lost?: boolean }
+
+/** @throws ConfigError for a node whose PostgreSQL may be in use: both would take writes */
+const refuseNode = ({ paths }: ToPostgres): never => {
+  throw new ConfigError(
+    `${paths.root} follows a log in PostgreSQL. If that PostgreSQL is lost, end all nodes and add --lost. If it is not, move its database with its own tools, such as pg_dump.`,
+  )
+}
+
 /** Begins the log, or continues one that a migration of this log began. @throws ConfigError when it is another log, or complete */
-const begin = async (session: SharedLogSession, logId: string): Promise<Place> => {
+const begin = async (session: SharedLogSession, db: Connection, asked: ToPostgres): Promise<Place> => {
+  const logId = readLogId(db)
   const [found] = (await session.query<{ there: boolean }>(`SELECT to_regclass('mindledger.head') IS NOT NULL AS there`)).rows
+  if (found?.there !== true && readSharedBatch(db) !== undefined && asked.lost !== true) refuseNode(asked)
   if (found?.there !== true) await openTables(session, () => logId)
   const { rows } = await session.query<HeadRow>(
     `UPDATE mindledger.head SET format = $2 WHERE log_id = $1 AND (format = $2 OR seq = 0) RETURNING seq, position, chain`,
@@ -44,17 +64,18 @@ const changeHere = ({ log }: DataPaths, change: (db: Connection) => void = () =>
   }
 }
 
-const sendLog = async (session: SharedLogSession, db: Connection, { onProgress }: PostgresMigration): Promise<Place> => {
-  const place = await begin(session, readLogId(db))
+const sendLog = async (session: SharedLogSession, db: Connection, asked: ToPostgres): Promise<Place> => {
+  const place = await begin(session, db, asked)
   if (!chainIn(db, place.position)?.equals(place.chain))
     throw new ConfigError('PostgreSQL has events of this log that the data directory does not have')
   const sender = new Sender(session, place)
   await sendPayloads(session, db, sender)
   for (const answers of answersIn(db)) await sender.send({ answers })
-  await sender.send({ notes: notesIn(db) })
+  // A node that is behind takes all rows again that are no events: they come before the events here.
+  await sender.send({ notes: [...notesIn(db), { key: reappendedNote, value: '0' }] })
   for (const events of eventsAfter(db, place.position, place.chain)) {
     await sender.send({ events })
-    onProgress(`position ${sender.at.position}`)
+    asked.onProgress(`position ${sender.at.position}`)
   }
   return sender.at
 }
@@ -65,9 +86,9 @@ const sendLog = async (session: SharedLogSession, db: Connection, { onProgress }
  * directory belongs to a node.
  *
  * @example (await toPostgres({ paths, to: { url: 'postgres://db/ledger', s3: undefined }, onProgress })).position // 4711
- * @throws ConfigError when PostgreSQL has another log, cannot be reached, or the log here is damaged
+ * @throws ConfigError when PostgreSQL has another log, cannot be reached, the log here is damaged, or follows another PostgreSQL
  */
-export const toPostgres = async (asked: PostgresMigration): Promise<MigrationResult> => {
+export const toPostgres = async (asked: ToPostgres): Promise<MigrationResult> => {
   const { paths, to } = asked
   changeHere(paths)
   const db = openForReading(paths.log)

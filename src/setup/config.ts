@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { resourceName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { languageModelSettings, readModelAccess, type ModelAccess } from './language-model-settings.js'
-import { isPostgresUrl } from './postgres-url.js'
+import { isPostgresUrl, postgresUrlRule } from './postgres-url.js'
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -58,8 +58,6 @@ const retention = z
   .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
   .optional()
 
-const logUrlRule = `must be postgres://user:password@host:port/database, with up to ${limits.sharedMaxHosts} hosts (host:port,host:port); special characters in the password are written %40, %3A, %2F`
-
 const settings = z.object({
   PORT: z.coerce
     .number(portRule)
@@ -72,7 +70,7 @@ const settings = z.object({
   DATA_DIR: z.string().min(1).default('./data').describe('where everything is kept; no * ? [ = in it'),
   LOG_URL: z
     .string()
-    .refine(isPostgresUrl, logUrlRule)
+    .refine(isPostgresUrl, postgresUrlRule)
     .optional()
     .describe(
       'PostgreSQL that orders the log of several nodes: postgres://user:password@host/database, where several hosts (a:5432,b:5432) are a server and its standbys; VAULT_KEY and HEAD_KEY must be given, too. Without it the log is a file of this node alone',

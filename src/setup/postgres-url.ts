@@ -19,8 +19,12 @@ export const placeIn = (address: string): string => {
 const isAddress = (text: string): boolean => {
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return false
   const { hostname, searchParams, pathname } = new URL(text)
-  return (hostname !== '' || searchParams.has('host')) && pathname.length > 1
+  const [host] = searchParams.getAll('host')
+  return pathname.length > 1 && (host === undefined ? hostname !== '' : hostname === '' && host !== '' && !host.includes(','))
 }
+
+/** The form of the URL of a PostgreSQL, for a refusal. */
+export const postgresUrlRule = `must be postgres://user:password@host:port/database, with up to ${limits.sharedMaxHosts} hosts (host:port,host:port); special characters in the password are written %40, %3A, %2F`
 
 /** Whether a text is the URL of a PostgreSQL with one or several hosts. @example isPostgresUrl('postgres://a,b/ledger') // true */
 export const isPostgresUrl = (text: string): boolean => {

@@ -39,6 +39,7 @@ export const logLimits = {
   answersForgetIntervalMs: 3_600_000,
   // A log that nodes share
   sharedMaxHosts: 8,
+  sharedHostsWaitMs: 500,
   sharedConnectTimeoutMs: 3_000,
   sharedStatementTimeoutMs: 5_000,
   sharedAnswerTimeoutMs: 6_000,

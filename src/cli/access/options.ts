@@ -6,6 +6,7 @@ export const options = {
   url: { type: 'string', value: 'address' },
   create: { type: 'boolean' },
   copy: { type: 'boolean' },
+  lost: { type: 'boolean' },
   db: { type: 'string', value: 'name' },
   'as-of': { type: 'string', value: 'when' },
   csv: { type: 'boolean' },

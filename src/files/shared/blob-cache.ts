@@ -45,6 +45,11 @@ export class BlobCache {
     return cache
   }
 
+  /** The blobs that are here. */
+  get names(): string[] {
+    return [...this.#entries.keys()]
+  }
+
   /** The bytes of all files. */
   get bytes(): number {
     return this.#bytes

@@ -169,8 +169,12 @@ export class SharedWriteQueue implements WriteQueue {
     return this.#following.isStale ? this.newest() : undefined
   }
 
-  /** Resolves when everything that this node has from the shared log is as safe as PostgreSQL promises. @throws Problem 503 when it may not be */
+  /**
+   * Resolves when the shared log still has everything that this node has from it, as safely as PostgreSQL promises.
+   * @throws Problem 503 when it may not have it
+   */
   async confirm(): Promise<void> {
+    await this.newest()
     await this.#sequencer.confirm().catch(() => {
       throw unknown()
     })

@@ -134,6 +134,8 @@ export const writeMeta = (db: Connection, key: string, value: string): void =>
 /** The notes about the newest batch of a shared log in this file: its number and its id. Only a node's copy of a shared log has them. */
 const sharedSeqNote = 'shared_seq'
 const sharedBatchNote = 'shared_batch'
+/** The note of the batch after which rows were appended again, or before their events, under numbers that other nodes do not know. */
+export const reappendedNote = 'reappended'
 
 /** A batch of a shared log: its number, and its id unless an older release wrote the file. */
 export type SharedBatch = { seq: number; batch: string | undefined }
@@ -157,7 +159,7 @@ export const prepareSharedBatch = (db: Connection): ((noted: SharedBatch) => voi
 
 /** Makes the file an independent log. */
 export const forgetSharedBatch = (db: Connection): void => {
-  db.prepare('DELETE FROM meta WHERE key IN (?, ?)').run(sharedSeqNote, sharedBatchNote)
+  db.prepare('DELETE FROM meta WHERE key IN (?, ?, ?)').run(sharedSeqNote, sharedBatchNote, reappendedNote)
 }
 
 /**

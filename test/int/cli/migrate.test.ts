@@ -267,7 +267,7 @@ test('a content that the disk has spoiled is named like a missing one, and the o
   const url = await server().newUrl()
   const { code, out, err } = await migrate(there, ['--to', url])
   expect([code, err]).toEqual([1, ''])
-  expect(out).toContain(`blob ${spoiled} is missing or damaged already, and was not moved`)
+  expect(out).toContain(`blob ${spoiled} is missing or damaged here, and was not moved`)
   const back = join(place.path, 'back')
   bringKeys(there, back)
   expect((await migrate(there, ['--from', url, '--to', back])).code).toBe(1)

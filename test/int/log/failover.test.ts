@@ -7,7 +7,8 @@ import { appendNote, HeadFile } from '../../../src/audit/head-file.js'
 import { Heads } from '../../../src/audit/heads.js'
 import { readHeads } from '../../../src/audit/kept-heads.js'
 import { noteSigner } from '../../../src/audit/note-key.js'
-import { openSharedStore } from '../../../src/files/shared/open-store.js'
+import { giveBackBlobs } from '../../../src/files/shared/give-back.js'
+import { openSharedStore, type SharedStore } from '../../../src/files/shared/open-store.js'
 import { undoAll } from '../../../src/basics/undo.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { reappend } from '../../../src/migration/reappend.js'
@@ -118,8 +119,8 @@ test('what a standby that was behind lacks is named by every node, and appended 
     await expect(b.reopen()).rejects.toThrow('mindledger reappend')
 
     await a.log.close()
-    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: 3, last, answers: 1, contents: 0, missing: [] })
-    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: last + 1, last, answers: 0, contents: 0, missing: [] })
+    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: 3, last, answers: 1, missing: [] })
+    expect(await reappendFrom(a, urlAt(standby))).toEqual({ first: last + 1, last, answers: 0, missing: [] })
     await Promise.all([a.reopen(), b.reopen()])
     expect([await a.log.head(), await b.log.head()]).toEqual([before, before])
     expect(await b.ledger.execute(createProject('lost'), origin, withKey('k'))).toEqual({ ...first, repeated: true })
@@ -176,14 +177,19 @@ test('nodes with a list of hosts find the one that takes writes, whatever its pl
         await caughtUp({ primary, standby })
         await primary.kill()
         await until(async () => (await a!.log.health()).unwritable !== undefined)
-        const places = [primary, standby].map(({ port }) => `127.0.0.1:${port}`)
-        await expect(b!.reopen()).rejects.toThrow(new RegExp(`${places[1]}/\\S+: it is a standby; ${places[0]}/`))
+        await expect(b!.reopen()).rejects.toThrow(`127.0.0.1:${standby.port}/log_1: it is a standby`)
         await standby.run('SELECT pg_promote()')
         await b!.reopen()
         await b!.log.submit(writes(projectCreated(3)))
         await until(async () => (await a!.log.health()).unwritable === undefined)
         await a!.log.submit(writes(projectCreated(4)))
         expect((await a!.log.head()).position).toBe(4)
+        // The server that was replaced comes back, and takes writes.
+        await primary.revive()
+        for (const node of [a!, b!]) await node.reopen()
+        await a!.log.submit(writes(projectCreated(5)))
+        await b!.log.submit(writes(projectCreated(6)))
+        expect((await b!.log.head()).position).toBe(6)
         await expectSame([a!, b!])
       },
       listOf,
@@ -284,8 +290,8 @@ test('answers that were lost without any event are given back, and a node goes o
     await a!.log.close()
     await loseBatches(url, 1)
     const b = await another()
-    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 1, contents: 0, missing: [] })
-    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 0, contents: 0, missing: [] })
+    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 1, missing: [] })
+    expect(await reappendFrom(a!, url)).toEqual({ first: 2, last: 1, answers: 0, missing: [] })
     await a!.reopen()
     for (const { log } of [a!, b]) {
       await newest(log)
@@ -319,7 +325,7 @@ test('contents are stored again from the folder of the node, and those that nobo
       await loseAfter(url, 0)
       await links.query('DELETE FROM mindledger.blobs', [])
       rmSync(join(folder, lost))
-      expect(await reappendFrom(a!, url)).toEqual({ first: 1, last: 2, answers: 0, contents: 1, missing: [lost] })
+      expect(await reappendFrom(a!, url)).toEqual({ first: 1, last: 2, answers: 0, missing: [lost] })
       rmSync(join(folder, kept))
       expect((await blobs.read(kept)).toString()).toBe('kept')
     } finally {
@@ -330,21 +336,40 @@ test('contents are stored again from the folder of the node, and those that nobo
 test('a PostgreSQL that is lost is made anew from one node, and the others follow and give back their contents', () =>
   withNodesOf(server(), 3, async ([a, b, c], lost) => {
     const contents: string[] = []
+    const withStore = async <T>(node: Node, work: (store: SharedStore) => Promise<T>): Promise<T> => {
+      const store = await openSharedStore({ url: node.url, s3: undefined }, { folder: join(node.directory, 'blobs') })
+      try {
+        return await work(store)
+      } finally {
+        await store.close()
+      }
+    }
     const put = async (node: Node, n: number): Promise<void> => {
-      const { blobs, close } = await openSharedStore({ url: lost, s3: undefined }, { folder: join(node.directory, 'blobs') })
-      const content = await blobs.putBytes(Buffer.from(`content ${n}`))
-      await close()
+      const content = await withStore(node, ({ blobs }) => blobs.putBytes(Buffer.from(`content ${n}`)))
       const data = { name: `f${n}`, content, bytes: 9, row_count: 1, columns: [], original_name: null }
       await node.log.submit(writes({ stream: stream(n), event: { type: 'FileCreated', data } }))
       contents.push(content)
     }
-    const created = await a!.ledger.execute(createProject('before'), origin, withKey('k'))
-    await put(a!, 2)
-    await put(b!, 3)
-    await newest(c!.log)
-    await c!.log.close()
+    const seal = async (n: number): Promise<string> => {
+      const sealed = a!.vault.seal(Buffer.from(`secret ${n}`))
+      const data = { project: stream(1), name: `s${n}`, type: 'sql', params: { key: { $secret: sealed.hash } } }
+      await a!.log.submit({ ...writes({ stream: stream(n), event: { type: 'SkillCreated', data } }), payloads: [sealed] })
+      return sealed.hash
+    }
+    const early = await a!.ledger.execute(createProject('early'), origin, withKey('early'))
+    const erased = await seal(2)
+    await put(a!, 3)
     await put(b!, 4)
-    await put(a!, 5)
+    await newest(c!.log)
+    // It misses a secret, an erasure, and an answer.
+    await c!.log.close()
+    const kept = await seal(5)
+    const payloads = [{ hash: erased, replacement: null }]
+    const erasure = { what: 'secrets' as const, subject: 's', reason: null, payloads, blobs: [] }
+    await b!.log.submit(writes({ stream: logStream, event: { type: 'DataErased', data: erasure } }))
+    const late = await b!.ledger.execute(createProject('late'), origin, withKey('late'))
+    await put(b!, 6)
+    await put(a!, 7)
     for (const { log } of [a!, b!]) await newest(log)
     const before = await a!.log.head()
     for (const { log, directory } of [a!, b!, c!]) {
@@ -354,33 +379,41 @@ test('a PostgreSQL that is lost is made anew from one node, and the others follo
     await server().postgres.run(`DROP DATABASE "${new URL(lost).pathname.slice(1)}" WITH (FORCE)`)
 
     const url = await server().newUrl()
-    const of = ({ directory }: Node) => ({ DATA_DIR: directory, ...keys, LOG_URL: url })
+    const env = { DATA_DIR: a!.directory, ...keys, LOG_URL: url }
+    const refused = await mindledger(['migrate', '--to', url], env)
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('add --lost') })
     // The directory of a node does not have the contents that only others have stored and read.
-    const moved = await mindledger(['migrate', '--to', url], of(a!))
+    const moved = await mindledger(['migrate', '--to', url, '--lost'], env)
     expect(moved).toMatchObject({ code: 1, out: expect.stringContaining(`position ${before.position}, and 2 blobs`) })
     expect(moved.out).toContain(contents[1])
-    const given = await mindledger(['reappend'], of(b!))
-    expect(given).toMatchObject({ code: 0, out: expect.stringContaining('given back: 2 contents') })
-    expect(await mindledger(['reappend'], of(b!))).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/position \d+: start it/),
-    })
 
     for (const node of [a!, b!, c!]) {
       node.url = url
       await node.reopen()
     }
+    const giveBack = (node: Node) =>
+      withStore(node, (store) => giveBackBlobs({ ...store, log: node.log, newest: () => newest(node.log) }, new AbortController().signal))
+    expect([await giveBack(a!), await giveBack(b!), await giveBack(b!), await giveBack(c!)]).toEqual([0, 2, 0, 0])
     expect(await c!.log.head()).toEqual(before)
-    expect(await c!.ledger.execute(createProject('before'), origin, withKey('k'))).toEqual({ ...created, repeated: true })
-    const fresh = temporaryDirectory()
-    const { blobs, close } = await openSharedStore({ url, s3: undefined }, { folder: fresh.path })
+    for (const { log, ledger } of [a!, b!, c!]) {
+      expect(await log.payloadState(erased)).toEqual({ isErased: true, replacedBy: null, bytes: 0 })
+      expect((await log.payload(kept))?.toString()).toBe('secret 5')
+      expect(await ledger.execute(createProject('early'), origin, withKey('early'))).toEqual({ ...early, repeated: true })
+      expect(await ledger.execute(createProject('late'), origin, withKey('late'))).toEqual({ ...late, repeated: true })
+    }
     const texts = []
-    for (const content of contents) texts.push((await blobs.read(content)).toString())
-    expect(texts).toEqual(['content 2', 'content 3', 'content 4', 'content 5'])
-    await close()
-    fresh.remove()
-    await c!.log.submit(writes(projectCreated(6)))
+    for (const content of contents) texts.push((await withStore(c!, ({ blobs }) => blobs.read(content))).toString())
+    expect(texts).toEqual([3, 4, 6, 7].map((n) => `content ${n}`))
+    await c!.log.submit(writes(projectCreated(8)))
     await expectSame([a!, b!, c!])
+  }))
+
+test('an answer that a node kept is not given again once PostgreSQL lost it', () =>
+  withNodesOf(server(), 1, async ([a], url) => {
+    await a!.ledger.execute(createProject('first'), origin)
+    await a!.ledger.execute(createProject('lost'), origin, withKey('k'))
+    await loseAfter(url, 1)
+    await expect(a!.ledger.execute(createProject('lost'), origin, withKey('k'))).rejects.toMatchObject({ code: 'storage_failed' })
   }))
 
 test('the command says what it did, and what stands in its way', () =>

@@ -1,4 +1,4 @@
-/** Room: the tables and statements of a log that nodes share, in PostgreSQL. It imports events, basics and setup alone. */
+/** Room: the tables and statements of a log that nodes share, in PostgreSQL. It imports events, basics, setup and log/storage alone. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -67,6 +67,9 @@ const clientFor = (url: string): pg.Client => {
 /** Called with the text of each notification, and its channel. */
 type OnNotified = (said: string, channel: string) => void
 
+/** A session, and the timeline of its server, which grows with each promotion of a standby. */
+type Opened = { session: SharedLogSession; timeline: number }
+
 /** A connection to PostgreSQL. It is used until it fails once. */
 export class SharedLogSession {
   #isOpen = true
@@ -89,33 +92,51 @@ export class SharedLogSession {
   }
 
   /**
-   * Opens a session with the host of the URL; of several hosts, with the first one that answers and is no standby.
+   * Opens a session with the host of the URL. Several hosts are asked at once, and of those that take writes the one that was promoted last
+   * is used: a server that was replaced may have come back.
    * @throws UnreachableError
    */
   static async open(url: string, onNotified?: OnNotified): Promise<SharedLogSession> {
     const addresses = addressesIn(url)
-    if (addresses.length === 1) return SharedLogSession.#openAt(url, false, onNotified)
+    if (addresses.length === 1) return (await SharedLogSession.#openAt(url, onNotified)).session
     const failures: string[] = []
-    for (const address of addresses)
+    let opened: Opened[] | undefined = []
+    const asked = addresses.map(async (address) => {
       try {
-        return await SharedLogSession.#openAt(address, true, onNotified)
+        const found = await SharedLogSession.#openAt(address, onNotified)
+        if (opened) opened.push(found)
+        else found.session.destroy()
       } catch (error) {
         failures.push(`${placeIn(address)}: ${said(error)}`)
+        throw error
       }
+    })
+    // A host that is away answers late or never.
+    const soon = Promise.any(asked).then(
+      () => sleep(limits.sharedHostsWaitMs, undefined, { ref: false }),
+      () => undefined,
+    )
+    await Promise.race([Promise.allSettled(asked), soon])
+    const [newest, ...others] = opened.sort((one, other) => other.timeline - one.timeline)
+    opened = undefined
+    for (const { session } of others) session.destroy()
+    if (newest) return newest.session
     throw new UnreachableError(failures.join('; '))
   }
 
-  static async #openAt(address: string, mustBePrimary: boolean, onNotified?: OnNotified): Promise<SharedLogSession> {
+  static async #openAt(address: string, onNotified?: OnNotified): Promise<Opened> {
     const client = clientFor(address)
     const session = new SharedLogSession(client, onNotified)
     try {
       await client.connect()
-      const { rows } = await client.query<{ version: string; standby: boolean }>(
-        `SELECT current_setting('server_version_num') AS version, pg_is_in_recovery() AS standby`,
+      const { rows } = await client.query<{ version: string; timeline: string | null }>(
+        `SELECT current_setting('server_version_num') AS version,
+          CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline`,
       )
-      if (mustBePrimary && rows[0]?.standby !== false) throw new Error('it is a standby')
-      await client.query(settings(Number(rows[0]?.version)).join('; '))
-      return session
+      const { version, timeline } = rows[0] ?? {}
+      if (typeof timeline !== 'string') throw new Error('it is a standby')
+      await client.query(settings(Number(version)).join('; '))
+      return { session, timeline: Number.parseInt(timeline, 16) }
     } catch (error) {
       session.destroy()
       throw unreachable(error)

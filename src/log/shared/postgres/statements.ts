@@ -1,10 +1,8 @@
 import { UnreachableError, type SharedLogSession } from './shared-log-session.js'
 import { limits } from '../../../basics/limits.js'
+import { reappendedNote } from '../../storage/schema.js'
 import { bytesOf, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
 import { channel, refuseMoved } from './tables.js'
-
-/** The note of the batch after which lost batches were appended again, under numbers that other nodes do not know. */
-export const reappendedNote = 'reappended'
 
 /** The note of the newest answer that was forgotten. All older answers were forgotten, too. */
 export const forgottenNote = 'answers_forgotten'
