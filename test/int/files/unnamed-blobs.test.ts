@@ -87,7 +87,7 @@ test('a start removes them and says how many', async () => {
     const told = () =>
       lines.map((line) => JSON.parse(line) as { msg: string; removed?: number }).find(({ removed }) => removed !== undefined)
     await until(() => told() !== undefined)
-    expect(told()).toMatchObject({ removed: 2, msg: 'removed blobs that nobody needs' })
+    expect(told()).toMatchObject({ blobs: 2, msg: 'removed blobs that nobody needs' })
     expect(await new Blobs(place).list()).toEqual(kept)
     expect(await sql(second.url, 'SELECT a FROM files.rentals')).toMatchObject({ data: [[1]] })
   } finally {
