@@ -1,5 +1,6 @@
 /**
- * Room: the engine for series. It imports basics, catalogue, files/tables, models/numerics, models/data and models/engines/tabular alone.
+ * Room: the engine for series. It imports basics, catalogue, files/tables, models/numerics, models/data,
+ * models/engines/tabular and models/engines/contract alone.
  */
 
 import { wrong } from '../../../basics/errors.js'
