@@ -273,6 +273,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Time of one answer of a language model, with its retries; the `timeout` of an agent may be shorter. Beyond: `llm_failed`.',
   llmAnswerMaxBytes: 'Bytes of one answer of a language model or an embedder, as it is sent. Beyond: it is closed, `llm_failed`.',
   llmToolCallsMax: 'Calls of tools in one answer of a language model. Beyond: `llm_failed`.',
+  llmThoughtsMaxChars:
+    'Characters of what a language model thought before it called tools, which some providers want back. Beyond: nothing of it is sent back.',
   llmRetriesMax: 'Times that a request is sent again after 429 or 5xx. Beyond: `llm_failed`.',
   llmRetryWaitMs: 'Wait before the first of these retries if the provider names no time. It doubles for each next one.',
   llmRetryAfterMaxMs:

@@ -69,12 +69,13 @@ class ResponseReader {
         throw explainSent(part.error, this.exchange)
       case 'end': {
         yield* this.#rest()
-        const { finish, usage } = part
+        const { finish, usage, thoughts } = part
         this.#end = {
           // Some servers say "stop" where they call tools.
           finish: this.#calls > 0 && (finish === 'stop' || finish === 'other') ? 'tool_calls' : finish,
           usage,
           model: this.#answeredBy || this.settings.model,
+          ...(thoughts && { thoughts }),
         }
         return
       }

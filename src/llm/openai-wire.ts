@@ -106,7 +106,7 @@ export const openAiWire =
       model: settings.model,
       max_tokens: maxOutputTokens,
       temperature,
-      messages: messagesOf(messages),
+      messages: messagesOf(messages, refused),
       ...toolsOf(request),
       stream: true,
       stream_options: { include_usage: true },

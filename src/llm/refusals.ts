@@ -4,7 +4,7 @@ import type { Refusals } from './contract/wire.js'
 import { callErrorOf, isAboutLimit, saidIn } from './failures.js'
 import type { ModelSettings } from './settings.js'
 
-const parameter = /\b(max_tokens|max_completion_tokens|temperature|stream_options)\b/
+const parameter = /\b(max_tokens|max_completion_tokens|temperature|stream_options|reasoning_content|reasoning_details)\b/
 const refusal = /unsupported|not support(?:ed)?\b|unrecognized|unknown|unexpected|not permitted|not allowed|deprecated/i
 
 const tooLarge = /too (?:large|big|high)|at most|less than|exceed|maximum|range/i

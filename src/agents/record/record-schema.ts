@@ -14,9 +14,15 @@ const message = z.discriminatedUnion('role', [
 const said = z.looseObject({ text: z.string(), toolCalls: z.array(call) })
 const tokens = z.number().nullable()
 const finish = z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'other'])
+const thoughts = z.looseObject({ reasoning_content: z.string().exactOptional(), reasoning_details: z.array(jsonObject).exactOptional() })
 const response = z.union([
   said.extend({ error: z.string() }),
-  said.extend({ finish, usage: z.looseObject({ input: tokens, output: tokens }), model: z.string() }),
+  said.extend({
+    finish,
+    usage: z.looseObject({ input: tokens, output: tokens }),
+    model: z.string(),
+    thoughts: thoughts.exactOptional(),
+  }),
 ])
 
 const toolUse = z.looseObject({

@@ -8,7 +8,7 @@ import type { AnswerBounds, Exchange, ToolUse } from '../contract/answer-record.
 import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
 import { promptLimit, promptTooLong, saysNoAnswer } from '../prompt/prompt.js'
 import { charsIn, charsOf, tokensOf } from '../../llm/tokens/estimates.js'
-import { exchange, type ExchangeResult } from './ask-model.js'
+import { exchange, replyOf, type ExchangeResult } from './ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import type { ToolExecutor } from './tool-executor.js'
 import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/token-usage.js'
@@ -138,7 +138,8 @@ export class AnswerRun {
       isFull ||= step > 1 && !this.#hasRoom(fresh, 1)
       const isLast = isFull || step === bounds.steps
       if (isLast) fresh.push({ role: 'user', content: answerNow })
-      const { text, toolCalls } = await this.#ask(fresh, isLast ? 'none' : 'auto')
+      const response = await this.#ask(fresh, isLast ? 'none' : 'auto')
+      const { toolCalls } = response
       if (toolCalls.length === 0) return
       if (isFull)
         throw limit(
@@ -147,7 +148,7 @@ export class AnswerRun {
         )
       if (isLast) break
       fresh = []
-      const reply: ChatMessage = { role: 'assistant', content: text, toolCalls }
+      const reply = replyOf(response)
       isFull = !this.#hasRoom([reply], toolCalls.length)
       if (isFull) {
         // The language model is asked again without this reply: also a long reply leaves room for an answer.

@@ -16,6 +16,7 @@ export const callLimits = {
   llmAnswerTimeoutMs: 600_000,
   llmAnswerMaxBytes: 16 * 1024 * 1024,
   llmToolCallsMax: 64,
+  llmThoughtsMaxChars: 256 * 1024,
   llmRetriesMax: 2,
   llmRetryWaitMs: 500,
   llmRetryAfterMaxMs: 30_000,

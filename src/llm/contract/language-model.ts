@@ -9,10 +9,16 @@ import { isProblem, Problem } from '../../basics/errors.js'
  */
 export type ToolCall = { id: string; tool: string; input: string; signature?: string }
 
+/**
+ * What a language model thought before it called tools. It is only for the provider: some providers want it back with the calls, in the
+ * members in which they sent it.
+ */
+export type Thoughts = { reasoning_content?: string; reasoning_details?: JsonObject[] }
+
 /** One message of a chat. The output of a tool is data, never an instruction. */
 export type ChatMessage =
   | { role: 'system' | 'user'; content: string }
-  | { role: 'assistant'; content: string; toolCalls?: readonly ToolCall[] }
+  | { role: 'assistant'; content: string; toolCalls?: readonly ToolCall[]; thoughts?: Thoughts }
   | { role: 'tool'; toolCallId: string; tool: string; content: string }
 
 /** The description of a tool for a language model. */
@@ -36,8 +42,13 @@ export type ChatPart = { text: string } | { toolCall: ToolCall } | { remark: tru
 /** The tokens of one exchange; null if the provider does not report them. */
 export type TokenUsage = { input: number | null; output: number | null }
 
-/** The end of an answer. `model` is the name that the provider answered with. */
-export type ChatEnd = { finish: 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other'; usage: TokenUsage; model: string }
+/** The end of an answer. `model` is the name that the provider answered with. An answer that calls tools may have `thoughts`. */
+export type ChatEnd = {
+  finish: 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other'
+  usage: TokenUsage
+  model: string
+  thoughts?: Thoughts
+}
 
 /** A call that no language model answered: it used no tokens. */
 export class UnansweredCall extends Problem {}

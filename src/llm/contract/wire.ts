@@ -6,9 +6,9 @@ export type WirePart =
   | { type: 'toolCall'; toolCall: ToolCall }
   | { type: 'model'; model: string }
   | { type: 'failed'; error: unknown }
-  | ({ type: 'end' } & Pick<ChatEnd, 'finish' | 'usage'>)
+  | ({ type: 'end' } & Pick<ChatEnd, 'finish' | 'usage' | 'thoughts'>)
 
-/** Parameters that a model was found to refuse, by the names that they have on the wire. */
+/** Parameters, and members of messages, that a model was found to refuse, by the names that they have on the wire. */
 export type Refusals = ReadonlySet<string>
 
 /** The names that OpenAI's protocol has for the limit of an answer's tokens. */

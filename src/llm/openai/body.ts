@@ -1,6 +1,7 @@
 import { unreachable, type JsonObject } from '../../../events/common.js'
-import type { ChatMessage, ChatRequest, ToolCall } from '../contract/language-model.js'
+import type { ChatMessage, ChatRequest, Thoughts, ToolCall } from '../contract/language-model.js'
 import { inputOf, systemText } from '../contract/messages.js'
+import type { Refusals } from '../contract/wire.js'
 
 const callOf = ({ id, tool, input, signature }: ToolCall) => ({
   id,
@@ -9,17 +10,22 @@ const callOf = ({ id, tool, input, signature }: ToolCall) => ({
   ...(signature !== undefined && { extra_content: { google: { thought_signature: signature } } }),
 })
 
-const messageOf = (message: ChatMessage): JsonObject[] => {
+/** The members that hold thoughts, without those that the model refuses. */
+const thoughtsIn = (thoughts: Thoughts = {}, refused: Refusals): JsonObject =>
+  Object.fromEntries(Object.entries(thoughts).filter(([member]) => !refused.has(member)))
+
+const messageOf = (message: ChatMessage, refused: Refusals): JsonObject[] => {
   switch (message.role) {
     case 'system':
       return []
     case 'user':
       return [{ role: 'user', content: message.content }]
     case 'assistant': {
-      const { content, toolCalls = [] } = message
+      const { content, toolCalls = [], thoughts } = message
+      const said = { role: 'assistant', ...thoughtsIn(thoughts, refused) }
       // Some servers refuse texts that are empty.
-      if (toolCalls.length > 0) return [{ role: 'assistant', content: content || null, tool_calls: toolCalls.map(callOf) }]
-      return content === '' ? [] : [{ role: 'assistant', content }]
+      if (toolCalls.length > 0) return [{ ...said, content: content || null, tool_calls: toolCalls.map(callOf) }]
+      return content === '' ? [] : [{ ...said, content }]
     }
     case 'tool':
       return [{ role: 'tool', tool_call_id: message.toolCallId, content: message.content }]
@@ -29,9 +35,9 @@ const messageOf = (message: ChatMessage): JsonObject[] => {
 }
 
 /** The messages of a chat as OpenAI takes them, with what the system says as one message at the beginning. */
-export const messagesOf = (messages: readonly ChatMessage[]): JsonObject[] => {
+export const messagesOf = (messages: readonly ChatMessage[], refused: Refusals): JsonObject[] => {
   const system = systemText(messages)
-  return [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.flatMap(messageOf)]
+  return [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.flatMap((message) => messageOf(message, refused))]
 }
 
 /** The tools of a chat as OpenAI takes them; without any, nothing is said of tools. */

@@ -6,6 +6,7 @@ import { limits } from '../../basics/limits.js'
 import type { ChatEnd } from '../contract/language-model.js'
 import type { WirePart } from '../contract/wire.js'
 import { countIn, listIn, recordIn, textIn } from './members.js'
+import { ThoughtPieces } from './thoughts.js'
 import { ToolCalls } from './tool-calls.js'
 
 /** The text that a server sends after its last chunk. */
@@ -36,6 +37,7 @@ const textOf = (content: unknown): string =>
  */
 export class Completion {
   readonly #calls = new ToolCalls()
+  readonly #thoughts = new ThoughtPieces()
   #isModelTold = false
   #hasRefused = false
   #finish: string | undefined
@@ -69,6 +71,7 @@ export class Completion {
     const before = parts.at(-1)
     if (text !== '' && before?.type === 'text') before.text += text
     else if (text !== '') parts.push({ type: 'text', text })
+    this.#thoughts.take(delta)
     for (const piece of listIn(delta['tool_calls'])) this.#calls.take(piece)
     // More than these are refused, so no more are kept.
     if (this.#calls.count > limits.llmToolCallsMax) parts.push(...this.#whole())
@@ -83,6 +86,11 @@ export class Completion {
     if (this.#finish === undefined) return []
     const finish = finishes[this.#finish] ?? 'other'
     const usage = { input: countIn(this.#usage?.['prompt_tokens']), output: countIn(this.#usage?.['completion_tokens']) }
-    return [...this.#whole(), { type: 'end', finish: finish === 'stop' && this.#hasRefused ? 'content_filter' : finish, usage }]
+    // Nothing follows an answer without calls.
+    const thoughts = this.#calls.count > 0 ? this.#thoughts.whole() : undefined
+    return [
+      ...this.#whole(),
+      { type: 'end', finish: finish === 'stop' && this.#hasRefused ? 'content_filter' : finish, usage, ...(thoughts && { thoughts }) },
+    ]
   }
 }

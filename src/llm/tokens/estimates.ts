@@ -11,10 +11,12 @@ export const charsIn = (tokens: number): number => tokens * charsPerToken
 /** The estimated tokens of a text. */
 export const estimateTokens = (text: string): number => tokensOf(text.length)
 
-/** The characters that a language model reads of a message: its text, and the uses of tools that it names. */
+/** The characters that a language model reads of a message: its text, its thoughts, and the uses of tools that it names. */
 export const charsOf = (message: ChatMessage): number => {
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
-  return calls.reduce((sum, { id, tool, input }) => sum + id.length + tool.length + input.length, message.content.length)
+  if (message.role !== 'assistant') return message.content.length
+  const { content, toolCalls = [], thoughts } = message
+  const own = content.length + (thoughts ? JSON.stringify(thoughts).length : 0)
+  return toolCalls.reduce((sum, { id, tool, input }) => sum + id.length + tool.length + input.length, own)
 }
 
 /** The characters of the descriptions of tools, which are part of each request; none without tools. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { calls, queries, resultsOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { chunk, event, last, RawServer, stream, type Answering } from '../../support/llm/raw-server.js'
-import { sql } from '../../support/service.js'
+import { send, sql } from '../../support/service.js'
 
 const shop = new AgentShop()
 /** A language model that does everything wrong. */
@@ -55,6 +55,8 @@ const refuses =
 
 const begin = chunk({ content: 'The begin' })
 const same = ['sql', '{"query": "SELECT count(*) AS n FROM cars"}'] as const
+
+const countCall = { index: 0, id: 'call_0', function: { name: same[0], arguments: same[1] } }
 
 type Bad = { agent?: string; answer: Answering; status: number; code: string; title: string; said?: string }
 
@@ -131,6 +133,23 @@ test.each<[string, Bad]>([
   const { position } = asked.body as { position: number }
   const [row] = await shop.run(`SELECT outcome, question, answer FROM log.answers WHERE position = ${position}`)
   expect(row).toEqual(['failed', 'Hi', said ?? expect.any(String)])
+})
+
+test('a language model that wants its thoughts back gets them, and the answer is replayed from its record', async () => {
+  bad.answer = (response, { body }) => {
+    const messages = body['messages'] as { role: string; reasoning_content?: string }[]
+    if (messages.at(-1)?.role === 'user')
+      return stream(response).end(chunk({ reasoning_content: 'I must\0 count.' }) + chunk({ tool_calls: [countCall] }) + last('tool_calls'))
+    const isWhole = messages.every(({ role, reasoning_content }) => role !== 'assistant' || reasoning_content === 'I must count.')
+    return isWhole ? stream(response).end(chunk({ content: 'There are 40.' }) + last()) : response.writeHead(400).end('{}')
+  }
+  const { body } = await shop.ask('victim', 'How many?')
+  expect(body).toMatchObject({ outcome: 'answered', message: { content: 'There are 40.' } })
+  const path = `/api/projects/shop/agents/victim/answers/${(body as { position: number }).position}`
+  expect((await send(shop.url, 'POST', `${path}/rerun`, {})).body).toMatchObject({ cases: [{ result: 'same' }] })
+  expect((await send(shop.url, 'GET', path)).body).toMatchObject({
+    exchanges: [{ response: { thoughts: { reasoning_content: 'I must count.' } } }, {}],
+  })
 })
 
 test('one answer runs twelve queries, and the language model is told so', async () => {

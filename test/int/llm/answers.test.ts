@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
-import type { ChatMessage } from '../../../src/llm/contract/language-model.js'
-import { failure, hear, modelsHere, question, settingsAt } from '../../support/llm/models.js'
+import type { ChatMessage, ChatRequest } from '../../../src/llm/contract/language-model.js'
+import { failure, hear, modelsHere, question, settingsAt, type Heard } from '../../support/llm/models.js'
 import { chunk, event, last, RawServer, stream } from '../../support/llm/raw-server.js'
 
 const server = new RawServer()
@@ -95,6 +96,78 @@ describe('calls of tools', () => {
     const [first, second] = sent[2]?.['tool_calls'] as { function: { arguments: string }; extra_content?: object }[]
     expect(first?.extra_content).toEqual(signed)
     expect(JSON.parse(second!.function.arguments)).toEqual({ ill_formed_input: '{"query": "SELECT' })
+  })
+})
+
+describe('thoughts before calls', () => {
+  const sqlCall = call({ index: 0, id: 'a', function: { name: 'sql', arguments: '{}' } })
+  const refusal = (response: ServerResponse, message: string) => response.writeHead(400).end(JSON.stringify({ error: { message } }))
+  const after = ({ calls, end }: Heard): ChatRequest =>
+    question('', {
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: '', toolCalls: calls, ...(end.thoughts && { thoughts: end.thoughts }) },
+        { role: 'tool', toolCallId: 'a', tool: 'sql', content: 'rows' },
+      ],
+    })
+  const sent = () => (server.asked.at(-1)!.body as { messages: Record<string, unknown>[] }).messages[1]
+
+  test('go back as they came', async () => {
+    const heard = await hearing(chunk({ reasoning_content: 'I ' }), chunk({ reasoning_content: 'wonder' }), sqlCall, last('tool_calls'))
+    expect(heard.end.thoughts).toEqual({ reasoning_content: 'I wonder' })
+    server.answer = (response, { body }) =>
+      JSON.stringify(body).includes('"reasoning_content":"I wonder"')
+        ? stream(response).end(texts('ok').join('') + last())
+        : refusal(response, 'Missing `reasoning_content` field in the assistant message at message index 1')
+    expect((await hear(model(), after(heard))).text).toBe('ok')
+  })
+  test('go back in details whose pieces are joined', async () => {
+    const piece = (type: string, index: number, more: object) => chunk({ reasoning_details: [{ type, index, ...more }] })
+    const heard = await hearing(
+      piece('reasoning.text', 0, { text: 'I ', format: 'f' }),
+      piece('reasoning.text', 0, { text: 'wonder', signature: null }),
+      piece('reasoning.text', 0, { signature: 's', text: '' }),
+      piece('reasoning.text', 1, { text: 'More' }),
+      piece('reasoning.summary', 1, { summary: 'In ' }),
+      piece('reasoning.summary', 1, { summary: 'short' }),
+      piece('reasoning.encrypted', 1, { data: 'AA==', id: 'c' }),
+      piece('reasoning.encrypted', 1, { data: 'BB==', id: 'd' }),
+      sqlCall,
+      last('tool_calls'),
+    )
+    server.answer = (response) => stream(response).end(texts('ok').join('') + last())
+    await hear(model(), after(heard))
+    expect(sent()).toEqual({
+      role: 'assistant',
+      content: null,
+      tool_calls: [expect.anything()],
+      reasoning_details: [
+        { type: 'reasoning.text', index: 0, text: 'I wonder', format: 'f', signature: 's' },
+        { type: 'reasoning.text', index: 1, text: 'More' },
+        { type: 'reasoning.summary', index: 1, summary: 'In short' },
+        { type: 'reasoning.encrypted', index: 1, data: 'AA==', id: 'c' },
+        { type: 'reasoning.encrypted', index: 1, data: 'BB==', id: 'd' },
+      ],
+    })
+  })
+  test('do not go back to a server that refuses them', async () => {
+    const heard = await hearing(chunk({ reasoning_content: 'I wonder' }), sqlCall, last('tool_calls'))
+    const models = modelsHere()
+    server.answer = (response, { body }) =>
+      JSON.stringify(body).includes('reasoning_content')
+        ? refusal(response, "'messages.1' : property 'reasoning_content' is unsupported")
+        : stream(response).end(texts('ok').join('') + last())
+    for (const requests of [3, 4]) {
+      expect((await hear(models.of(settingsAt(`${server.url}/v1`)), after(heard))).text).toBe('ok')
+      expect(server.asked).toHaveLength(requests)
+    }
+  })
+  test('are not kept if there are no calls, or if they are too long', async () => {
+    const thought = (length: number) => chunk({ reasoning_content: 'x'.repeat(length) })
+    expect((await hearing(thought(9), ...texts('Three.'), last())).end.thoughts).toBeUndefined()
+    const half = limits.llmThoughtsMaxChars / 2
+    expect((await hearing(thought(half), thought(half), sqlCall, last('tool_calls'))).end.thoughts).toBeDefined()
+    expect((await hearing(thought(half), thought(half + 1), sqlCall, last('tool_calls'))).end.thoughts).toBeUndefined()
   })
 })
 

@@ -76,6 +76,20 @@ test('a model is tried with the limit of its agent, and with a tool', async () =
   expect(server.asked[0]?.body).toMatchObject({ tools: [{ type: 'function' }], tool_choice: 'auto' })
 })
 
+test('a model is tried with the result of its tool as well, since some only refuse this request', async () => {
+  const call = { index: 0, id: 'a', function: { name: 'today', arguments: '{}' } }
+  server.answer = (response, { body }) =>
+    (body as { messages: unknown[] }).messages.length === 1
+      ? stream(response).end(chunk({ reasoning_content: 'I wonder' }) + chunk({ tool_calls: [call] }) + last('tool_calls'))
+      : response.writeHead(400).end(JSON.stringify({ error: { message: 'Unexpected role' } }))
+  expect(await failure(checkModel(model(), {}, { signal }))).toMatchObject({ code: 'llm_failed', title: 'Request refused' })
+  expect(server.asked[1]?.body['messages']).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', reasoning_content: 'I wonder', tool_calls: [{ id: 'a' }] },
+    { role: 'tool', tool_call_id: 'a', content: expect.stringMatching(/^\d{4}-/) },
+  ])
+})
+
 test('a model that takes no tools can be the one of an agent without skills and data', async () => {
   refusing('gemma does not support tools', ({ body }) => 'tools' in body)
   const shop = await startTestService()
