@@ -11,6 +11,9 @@ export type WirePart =
 /** Parameters, and members of messages, that a model was found to refuse, by the names that they have on the wire. */
 export type Refusals = ReadonlySet<string>
 
+/** The refusal of a text of a user behind the result of a tool, or behind another text of a user. */
+export const freeOrder = 'order of roles'
+
 /** The names that OpenAI's protocol has for the limit of an answer's tokens. */
 export const limitNames = ['max_tokens', 'max_completion_tokens'] as const
 

@@ -1,7 +1,8 @@
 import { unreachable, type JsonObject } from '../../../events/common.js'
 import type { ChatMessage, ChatRequest, Thoughts, ToolCall } from '../contract/language-model.js'
 import { inputOf, systemText } from '../contract/messages.js'
-import type { Refusals } from '../contract/wire.js'
+import { freeOrder, type Refusals } from '../contract/wire.js'
+import { textIn } from './members.js'
 
 const callOf = ({ id, tool, input, signature }: ToolCall) => ({
   id,
@@ -34,10 +35,28 @@ const messageOf = (message: ChatMessage, refused: Refusals): JsonObject[] => {
   }
 }
 
+const resultsTaken = 'I have the results.'
+
+/** Messages in the order that some servers want: a text of the model between results and a user, and one text of a user at a time. */
+const inTurns = (messages: readonly JsonObject[]): JsonObject[] => {
+  const turns: JsonObject[] = []
+  for (const message of messages) {
+    const before = message['role'] === 'user' ? turns.at(-1) : undefined
+    if (before?.['role'] === 'user') {
+      turns[turns.length - 1] = { role: 'user', content: [before, message].map(({ content }) => textIn(content)).join('\n\n') }
+      continue
+    }
+    if (before?.['role'] === 'tool') turns.push({ role: 'assistant', content: resultsTaken })
+    turns.push(message)
+  }
+  return turns
+}
+
 /** The messages of a chat as OpenAI takes them, with what the system says as one message at the beginning. */
 export const messagesOf = (messages: readonly ChatMessage[], refused: Refusals): JsonObject[] => {
   const system = systemText(messages)
-  return [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.flatMap((message) => messageOf(message, refused))]
+  const said = messages.flatMap((message) => messageOf(message, refused))
+  return [...(system === '' ? [] : [{ role: 'system', content: system }]), ...(refused.has(freeOrder) ? inTurns(said) : said)]
 }
 
 /** The tools of a chat as OpenAI takes them; without any, nothing is said of tools. */

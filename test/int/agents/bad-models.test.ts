@@ -14,6 +14,7 @@ beforeAll(async () => {
   await shop.run(`CREATE TABLE files.cars (SELECT i AS id, 'car ' || i AS name FROM range(40) AS t(i))`)
   const model = { provider: 'openai_compatible', model_name: 'bad', base_url: `${bad.url}/v1`, api_key: 'sk-bad-1234567890' }
   await shop.agent('victim', { model, data: { tables: ['files.cars'] } })
+  await shop.agent('brief', { model, data: { tables: ['files.cars'] }, params: { max_steps: 3 } })
   await shop.agent('hasty', { model, params: { timeout: 1 } })
   await shop.agent('seller', { data: { tables: ['files.cars'] } })
 })
@@ -150,6 +151,18 @@ test('a language model that wants its thoughts back gets them, and the answer is
   expect((await send(shop.url, 'GET', path)).body).toMatchObject({
     exchanges: [{ response: { thoughts: { reasoning_content: 'I must count.' } } }, {}],
   })
+})
+
+test('a language model that refuses a user behind a tool still answers at the last step', async () => {
+  bad.answer = (response, { body }) => {
+    const roles = (body['messages'] as { role: string }[]).map(({ role }) => role).join(' ')
+    if (roles.includes('tool user'))
+      return response.writeHead(400).end(JSON.stringify({ message: "Unexpected role 'user' after role 'tool'", code: '3230' }))
+    return body['tool_choice'] === 'none'
+      ? stream(response).end(chunk({ content: 'There are 40.' }) + last())
+      : stream(response).end(chunk({ tool_calls: [countCall] }) + last('tool_calls'))
+  }
+  expect((await shop.ask('brief', 'How many?')).body).toMatchObject({ outcome: 'answered', message: { content: 'There are 40.' } })
 })
 
 test('one answer runs twelve queries, and the language model is told so', async () => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { limits } from '../../../src/basics/limits.js'
 import type { ChatMessage, ChatRequest } from '../../../src/llm/contract/language-model.js'
 import { failure, hear, modelsHere, question, settingsAt, type Heard } from '../../support/llm/models.js'
-import { chunk, event, last, RawServer, stream } from '../../support/llm/raw-server.js'
+import { chunk, event, last, RawServer, stream, type Answering } from '../../support/llm/raw-server.js'
 
 const server = new RawServer()
 beforeAll(() => server.start())
@@ -168,6 +168,59 @@ describe('thoughts before calls', () => {
     const half = limits.llmThoughtsMaxChars / 2
     expect((await hearing(thought(half), thought(half), sqlCall, last('tool_calls'))).end.thoughts).toBeDefined()
     expect((await hearing(thought(half), thought(half + 1), sqlCall, last('tool_calls'))).end.thoughts).toBeUndefined()
+  })
+})
+
+describe('the order of roles', () => {
+  type Message = { role: string; content: unknown }
+  const roles = (messages: readonly Message[]) => messages.map(({ role }) => role).join(' ')
+  const messages: ChatMessage[] = [
+    { role: 'user', content: 'Before' },
+    { role: 'assistant', content: '' },
+    { role: 'user', content: 'How many?' },
+    { role: 'assistant', content: '', toolCalls: [{ id: 'a', tool: 'sql', input: '{}' }] },
+    { role: 'tool', toolCallId: 'a', tool: 'sql', content: '3 rows' },
+    { role: 'user', content: 'Answer now.' },
+  ]
+  const inTurns = [
+    { role: 'user', content: 'Before\n\nHow many?' },
+    { role: 'assistant', content: null, tool_calls: [expect.anything()] },
+    { role: 'tool', tool_call_id: 'a', content: '3 rows' },
+    { role: 'assistant', content: 'I have the results.' },
+    { role: 'user', content: 'Answer now.' },
+  ]
+  const sent = () => server.asked.map(({ body }) => body['messages'] as Message[])
+  const refuse =
+    (status: number, body: object): Answering =>
+    (response, asked) =>
+      /user user|tool user/.test(roles(asked.body['messages'] as Message[]))
+        ? response.writeHead(status).end(JSON.stringify(body))
+        : stream(response).end(texts('ok').join('') + last())
+
+  test('is that of the chat where nobody refuses it', async () => {
+    server.answer = (response) => stream(response).end(texts('ok').join('') + last())
+    await hear(model(), question('', { messages }))
+    expect(sent().map(roles)).toEqual(['user user assistant tool user'])
+  })
+  test('is from the start the one that Mistral wants', async () => {
+    server.answer = refuse(400, { message: "Unexpected role 'user' after role 'tool'", code: '3230' })
+    const mistral = modelsHere().of(settingsAt(`${server.url}/v1`, { provider: 'mistral' }))
+    expect((await hear(mistral, question('', { messages }))).text).toBe('ok')
+    expect(sent()).toEqual([inTurns])
+  })
+  test.each([
+    [400, { message: "Unexpected role 'user' after role 'tool'" }],
+    [400, { error: { message: 'Provider returned error', metadata: { raw: `{"message":"Unexpected role 'user' after role 'tool'"}` } } }],
+    [400, { error: { message: 'After the optional system message, conversation roles must alternate user and assistant roles' } }],
+    [500, { error: { message: 'Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...' } }],
+  ])('is learnt from a server that refuses another one: %i %j', async (status, body) => {
+    const models = modelsHere()
+    server.answer = refuse(status, body)
+    for (const requests of [2, 3]) {
+      expect((await hear(models.of(settingsAt(`${server.url}/v1`)), question('', { messages }))).text).toBe('ok')
+      expect(sent()).toHaveLength(requests)
+      expect(sent().at(-1)).toEqual(inTurns)
+    }
   })
 })
 
