@@ -494,7 +494,11 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentPredictMaxRows: 'Rows that one use of a model predicts. Beyond: the use fails.',
   agentSearchMaxChunks: 'Chunks of one search that the language model gets. Beyond: the most relevant ones.',
   agentOutputMaxTokens:
-    'The largest `max_tokens` of an agent. Without `max_tokens` a language model may answer as much as its server lets it (Anthropic: so many tokens), and so many tokens of the day are reserved.',
+    'The largest `max_tokens` of an agent. Without `max_tokens` a language model may answer as much as its server lets it (Anthropic: so many tokens), and so many tokens of the day are reserved, or as many as it has left.',
+  agentOutputMinTokens:
+    'Tokens that the day must have left for what a language model writes; an agent with a smaller `max_tokens` needs so many. Beyond: 429 `tokens_spent`.',
+  agentOutputUnboundTokens:
+    'Tokens that `max_answer_tokens` and the day must have left for a request without a limit of tokens. With fewer, what is left is sent as the limit, at most agentOutputMaxTokens.',
   agentOutputMaxChars: 'Characters that a language model may write each time it is asked. Beyond: the answer fails.',
   agentAnswerTimeoutMs: 'Time of one answer of an agent; its `timeout` (seconds) may be shorter. Beyond: the answer fails.',
   agentAnswerMaxTokens: 'Tokens of one answer, read and written; `max_answer_tokens` of an agent may say fewer. Beyond: the answer fails.',

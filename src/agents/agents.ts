@@ -30,6 +30,7 @@ import { prepare, rowsFor, type PrepareParts, type PreparedAnswer } from './prep
 import { nameInSql, TableDescriptions, type ReadComments } from './prompt/describe.js'
 import { requestOf, settingsOf } from './prompt/settings.js'
 import { AnswerRun, CancelledError, endingOf, unasked } from './run/answer-run.js'
+import { leastOutput, usualOutput } from './run/output-limit.js'
 import { Channel } from '../basics/concurrency/channel.js'
 import { record, type AnswerRecording } from './run/recording.js'
 import { recordedAnswer } from './run/recorded-answer.js'
@@ -238,8 +239,9 @@ export class Agents {
   async #admitted({ agent }: AgentRequest): Promise<LanguageModel> {
     const settings = settingsOf(agent.state)
     const model = await this.parts.modelOf(agent.state)
-    const giveBack = await this.spending(agent, settings).reserve(settings.maxOutputTokens ?? limits.agentOutputMaxTokens)
-    giveBack(0)
+    const request = requestOf(settings)
+    const { settle } = await this.spending(agent, settings).reserve(usualOutput(request), leastOutput(request))
+    settle(0)
     return model
   }
 

@@ -31,7 +31,8 @@ export const problemCatalogue = {
   answer_timeout: { status: 504, about: 'The answer of an agent took longer than its limit.' },
   tokens_spent: {
     status: 429,
-    about: 'The agent, or its project, has used up its tokens of the day; new ones come after Retry-After seconds.',
+    about:
+      'The agent, or its project, has too few tokens of the day left; new ones come after Retry-After seconds. Without it, no day has enough.',
   },
   connection_failed: {
     status: 502,

@@ -23,7 +23,7 @@ class AskedModels {
     let usage = noUsage
     const asked = () => use((more) => (usage = addUsage(usage, more)))
     if (provider === 'onnx') return asked()
-    const settle = await this.reserve(leastTokens)
+    const { settle } = await this.reserve(leastTokens)
     const began = performance.now()
     try {
       return await asked()

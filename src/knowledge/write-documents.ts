@@ -20,7 +20,7 @@ import { chunksIn } from './documents/chunks.js'
 import { bytesOf } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
 import { estimateTokens } from '../llm/tokens/estimates.js'
-import type { Spending, SpendingOfProject } from '../llm/tokens/daily-token-quotas.js'
+import { reserveAll, type Spending, type SpendingOfProject } from '../llm/tokens/daily-token-quotas.js'
 import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import { vectorBytes } from './index/vector-bytes.js'
@@ -221,7 +221,7 @@ export class DocumentWriter {
     }
     // An uploaded model runs here, and costs nothing.
     const estimate = model.provider === 'onnx' ? 0 : texts.reduce((sum, text) => sum + estimateTokens(text), 0)
-    const settle = estimate === 0 ? () => undefined : await spending.reserve(estimate)
+    const { settle } = await (estimate === 0 ? reserveAll : spending.reserve)(estimate)
     try {
       const vectors = await this.parts.embedders.embed(model, texts, { signal, onUsed })
       settle(usage.input ?? estimate)

@@ -10,7 +10,8 @@ type NotedAnswer = { steps: readonly AnswerStep[]; queries: readonly AnswerRows[
 const cutOff = (last: Exchange | undefined): string | undefined => {
   if (!last || !('finish' in last.response)) return undefined
   const { finish } = last.response
-  if (finish === 'length') return 'The answer is cut off: the language model reached its limit of tokens (max_tokens).'
+  if (finish === 'length')
+    return 'The answer is cut off: the language model reached its limit of tokens (max_tokens, or what was left of the tokens of the answer or of the day).'
   return finish === 'content_filter' ? 'The answer is cut off: the provider of the language model filtered it.' : undefined
 }
 

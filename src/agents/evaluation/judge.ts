@@ -71,7 +71,7 @@ export const judge = async (
     { role: 'user', content: asked.join('\n') },
   ] as const
   const read = estimateTokens(messages.map(({ content }) => content).join('\n'))
-  const settle = await reserve(read + limits.evaluationJudgeOutputMaxTokens)
+  const { settle } = await reserve(read + limits.evaluationJudgeOutputMaxTokens)
   const exchanged = await exchange(
     model,
     { messages, tools: [], maxOutputTokens: limits.evaluationJudgeOutputMaxTokens, temperature: 0 },

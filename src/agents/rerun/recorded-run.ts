@@ -3,6 +3,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { ChatEnd, ChatPart, LanguageModel } from '../../llm/contract/language-model.js'
 import type { AnswerBounds, AnswerRecord } from '../contract/answer-record.js'
+import { reserveAll } from '../../llm/tokens/daily-token-quotas.js'
 import { Fence } from '../prompt/fence.js'
 import type { RecordedAnswer } from '../record/answer-records.js'
 import { answerRecord } from '../record/record-schema.js'
@@ -101,9 +102,9 @@ export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Prom
       toolsOf(record, bounds, ending, () => stop.abort(ending)),
       new Fence(markIn(record.tools)),
     ),
-    reserve: async () => {
+    reserve: async (tokens) => {
       model.needNext()
-      return () => undefined
+      return reserveAll(tokens)
     },
     emit: () => undefined,
   }).finish()

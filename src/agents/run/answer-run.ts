@@ -9,6 +9,7 @@ import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
 import { promptLimit, promptTooLong, saysNoAnswer } from '../prompt/prompt.js'
 import { charsIn, charsOf, tokensOf } from '../../llm/tokens/estimates.js'
 import { exchange, replyOf, type ExchangeResult } from './ask-model.js'
+import { leastOutput, outputLimit, usualOutput } from './output-limit.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import type { ToolExecutor } from './tool-executor.js'
 import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/token-usage.js'
@@ -196,19 +197,23 @@ export class AnswerRun {
     for (const message of fresh) this.#add(message)
     const read = tokensOf(this.#chars + executor.descriptionChars)
     if (read > bounds.promptTokens) throw promptTooLong(read, bounds)
-    if (this.#counted + read > bounds.answerTokens)
+    const left = bounds.answerTokens - this.#counted - read
+    if (left < 0)
       throw limit(
         'Too many tokens',
         `the answer needs more than ${bounds.answerTokens} tokens (${limitNamed(bounds.answerTokens, 'agentAnswerMaxTokens', 'max_answer_tokens')})`,
       )
-    const settle = await reserve(read + (request.maxOutputTokens ?? limits.agentOutputMaxTokens))
+    const reserved = await reserve(read + usualOutput(request, left), read + leastOutput(request))
     this.#text = ''
     const exchanged = await exchange(
       model,
-      { ...request, toolChoice, messages: [...this.#messages], tools: executor.descriptions },
+      {
+        ...{ ...request, ...outputLimit(request, read, left, reserved) },
+        ...{ toolChoice, messages: [...this.#messages], tools: executor.descriptions },
+      },
       { signal, onText: (text) => this.#heard(text), onRemark: () => this.#beginAgain() },
     )
-    settle(this.#count(exchanged, read))
+    reserved.settle(this.#count(exchanged, read))
     this.#exchanges.push({ new: fresh, response: exchanged.response })
     this.#steps.push(this.#stepOf(exchanged))
     if ('failure' in exchanged) throw exchanged.failure
@@ -242,10 +247,10 @@ export class AnswerRun {
     const used = tokensUsed(usage)
     this.#usage = addUsage(this.#usage, usage)
     this.#counted += used
-    const settle = await this.parts.reserve(0).catch((error: unknown) => {
+    const reserved = await this.parts.reserve(0).catch((error: unknown) => {
       if (!isProblem(error)) throw error
     })
-    settle?.(used)
+    reserved?.settle(used)
   }
 
   #stepOf({ response, durationMs, failure }: ExchangeResult): AnswerStep {

@@ -33,6 +33,8 @@ export const agentLimits = {
   agentPredictMaxRows: 100,
   agentSearchMaxChunks: 20,
   agentOutputMaxTokens: 8_192,
+  agentOutputMinTokens: 256,
+  agentOutputUnboundTokens: 65_536,
   agentOutputMaxChars: 256 * 1024,
   agentAnswerTimeoutMs: 180_000,
   agentAnswerMaxTokens: 400_000,

@@ -30,7 +30,7 @@ const readAnswers = async (log: ReadableLog, agent: StreamId, day: DaySpending):
 export const agentTokenQuotas = (log: ReadableLog, now?: () => number): DailyTokenQuotas =>
   new DailyTokenQuotas({
     whose: 'the agent',
-    hint: 'Ask again tomorrow, or give the agent more: tokens_per_day, or AGENT_TOKENS_PER_DAY.',
+    more: 'the agent more: tokens_per_day, or AGENT_TOKENS_PER_DAY',
     read: (agent, day) => readAnswers(log, agent, day),
     ...(now && { now }),
   })

@@ -15,8 +15,11 @@ export type DaySpending = { readonly start: number; version: number; spent: numb
  */
 type Day = DaySpending & { untold: number; held: number; last: Promise<unknown> }
 
-/** Reserves tokens of the day, and returns a function that takes the number of used ones. @throws Problem tokens_spent */
-export type ReserveTokens = (tokens: number) => Promise<(used: number) => void>
+/** Reserved tokens. `left`: what the day had left, with these. `settle` takes the number of used ones. */
+export type ReservedTokens = { tokens: number; left: number; settle: (used: number) => void }
+
+/** Reserves tokens of the day: all of them, or, if the day has fewer left, `least` or more. @throws Problem tokens_spent */
+export type ReserveTokens = (tokens: number, least?: number) => Promise<ReservedTokens>
 
 /** The spending of one answer, evaluation or search. Used tokens count at once, and later by the record. */
 export type Spending = {
@@ -26,9 +29,9 @@ export type Spending = {
 }
 
 type Options = {
-  /** The owner of the days in words (`the agent`), and a hint for a day without tokens. */
+  /** The owner of the days in words (`the agent`), and how it gets more tokens. */
   whose: string
-  hint: string
+  more: string
   /** Updates the spent tokens from the record. */
   read: (of: StreamId, day: DaySpending) => Promise<void>
   now?: () => number
@@ -40,7 +43,7 @@ type Options = {
  *
  * @example
  * const spending = agentTokenQuotas(log).spending(agent, 1_000_000)
- * const settle = await spending.reserve(9_000)
+ * const { settle } = await spending.reserve(9_000)
  * settle(7_412)
  * spending.recorded({ input: 7_000, output: 412 })
  */
@@ -56,14 +59,17 @@ export class DailyTokenQuotas {
   spending(of: StreamId, most: number): Spending {
     const used: { day: Day; tokens: number }[] = []
     return {
-      reserve: async (tokens) => {
+      reserve: async (wanted, least = wanted) => {
         const day = await this.#dayOf(of)
-        if (day.spent + day.untold + day.held + tokens > most) throw this.#over(day, most)
+        const left = most - day.spent - day.untold - day.held
+        if (left < least) throw this.#over(day, most, least)
+        const tokens = Math.min(wanted, left)
         day.held += tokens
-        return (settled) => {
+        const settle = (settled: number) => {
           day.held += settled - tokens
           used.push({ day, tokens: settled })
         }
+        return { tokens, left, settle }
       },
       recorded: (usage) => {
         let said = tokensUsed(usage)
@@ -76,14 +82,23 @@ export class DailyTokenQuotas {
     }
   }
 
-  #over({ start, spent, untold, held }: Day, most: number): Problem {
-    const { whose, hint } = this.options
+  #over({ start, spent, untold, held }: Day, most: number, least: number): Problem {
+    const { whose, more } = this.options
+    if (least > most)
+      return new Problem(
+        'tokens_spent',
+        'The tokens of a day are too few',
+        `${whose} has ${most} tokens a day (UTC), and this needs ${least}`,
+        {
+          hint: `Give ${more}.`,
+        },
+      )
     const seconds = Math.max(1, Math.ceil((start + dayMs - this.#now()) / 1_000))
     return new Problem(
       'tokens_spent',
       'The tokens of the day are used up',
-      `${whose} has used ${spent + untold} of its ${most} tokens of this day (UTC), and ${held} are held for what is under way`,
-      { hint, retryAfterSeconds: seconds },
+      `${whose} has used ${spent + untold} of its ${most} tokens of this day (UTC), ${held} are held for what is under way, and this needs ${least}`,
+      { hint: `Ask again tomorrow, or give ${more}.`, retryAfterSeconds: seconds },
     )
   }
 
@@ -100,23 +115,32 @@ export class DailyTokenQuotas {
   }
 }
 
+/** Reserves as many tokens as are asked for. */
+export const reserveAll: ReserveTokens = (tokens) => Promise.resolve({ tokens, left: Infinity, settle: () => undefined })
+
 /** Spends without a limit. */
-export const unlimited: Spending = { reserve: () => Promise.resolve(() => undefined), recorded: () => undefined }
+export const unlimited: Spending = { reserve: reserveAll, recorded: () => undefined }
 
 /** The spending for a project, on the project's day. */
 export type SpendingOfProject = (project: StreamId) => Spending
 
 /** Spends on several days at once: the agent's and its project's. */
 export const spendingOfAll = (all: readonly Spending[]): Spending => ({
-  reserve: async (tokens) => {
-    const settles: ((used: number) => void)[] = []
+  reserve: async (wanted, least = wanted) => {
+    const parts: ReservedTokens[] = []
+    const settle = (used: number) => parts.forEach((part) => part.settle(used))
+    let tokens = wanted
     try {
-      for (const { reserve } of all) settles.push(await reserve(tokens))
+      for (const { reserve } of all) {
+        const part = await reserve(tokens, least)
+        parts.push(part)
+        tokens = part.tokens
+      }
     } catch (error) {
-      for (const settle of settles) settle(0)
+      settle(0)
       throw error
     }
-    return (used) => settles.forEach((settle) => settle(used))
+    return { tokens, left: Math.min(...parts.map(({ left }) => left)), settle }
   },
   recorded: (usage) => all.forEach(({ recorded }) => recorded(usage)),
 })

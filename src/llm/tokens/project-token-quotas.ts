@@ -80,7 +80,7 @@ export const spendingOfProjects = (log: ReadableLog, most: number | undefined, n
   const today = new Today(log)
   const quotas = new DailyTokenQuotas({
     whose: 'the project',
-    hint: 'Ask again tomorrow, or give projects more: PROJECT_TOKENS_PER_DAY.',
+    more: 'projects more: PROJECT_TOKENS_PER_DAY',
     read: (project, day) => today.read(project, day),
     ...(now && { now }),
   })

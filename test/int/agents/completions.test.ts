@@ -224,7 +224,10 @@ test('an answer without a query says so over REST, as a stream, in SQL and again
 })
 
 test.each([
-  ['length', 'The answer is cut off: the language model reached its limit of tokens (max_tokens).'],
+  [
+    'length',
+    'The answer is cut off: the language model reached its limit of tokens (max_tokens, or what was left of the tokens of the answer or of the day).',
+  ],
   ['content_filter', 'The answer is cut off: the provider of the language model filtered it.'],
 ])('an answer that ends by %s says so, also again with its key', async (finishReason, cutOff) => {
   const rested = 'No query was run and nothing was retrieved for this answer.'

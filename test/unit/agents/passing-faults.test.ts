@@ -7,6 +7,7 @@ import { inputSchema, type Tool } from '../../../src/agents/tools/tool.js'
 import { retryWhileUnavailable } from '../../../src/sql/contract/retry-while-unavailable.js'
 import { Problem, type ProblemCode } from '../../../src/basics/errors.js'
 import type { LanguageModel } from '../../../src/llm/contract/language-model.js'
+import { reserveAll } from '../../../src/llm/tokens/daily-token-quotas.js'
 
 const { signal } = new AbortController()
 const starting = () => new Problem('analytics_unavailable', 'SQL is not available', 'The process that answers SQL is starting.')
@@ -31,7 +32,7 @@ const answer = async (problem: Problem, asked: string[]) => {
   return new AnswerRun({
     ...{ model: model(asked), messages: [{ role: 'user', content: 'How many?' }], request: { maxOutputTokens: 100 } },
     bounds: settingsOf({ params: {} }).bounds,
-    ...{ executor: new ToolExecutor([tool], new Fence()), reserve: async () => () => undefined, emit: () => undefined, signal },
+    ...{ executor: new ToolExecutor([tool], new Fence()), reserve: reserveAll, emit: () => undefined, signal },
   }).finish()
 }
 

@@ -12,6 +12,7 @@ import { inputSchema, type Tool } from '../../../src/agents/tools/tool.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { ChatRequest, LanguageModel } from '../../../src/llm/contract/language-model.js'
 import { charsOf, charsOfTools, tokensOf } from '../../../src/llm/tokens/estimates.js'
+import { reserveAll } from '../../../src/llm/tokens/daily-token-quotas.js'
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i)
 const table = (i: number) => ({
@@ -143,7 +144,7 @@ describe('results of tools', () => {
         request: { maxOutputTokens: 100 },
         bounds,
       },
-      ...{ reserve: async () => () => undefined, emit: (frame) => frames.push(frame), signal: new AbortController().signal },
+      ...{ reserve: reserveAll, emit: (frame) => frames.push(frame), signal: new AbortController().signal },
     }).finish()
     const read = asked.map(({ messages, tools }) => tokensOf(messages.reduce((sum, one) => sum + charsOf(one), charsOfTools(tools))))
     const settings = { tools: executor.descriptions, maxOutputTokens: 100, params: {}, bounds }

@@ -6,6 +6,7 @@ import { AnswerRun } from '../../../src/agents/run/answer-run.js'
 import { ToolExecutor } from '../../../src/agents/run/tool-executor.js'
 import { AnswerEvents } from '../../../src/http/reads/answer-frames.js'
 import type { LanguageModel } from '../../../src/llm/contract/language-model.js'
+import { reserveAll } from '../../../src/llm/tokens/daily-token-quotas.js'
 
 test('a text that turns out to be a remark is no part of the answer or its record, and a stream says so', async () => {
   const model: LanguageModel = {
@@ -20,7 +21,7 @@ test('a text that turns out to be a remark is no part of the answer or its recor
   const frames: AnswerFrame[] = []
   const finished = await new AnswerRun({
     ...{ model, messages: [{ role: 'user', content: 'How many?' }], request: {}, bounds: settingsOf({ params: {} }).bounds },
-    ...{ executor: new ToolExecutor([], new Fence()), reserve: async () => () => undefined, signal: new AbortController().signal },
+    ...{ executor: new ToolExecutor([], new Fence()), reserve: reserveAll, signal: new AbortController().signal },
     emit: (frame) => frames.push(frame),
   }).finish()
   expect(finished).toMatchObject({ outcome: 'answered', content: 'Three.', exchanges: [{ response: { text: 'Three.' } }] })
