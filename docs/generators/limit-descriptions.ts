@@ -469,7 +469,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentTableWordsKept:
     'Kept words of table and column names, which find the right tables for a question. Beyond: the words used longest ago are read again.',
   agentSampleMaxRows: 'Rows that the service reads to describe a table. The prompt shows three of them.',
-  agentSampleTimeoutMs: 'Time to read these rows. Beyond: the prompt names the table without its columns.',
+  agentSampleTimeoutMs:
+    'Time to read these rows. Beyond: the prompt describes the table by its columns alone, and says that a query may take longer.',
   agentPromptTokens:
     'Tokens of a whole prompt, counted as a quarter of its characters, unless `max_prompt_tokens` of the agent says otherwise. Beyond: tables are only named, earlier messages are left out, results of tools are cut, and the prompt says so. If the rest does not fit, the answer fails.',
   agentPromptMaxTokens: 'The most that `max_prompt_tokens` of an agent may say. Beyond: this limit counts.',

@@ -95,7 +95,7 @@ export class Agents {
   readonly #prepareParts: PrepareParts
 
   constructor(private readonly parts: Parts) {
-    this.#descriptions = new TableDescriptions(parts.readComments)
+    this.#descriptions = new TableDescriptions(parts.readComments, parts.connectedColumns)
     this.#prepareParts = { ...parts, log: parts.ledger.log }
     this.#quotas = agentTokenQuotas(parts.ledger.log)
   }

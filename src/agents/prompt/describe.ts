@@ -6,6 +6,7 @@ import { limits } from '../../basics/limits.js'
 import { noComments, type TableComments } from '../../connections/contract/requests.js'
 import { nameText, quoteName } from '../../dialect/strings.js'
 import type { Resource } from '../../log/contract/log.js'
+import { columnsOf, type ListColumns } from './columns-of.js'
 import { TableLinks } from './link.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 import type { Queries } from '../queries/queries.js'
@@ -21,13 +22,14 @@ export type DescribedColumn = {
 
 /**
  * The description of a table for a language model: the comments on it, its columns, the values of columns with few of them, and its first
- * rows.
+ * rows. `late` says why the rows are missing if they came too late, and `problem` why the table cannot be read.
  */
 export type DescribedTable = {
   name: string
   columns: readonly DescribedColumn[]
   rows: readonly (readonly Json[])[]
   comment?: string
+  late?: string
   problem?: string
 }
 
@@ -101,7 +103,7 @@ const read = async (table: ScopeTable, queries: Queries, readComments: ReadComme
   const { columns, rows, cut } = await queries.run({ ...bounds, sql: `SELECT * FROM ${name}`, maxRows: limits.agentSampleMaxRows })
   const comments = await commentsOn(table, readComments)
   const commentOf = new Map(comments.columns.map((column) => [foldName(column.name), column.comment]))
-  const exact = table.kind === 'file' ? await valuesOfFile(table, columns, queries) : undefined
+  const exact = table.kind === 'file' ? await valuesOfFile(table, columns, queries).catch(ifLate) : undefined
   return {
     name,
     ...(comments.table !== null && { comment: comments.table }),
@@ -117,6 +119,13 @@ const read = async (table: ScopeTable, queries: Queries, readComments: ReadComme
   }
 }
 
+/** A table whose rows came too late: a query may take longer than a description. */
+const readLate = async (table: ScopeTable, late: string, queries: Queries, listColumns: ListColumns): Promise<DescribedTable> => {
+  const name = nameInSql(table.path)
+  const columns = (await columnsOf(table, name, queries, listColumns).catch(ifLate)) ?? []
+  return { name, columns: columns.map(({ name: column, type }) => ({ name: column, type, values: [] })), rows: [], late }
+}
+
 /**
  * Describes tables for language models. A description is kept for a while, for all agents that may read its table. Callers that ask for it
  * at the same time share one reading.
@@ -126,7 +135,10 @@ export class TableDescriptions {
   readonly #coming = new Map<string, Promise<DescribedTable>>()
   readonly links = new TableLinks()
 
-  constructor(private readonly readComments: ReadComments) {}
+  constructor(
+    private readonly readComments: ReadComments,
+    private readonly listColumns: ListColumns,
+  ) {}
 
   /**
    * The description of a table; it gives the reason if the table cannot be read. `moment` distinguishes readings of different times. It
@@ -162,7 +174,10 @@ export class TableDescriptions {
 
   async #read(key: string, table: ScopeTable, queries: Queries): Promise<DescribedTable> {
     try {
-      const described = await read(table, queries, this.readComments)
+      const described = await read(table, queries, this.readComments).catch((error: unknown) => {
+        ifLate(error)
+        return readLate(table, (error as Problem).title, queries, this.listColumns)
+      })
       this.#kept.set(key, described)
       this.links.learn(table, described.columns)
       return described
@@ -177,6 +192,11 @@ export const tooSlow = (what: string): Problem =>
   new Problem('query_limit', 'It did not answer in time', `${what} did not answer within half of the time that the answer may take`, {
     hint: 'The timeout of the agent, in seconds, may be as long as agentAnswerTimeoutMs.',
   })
+
+/** Passes on every reason for the end of a reading but a limit of its query. */
+const ifLate = (error: unknown): undefined => {
+  if (!isProblem(error) || error.code !== 'query_limit') throw error
+}
 
 /** Passes on a refusal by the table's source, and no other reason for the end of the reading: it has the time of another answer. */
 const ifRefused = (error: unknown): undefined => {

@@ -2,13 +2,10 @@ import { foldName } from '../../../events/common.js'
 import { isProblem } from '../../basics/errors.js'
 import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import type { ListedColumns } from '../../connections/contract/requests.js'
-import type { Resource } from '../../log/contract/log.js'
 import type { ScopeTable } from '../scope/tables-in.js'
+import type { ListColumns } from './columns-of.js'
 import { tooSlow } from './describe.js'
 import type { TableLinks } from './link.js'
-
-/** The columns of all tables of a connection. @throws Problem of the database */
-export type ListColumns = (connection: Resource<'database'>) => Promise<ListedColumns>
 
 /** Names are compared without case, as SQL finds a table. */
 const keyOf = (path: readonly (string | null)[]): string => JSON.stringify(path.map((name) => name && foldName(name)))

@@ -23,7 +23,7 @@ export const tableText = (table: DescribedTable): string => {
   return text
 }
 
-const textOf = ({ name, columns, rows, comment: about, problem }: DescribedTable): string => {
+const textOf = ({ name, columns, rows, comment: about, problem, late }: DescribedTable): string => {
   const shown = columns.slice(0, limits.agentColumnsShownMax)
   const lines = shown.map(({ name: column, type, values, some_values: some = [], comment }) => {
     return `  ${JSON.stringify(column)} ${type}${listed('values', values)}${listed('some values', some)}${comment === undefined ? '' : `, comment: ${quoted(comment)}`}`
@@ -36,6 +36,7 @@ const textOf = ({ name, columns, rows, comment: about, problem }: DescribedTable
   const first = cells.length > 0 ? ['first rows:', ...cells.map((line) => cutText(line, 2_000))] : []
   return [
     `table ${name}${about === undefined ? '' : `, comment: ${quoted(about)}`}`,
+    ...(late === undefined ? [] : [`  its first rows could not be read (${late}); it can be queried, and a query may take longer`]),
     ...(problem === undefined ? [] : [`  it cannot be read now: ${problem}`]),
     ...lines,
     ...more,

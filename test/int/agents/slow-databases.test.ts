@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { limits } from '../../../src/basics/limits.js'
 import { calls, contentOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { listen, type Listening } from '../../support/connections/proxy.js'
@@ -71,7 +72,19 @@ test('a table that another answer had no time to read is read by an answer that 
   const calm = shop.ask('calm', 'Hi')
   expect(await hurried).toMatchObject({ status: 504 })
   expect(await calm).toMatchObject({ status: 200 })
-  expect(prompt()).toMatch(/table shop\.endless\n  it cannot be read now: (?!The answer took too long)/)
+  expect(prompt()).toMatch(/table shop\.endless\n  its first rows could not be read \((?:The query|Query) took too long\)/)
+})
+
+test('a view whose rows come too late is described by its columns, and the next question does not wait for it', async () => {
+  await shop.run('CREATE VIEW shop.slow AS (SELECT i AS part, s AS "the sum" FROM shop.endless, range(3) t(i))')
+  await shop.agent('describer', { data: { tables: ['shop.slow'] } })
+  expect(await shop.ask('describer', 'Hi')).toMatchObject({ status: 200 })
+  expect(prompt()).toMatch(
+    /table shop\.slow\n  its first rows could not be read .*; it can be queried, and a query may take longer\n  "part" BIGINT\n  "the sum" HUGEINT\n/,
+  )
+  expect(await shop.ask('describer', 'Again')).toMatchObject({ status: 200 })
+  const [{ duration_ms: duration } = {}] = await shop.answers()
+  expect(duration).toBeLessThan(limits.agentSampleTimeoutMs)
 })
 
 /** Asks an agent over the stream, until the signal aborts. */
