@@ -62,6 +62,19 @@ export const judgedByStatus = ({ status, afterMs }: PostReply): Attempt => {
   return passing ? { end: 'later', error, ...(afterMs !== undefined && { afterMs }) } : { end: 'refused', error }
 }
 
+/**
+ * The meaning of a status of a chat service that shows a text twice if it gets it twice. A failure of a server or of a proxy before it does
+ * not tell whether the text arrived; only a server that asks to wait certainly did not accept it.
+ *
+ * @example judgedForChat({ status: 502, afterMs: undefined, body: undefined }) // { end: 'unknown', error: 'it answered 502' }
+ */
+export const judgedForChat = (said: PostReply): Attempt => {
+  const { status, afterMs } = said
+  const byStatus = judgedByStatus(said)
+  const asksToWait = status === 425 || status === 429 || (status === 503 && afterMs !== undefined)
+  return byStatus.end === 'later' && !asksToWait ? { end: 'unknown', error: byStatus.error } : byStatus
+}
+
 /** How long to wait after so many tries: longer each time, unless the chat service says how long. */
 export const waitAfter = (tries: number, afterMs?: number): number =>
   Math.min(afterMs ?? 1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs)

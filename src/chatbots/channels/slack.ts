@@ -13,7 +13,7 @@ import {
   type OutboundMessage,
 } from './channel.js'
 import { fromMarkdown, slackForms } from './markdown.js'
-import { fitting, judgedByStatus, post, type PostReply } from './post.js'
+import { fitting, judgedForChat, post, type PostReply } from './post.js'
 
 const id = z.string().min(1).max(100)
 
@@ -90,22 +90,20 @@ const verifier =
 const saidOk = z.object({ ok: z.boolean(), error: z.string().max(200).optional() })
 
 /** Slack reports errors with `ok: false` and status 200; these errors are temporary. */
-const passing: ReadonlySet<string | undefined> = new Set([
-  'ratelimited',
-  'rate_limited',
-  'fatal_error',
-  'internal_error',
-  'service_unavailable',
-])
+const passing: ReadonlySet<string | undefined> = new Set(['ratelimited', 'rate_limited', 'service_unavailable'])
+
+/** Errors after which some of the call may have succeeded, as Slack documents them. */
+const uncertain: ReadonlySet<string | undefined> = new Set(['fatal_error', 'internal_error'])
 
 const judge = (said: PostReply): Attempt => {
-  const byStatus = judgedByStatus(said)
+  const byStatus = judgedForChat(said)
   const answer = saidOk.safeParse(said.body)
   if (byStatus.end !== 'sent') return byStatus
   if (!answer.success) return { end: 'unknown', error: 'Slack answered something else than JSON' }
   const { ok, error } = answer.data
   if (ok) return { end: 'sent' }
-  return { end: passing.has(error) ? 'later' : 'refused', error: `Slack answered ${error ?? 'an error'}` }
+  const end = passing.has(error) ? 'later' : uncertain.has(error) ? 'unknown' : 'refused'
+  return { end, error: `Slack answered ${error ?? 'an error'}` }
 }
 
 /**

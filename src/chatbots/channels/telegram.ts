@@ -15,7 +15,7 @@ import {
   type OutboundMessage,
 } from './channel.js'
 import { fromMarkdown, plainForms } from './markdown.js'
-import { judgedByStatus, messagesOf, post, waitAfter, type PostReply } from './post.js'
+import { judgedForChat, messagesOf, post, waitAfter, type PostReply } from './post.js'
 
 const update = z.looseObject({
   update_id: z.int(),
@@ -69,7 +69,7 @@ const judge = (said: PostReply): Attempt => {
   const answer = saidOk.safeParse(said.body)
   const { ok, description, parameters } = answer.success ? answer.data : {}
   const told = parameters?.retry_after
-  const byStatus = judgedByStatus({ ...said, afterMs: told === undefined ? said.afterMs : told * 1_000 })
+  const byStatus = judgedForChat({ ...said, afterMs: told === undefined ? said.afterMs : told * 1_000 })
   if (byStatus.end === 'sent' && ok !== true) return { end: 'unknown', error: 'Telegram answered something else than JSON' }
   return 'error' in byStatus && description !== undefined
     ? { ...byStatus, error: `${byStatus.error}: ${description.slice(0, 200)}` }

@@ -112,11 +112,11 @@ const settled = async () => {
 }
 const direct = (text: string) => deliver(event({ type: 'message', channel_type: 'im', channel: `D${++count}`, text }))
 
-test('a rate limit and a failing server are waited for, and the answer is sent once', async () => {
+test('a rate limit and a server that asks to wait are waited for, and the answer is sent once', async () => {
   await settled()
   const before = slack.calls.length
   slack.next({ status: 429, headers: { 'retry-after': '0' }, body: { ok: false, error: 'ratelimited' } })
-  slack.next({ status: 500, body: 'no JSON' })
+  slack.next({ status: 503, headers: { 'retry-after': '0' }, body: 'no JSON' })
   await direct('patience')
   expect(await settled()).toMatchObject({ type: 'MessageSent' })
   expect(slack.calls.length).toBe(before + 3)
@@ -142,6 +142,21 @@ test('what Slack refuses, and a connection that breaks off, are marked and not s
   await direct('cut')
   expect(await settled()).toMatchObject({ type: 'DeliveryFailed', reason: 'unknown' })
   expect(slack.calls.length).toBe(before + 2)
+})
+
+test('an answer that Slack may have taken before an error is not sent again', async () => {
+  for (const [said, error] of [
+    [{ body: { ok: false, error: 'internal_error' } }, 'Slack answered internal_error'],
+    [{ body: { ok: false, error: 'fatal_error' } }, 'Slack answered fatal_error'],
+    [{ status: 500, body: { ok: false, error: 'internal_error' } }, 'it answered 500'],
+    [{ status: 504, body: 'of a proxy' }, 'it answered 504'],
+  ] as const) {
+    const before = slack.calls.length
+    slack.next(said)
+    await direct(`perhaps: ${error}`)
+    expect(await settled()).toMatchObject({ type: 'DeliveryFailed', reason: 'unknown', error })
+    expect(slack.calls.length).toBe(before + 1)
+  }
 })
 
 test('a stopped chatbot acknowledges and ignores, and messages that wait are answered when it runs again', async () => {

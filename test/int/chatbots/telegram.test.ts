@@ -119,6 +119,24 @@ test('a message that Telegram takes later is sent again alone, and an answer of 
   expect((await at.events('DeliveryFailed')).at(-1)).toMatchObject({ reason: 'refused', error: expect.stringContaining('only 1 of 3') })
 })
 
+test('an answer that Telegram may have taken before an error is not sent again, nor one of its messages', async () => {
+  at.agent.says((question) => (question === 'whole' ? 'a' : `${'a'.repeat(4_000)} ${'b'.repeat(4_000)} ${'c'.repeat(4_000)}`))
+  const failing = { status: 502, body: 'of a proxy' }
+  const before = telegram.calls.length
+  telegram.next(failing)
+  await deliver(update('whole'))
+  await settled()
+  telegram.next({})
+  telegram.next(failing)
+  await deliver(update('in parts'))
+  await settled()
+  expect(textsSince(before).map(([first]) => first)).toEqual(['a', 'a', 'b'])
+  expect((await at.events('DeliveryFailed')).slice(-2)).toMatchObject([
+    { reason: 'unknown', error: 'it answered 502' },
+    { reason: 'unknown', error: 'only 1 of 3 messages arrived: it answered 502' },
+  ])
+})
+
 test('an answer in Markdown comes without its marks', async () => {
   at.agent.says(() => '**Biscoe** has most:\n\n| island | n |\n|---|---|\n| Biscoe | 44 |')
   const before = telegram.calls.length
