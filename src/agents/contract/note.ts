@@ -34,10 +34,11 @@ const cutPrompt = (exchanges: readonly Exchange[]): string | undefined => {
   return undefined
 }
 
-/** The tools that gave data for an answer without a query, or that no tool did. Undefined if a query returned rows. */
+/** The tools that gave data for an answer without a query, or that no tool did. Undefined if a query gave rows. */
 const basis = ({ steps, queries }: NotedAnswer): string | undefined => {
-  if (queries.length > 0) return undefined
-  const none = steps.some(({ kind }) => kind === 'sql') ? 'No query succeeded' : 'No query was run'
+  if (queries.some(({ rows }) => rows.length > 0)) return undefined
+  const tried = steps.some(({ kind }) => kind === 'sql') ? 'No query succeeded' : 'No query was run'
+  const none = queries.length > 0 ? 'No query gave rows' : tried
   const given = steps.filter(({ kind, outcome, rows }) => kind !== 'model' && kind !== 'sql' && outcome === 'complete' && rows !== 0)
   const tools = [...new Set(given.map(({ name }) => name))]
   return tools.length > 0
@@ -46,8 +47,8 @@ const basis = ({ steps, queries }: NotedAnswer): string | undefined => {
 }
 
 /**
- * A note for an answer that is cut off, whose prompt may have been cut, or that has no query. Undefined for a whole answer with the rows of
- * a query.
+ * A note for an answer that is cut off, whose prompt may have been cut, or that has no rows of a query. Undefined for a whole answer with
+ * such rows.
  *
  * @example noteOf({ steps: [{ kind: 'search', name: 'search_knowledge', outcome: 'complete', rows: 3, … }], queries: [], exchanges }) // 'No query was run …: it rests on what search_knowledge gave.'
  */

@@ -24,9 +24,17 @@ test.each<[AnswerStep[], string]>([
   expect(noteOf({ steps, queries: [], exchanges: [] })).toBe(note)
 })
 
-test('an answer with a query needs no note', () => {
-  const queries = [{ sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }]
-  expect(noteOf({ steps: [asked, searched], queries, exchanges: [] })).toBeUndefined()
+test('an answer with rows of a query needs no note, and one whose queries gave no rows says so', () => {
+  const query = { sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }
+  const empty = { ...query, rows: [] }
+  const queried = step('sql', 'sql', { rows: 0 })
+  expect(noteOf({ steps: [asked, searched], queries: [empty, query], exchanges: [] })).toBeUndefined()
+  expect(noteOf({ steps: [asked, queried, queried], queries: [empty, empty], exchanges: [] })).toBe(
+    'No query gave rows and nothing was retrieved for this answer.',
+  )
+  expect(noteOf({ steps: [failed, queried, searched], queries: [empty], exchanges: [] })).toBe(
+    'No query gave rows for this answer: it rests on what search_knowledge gave.',
+  )
 })
 
 test.each([
