@@ -1,7 +1,7 @@
-import { foldName, type StreamId } from '../../../events/common.js'
+import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { ModelInterceptor } from '../../knowledge/contract/search.js'
+import type { KnowledgeChunk, ModelInterceptor } from '../../knowledge/contract/search.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { Knowledge, NamedBase } from '../scope/knowledge.js'
 import { inputSchema, type Tool } from './tool.js'
@@ -18,6 +18,26 @@ type SearchParts = {
 }
 
 const usualChunks = 5
+
+const valueMaxChars = 200
+
+/** Metadata as JSON, with long values cut; a list or an object that is too long becomes a text. */
+const metadataText = (metadata: JsonObject): string => {
+  const short = Object.entries(metadata).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return [name, text.length <= valueMaxChars ? value : cutText(text, valueMaxChars)]
+  })
+  return JSON.stringify(Object.fromEntries(short))
+}
+
+/** A passage as text for a language model: its words come first, and its metadata gets the room that they leave, or a quarter of all. */
+const passageText = ({ id, relevance, metadata, content }: KnowledgeChunk, maxChars: number): string => {
+  const about = Object.keys(metadata).length > 0 ? `metadata: ${metadataText(metadata)}` : ''
+  const header = JSON.stringify({ id, relevance: Math.round(relevance * 1_000) / 1_000 })
+  const kept = Math.min(about.length, Math.floor(maxChars / 4))
+  const passage = cutText(`${header}\n${content}`, maxChars - kept)
+  return about === '' ? passage : `${passage}\n${cutText(about, Math.max(kept, maxChars - passage.length))}`
+}
 
 /** The tool that searches the knowledge bases of an agent. */
 export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): Tool => {
@@ -53,9 +73,7 @@ export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): To
       const result = await search(base, { content: query, limit: most, asOf }, { signal, asking })
       onSearched({ knowledge_base: base.stream, version: base.version, position: result.position })
       const each = Math.floor(limits.agentToolOutputMaxChars / Math.max(1, result.chunks.length))
-      const texts = result.chunks.map(({ id, relevance, metadata, content }) =>
-        cutText(`${JSON.stringify({ id, relevance: Math.round(relevance * 1_000) / 1_000, metadata })}\n${content}`, each),
-      )
+      const texts = result.chunks.map((chunk) => passageText(chunk, each))
       return { output: texts.length > 0 ? texts.join('\n\n') : 'Nothing was found.', rows: texts.length }
     },
   }

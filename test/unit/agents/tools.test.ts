@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals'
+import type { JsonObject, StreamId } from '../../../events/common.js'
+import { searchTool } from '../../../src/agents/tools/search-tool.js'
+import type { Tool } from '../../../src/agents/tools/tool.js'
+import { limits } from '../../../src/basics/limits.js'
+import type { KnowledgeChunk } from '../../../src/knowledge/contract/search.js'
+
+const use = async (tool: Tool, input: JsonObject) => (await tool.use(input, new AbortController().signal, () => undefined)).output
+
+const found = (chunks: readonly Pick<KnowledgeChunk, 'content' | 'metadata'>[]) =>
+  use(
+    searchTool({
+      bases: [{ name: 'shop.manuals', base: { stream: 'kb' as StreamId, version: 1 } }],
+      search: async () => ({
+        chunks: chunks.map((one, i) => ({ ...one, id: `d${i}`, chunk_id: `d${i}:1of1`, relevance: 0.5, distance: null })),
+        position: 7,
+      }),
+      asOf: 7,
+      onSearched: () => undefined,
+    }),
+    { query: 'lamp' },
+  )
+
+test('metadata stands behind a passage, whole if it is short', async () => {
+  expect(await found([{ content: 'The lamp.', metadata: { page: 3, tags: ['a'] } }])).toBe(
+    '{"id":"d0","relevance":0.5}\nThe lamp.\nmetadata: {"page":3,"tags":["a"]}',
+  )
+  expect(await found([{ content: 'The lamp.', metadata: {} }])).toBe('{"id":"d0","relevance":0.5}\nThe lamp.')
+})
+
+test('long metadata takes no room from the passages, and long passages leave some for metadata', async () => {
+  const html = '<p>lamp</p>'.repeat(400)
+  const metadata = { html, parts: Array(500).fill('part'), page: 3 }
+  const passage = 'The lamp of the attic is on. '.repeat(60)
+  const passages = await found(Array(5).fill({ content: passage, metadata }))
+  expect(passages.split(passage)).toHaveLength(6)
+  expect(passages.split('"page":3')).toHaveLength(6)
+  expect(passages.length).toBeLessThan(limits.agentToolOutputMaxChars)
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`column ${i}`, html]))
+  const cut = await found(Array(5).fill({ content: passage, metadata: many }))
+  expect(cut.split(passage)).toHaveLength(6)
+  expect(cut.length).toBeLessThan(limits.agentToolOutputMaxChars + 100)
+  const long = await found(Array(20).fill({ content: passage, metadata: { page: 3 } }))
+  expect(long.split('metadata: {"page":3}')).toHaveLength(21)
+  expect(long.split(passage.slice(0, 600))).toHaveLength(21)
+})
