@@ -431,7 +431,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   deliveryMaxAttempts:
     'How many times the service sends an answer to a chat service that does not accept it yet. Beyond: the message is marked as failed, with the reason unreachable.',
   deliveryRetryMaxWaitMs:
-    'The longest wait between two tries, also if Retry-After says more; and all waits between the messages of one long answer.',
+    'The longest wait between two tries if the chat service names none; and all waits between the messages of one long answer.',
+  deliveryRetryAfterMaxMs: 'The longest Retry-After of a chat service that is kept. Beyond: the answer is sent again after this time.',
   slackMessageMaxChars: 'Characters of an answer to Slack. Beyond: it is cut; the record has the whole.',
   telegramMessageMaxChars: 'Characters of one message to Telegram. Beyond: the answer goes out as several messages.',
   telegramAnswerMaxMessages: 'Messages of one answer to Telegram. Beyond: it is cut; the record has the whole.',

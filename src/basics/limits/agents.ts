@@ -80,6 +80,7 @@ export const agentLimits = {
   deliveryTimeoutMs: 30_000,
   deliveryMaxAttempts: 6,
   deliveryRetryMaxWaitMs: 60_000,
+  deliveryRetryAfterMaxMs: 3_600_000,
   slackMessageMaxChars: 39_000,
   telegramMessageMaxChars: 4_096,
   telegramAnswerMaxMessages: 10,

@@ -75,9 +75,16 @@ export const judgedForChat = (said: PostReply): Attempt => {
   return byStatus.end === 'later' && !asksToWait ? { end: 'unknown', error: byStatus.error } : byStatus
 }
 
-/** How long to wait after so many tries: longer each time, unless the chat service says how long. */
+/**
+ * How long to wait after so many tries: longer each time, unless the chat service says how long. A try before that time would be in vain,
+ * and makes some chat services refuse for longer.
+ *
+ * @example waitAfter(1, 234_000) // 234000
+ */
 export const waitAfter = (tries: number, afterMs?: number): number =>
-  Math.min(afterMs ?? 1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs)
+  afterMs === undefined
+    ? Math.min(1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs)
+    : Math.min(afterMs, limits.deliveryRetryAfterMaxMs)
 
 const belowOf = (note: string | undefined): string => (note === undefined ? '' : `\n\n${note}`)
 

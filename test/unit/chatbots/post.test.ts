@@ -1,5 +1,12 @@
 import { expect, test } from '@jest/globals'
-import { judgedByStatus, judgedForChat } from '../../../src/chatbots/channels/post.js'
+import { judgedByStatus, judgedForChat, waitAfter } from '../../../src/chatbots/channels/post.js'
+
+test('a wait grows up to a minute, and one that a chat service names is kept up to an hour', () => {
+  expect([1, 2, 3, 4, 5].map((tries) => waitAfter(tries))).toEqual([1_000, 4_000, 16_000, 60_000, 60_000])
+  expect([0, 234_000, 1_386_000, 3_600_000, 7_200_000].map((afterMs) => waitAfter(1, afterMs))).toEqual([
+    0, 234_000, 1_386_000, 3_600_000, 3_600_000,
+  ])
+})
 
 test.each([
   [200, undefined, 'sent', 'sent'],
