@@ -490,7 +490,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Rows of one query that an answer carries; the service adds a LIMIT to the query. Beyond: the first ones, marked as cut.',
   agentQueryMaxBytes: 'Bytes of these rows. Beyond: the first ones, marked as cut.',
   agentShownMaxRows: 'Rows of one query that the language model sees. Beyond: the first ones, with their number.',
-  agentToolOutputMaxChars: 'Text of one use of a tool that the language model gets. Beyond: it is cut.',
+  agentToolOutputMaxChars:
+    'Text of one use of a tool that the language model gets. Beyond: it is cut; of rows, predictions and tables the first ones, with the number of all.',
   agentResultMinChars:
     'Characters of the prompt that must be free for each result of a tool. With less room the tools are not run, and the language model must answer with what it has.',
   agentPredictMaxRows: 'Rows that one use of a model predicts. Beyond: the use fails.',

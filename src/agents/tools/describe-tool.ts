@@ -1,11 +1,10 @@
 import { wrong } from '../../basics/errors.js'
-import { limits } from '../../basics/limits.js'
 import { nameInSql, type DescribedTable } from '../prompt/describe.js'
 import { tableText } from '../prompt/table-text.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import { namesIn, partsOfName } from '../../catalogue/names.js'
 import type { ScopeTable } from '../scope/tables-in.js'
-import { inputSchema, type Tool } from './tool.js'
+import { fittingTexts, inputSchema, type Tool } from './tool.js'
 import { nameKey } from '../../dialect/names.js'
 
 const tablesAtOnce = 10
@@ -37,7 +36,10 @@ export const describeTool = (tables: readonly ScopeTable[], db: string, describe
       }
       const known = tables.slice(0, tablesAtOnce).map(({ path }) => nameInSql(path))
       if (!names.some(find)) throw wrong(texts.join('\n'), `There are ${known.join(', ')}${tables.length > known.length ? ', …' : ''}.`)
-      return { output: cutText(texts.join('\n\n'), limits.agentToolOutputMaxChars), rows: null }
+      const shown = fittingTexts(texts, (text) => text)
+      const more = names.length - shown.length
+      const leftOut = `${more} of ${names.length} tables are left out: describe fewer at once.`
+      return { output: [...shown, ...(more > 0 ? [leftOut] : [])].join('\n\n'), rows: null }
     },
   }
 }

@@ -8,7 +8,7 @@ import type { PredictionRecorder } from '../../models/serving/prediction-recorde
 import { isRemote } from '../../models/engines/contract/remote.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { ScopeModel } from '../scope/agent-scope.js'
-import { inputSchema, type Tool } from './tool.js'
+import { fittingTexts, inputSchema, type Tool } from './tool.js'
 
 /** The parts that predict and that record predictions. */
 export type PredictionParts = { store: ModelStore; recorder: PredictionRecorder }
@@ -37,6 +37,14 @@ const rowsIn = (sent: Json | undefined): JsonObject[] => {
   if (rows.length > limits.agentPredictMaxRows)
     throw wrong(`rows: at most ${limits.agentPredictMaxRows} rows are predicted at once (agentPredictMaxRows)`)
   return rows
+}
+
+/** Predictions as text for a language model, one per line, as many as fit. */
+const predictionsText = (predictions: readonly object[]): string => {
+  const lines = fittingTexts(predictions, (one) => JSON.stringify(one))
+  const all = predictions.length
+  const leftOut = `${all} rows were predicted; the first ${lines.length} are shown, and the others are left out. Predict them again with fewer rows at once.`
+  return [...lines, ...(lines.length < all ? [leftOut] : [])].join('\n')
 }
 
 /**
@@ -80,6 +88,6 @@ export const predictTool = ({ models, store, recorder, origin, readAt }: Predict
       }))
       await recorder.served({ model: model.found.stream, version: model.version.version, rows: served, origin, readAt })
     }
-    return { output: cutText(said.map((one) => JSON.stringify(one)).join('\n'), limits.agentToolOutputMaxChars), rows: rows.length }
+    return { output: predictionsText(said), rows: rows.length }
   },
 })

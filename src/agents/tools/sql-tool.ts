@@ -5,7 +5,7 @@ import type { AnswerBounds } from '../contract/answer-record.js'
 import type { TablePath } from '../../sql/contract/select.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { Queries, QueryRows } from '../queries/queries.js'
-import { inputSchema, type Tool, type ToolResult } from './tool.js'
+import { fittingTexts, inputSchema, type Tool, type ToolResult } from './tool.js'
 
 const cellMaxChars = 2_000
 
@@ -13,18 +13,11 @@ const shownCell = (cell: Json): Json => (typeof cell === 'string' ? cutText(cell
 
 /** Rows as text for a language model: the names of the columns, then one array per line, as many as fit. */
 const rowsText = ({ columns, rows, cut }: QueryRows): string => {
-  const lines = [`columns: ${JSON.stringify(columns.map(({ name }) => name))}`]
-  let chars = lines[0]?.length ?? 0
-  let shown = 0
-  for (const row of rows.slice(0, limits.agentShownMaxRows)) {
-    const line = JSON.stringify(row.map(shownCell))
-    if (chars + line.length > limits.agentToolOutputMaxChars && shown > 0) break
-    lines.push(cutText(line, limits.agentToolOutputMaxChars))
-    chars += line.length
-    shown += 1
-  }
+  const header = `columns: ${JSON.stringify(columns.map(({ name }) => name))}`
+  const lines = fittingTexts(rows.slice(0, limits.agentShownMaxRows), (row) => JSON.stringify(row.map(shownCell)), header.length)
+  const shown = lines.length
   const all = cut ? `more than ${rows.length} rows` : `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`
-  return [...lines, shown < rows.length || cut ? `${all}; the first ${shown} are shown` : all].join('\n')
+  return [header, ...lines, shown < rows.length || cut ? `${all}; the first ${shown} are shown` : all].join('\n')
 }
 
 /** How often an answer may use it, how often it may fail, and that answers can be based on it. */

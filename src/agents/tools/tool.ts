@@ -5,6 +5,8 @@
 
 import type { JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
+import { limits } from '../../basics/limits.js'
+import { cutText } from '../../llm/tokens/estimates.js'
 import type { TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
 import type { AnswerRows } from '../contract/answering.js'
 
@@ -35,3 +37,21 @@ export const inputSchema = (properties: JsonObject, optional: readonly string[] 
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
   additionalProperties: false,
 })
+
+/**
+ * The texts of the first items that fit into the output of a tool, beside so many other characters. There is always one, cut if it is too
+ * long.
+ *
+ * @example fittingTexts(rows, (row) => JSON.stringify(row)) // the first rows, one text each
+ */
+export const fittingTexts = <T>(items: readonly T[], textOf: (item: T) => string, others = 0): string[] => {
+  const texts: string[] = []
+  let chars = others
+  for (const item of items) {
+    const text = textOf(item)
+    chars += text.length
+    if (chars > limits.agentToolOutputMaxChars && texts.length > 0) break
+    texts.push(cutText(text, limits.agentToolOutputMaxChars))
+  }
+  return texts
+}

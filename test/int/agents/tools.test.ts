@@ -231,9 +231,17 @@ test('one use of a model predicts a hundred rows, and one search gives twenty ch
   shop.model.script = (asked) =>
     resultsOf(asked).length > 0
       ? 'That is all.'
-      : calls(['predict', { rows }], ['predict', { rows: rows.slice(1) }], ['search_knowledge', { query: 'lamp', limit: 100 }])
+      : calls(
+          ['predict', { rows }],
+          ['predict', { rows: rows.slice(1), explain: true }],
+          ['search_knowledge', { query: 'lamp', limit: 100 }],
+        )
   expect((await shop.ask('greedy', 'All?')).body).toMatchObject({ outcome: 'answered' })
-  expect(resultsOf(shop.model.asked[1] as never)[0]).toContain('at most 100 rows are predicted at once (agentPredictMaxRows)')
+  const [tooMany, explained = ''] = resultsOf(shop.model.asked[1] as never)
+  expect(tooMany).toContain('at most 100 rows are predicted at once (agentPredictMaxRows)')
+  const lines = explained.split('\n').filter((line) => line.startsWith('{"rental_price"'))
+  expect(explained).toContain(`100 rows were predicted; the first ${lines.length} are shown, and the others are left out.`)
+  expect(lines.map((line) => JSON.parse(line) as object)).not.toHaveLength(100)
   expect((await shop.answers())[0]).toMatchObject({
     steps: [{}, { kind: 'predict', outcome: 'failed' }, { kind: 'predict', rows: 100 }, { kind: 'search', rows: 20 }, {}],
   })

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { JsonObject, StreamId } from '../../../events/common.js'
+import type { ScopeTable } from '../../../src/agents/scope/tables-in.js'
+import { describeTool } from '../../../src/agents/tools/describe-tool.js'
 import { searchTool } from '../../../src/agents/tools/search-tool.js'
 import type { Tool } from '../../../src/agents/tools/tool.js'
 import { limits } from '../../../src/basics/limits.js'
@@ -43,4 +45,16 @@ test('long metadata takes no room from the passages, and long passages leave som
   const long = await found(Array(20).fill({ content: passage, metadata: { page: 3 } }))
   expect(long.split('metadata: {"page":3}')).toHaveLength(21)
   expect(long.split(passage.slice(0, 600))).toHaveLength(21)
+})
+
+test('descriptions that do not fit are left out whole, and their number is said', async () => {
+  const tables = Array.from({ length: 12 }, (_, i): ScopeTable => ({ path: ['files', `t${i}`], kind: 'file', state: 's' }))
+  const columns = Array.from({ length: 30 }, (_, i) => ({ name: `column ${i}`, type: 'VARCHAR', values: [], comment: 'c'.repeat(100) }))
+  const tool = describeTool(tables, 'shop', async ({ path }) => ({ name: path.join('.'), columns, rows: [] }))
+  const described = await use(tool, { tables: tables.map(({ path }) => path.join('.')) })
+  const shown = described.split('\ntable files.').length
+  expect(described.split('"column 29"')).toHaveLength(shown + 1)
+  expect(shown).toBeLessThan(10)
+  expect(described).toContain(`\n\n${12 - shown} of 12 tables are left out: describe fewer at once.`)
+  expect(await use(tool, { tables: ['files.t1', 'files.t2'] })).not.toContain('left out')
 })
