@@ -1,4 +1,4 @@
-import { foldName, isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Origin } from '../../log/contract/log.js'
@@ -8,7 +8,7 @@ import type { PredictionRecorder } from '../../models/serving/prediction-recorde
 import { isRemote } from '../../models/engines/contract/remote.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { ScopeModel } from '../scope/agent-scope.js'
-import { fittingTexts, inputSchema, type Tool } from './tool.js'
+import { fittingTexts, inputSchema, itemNamed, type Tool } from './tool.js'
 
 /** The parts that predict and that record predictions. */
 export type PredictionParts = { store: ModelStore; recorder: PredictionRecorder }
@@ -22,12 +22,6 @@ export const modelsText = async (models: readonly ScopeModel[], store: ModelStor
     return `${label} predicts ${version.target} from ${inputs.map(({ name, type }) => `${name} (${type})`).join(', ')}`
   })
   return cutText((await Promise.all(lines)).join('\n'), limits.agentToolOutputMaxChars)
-}
-
-const findModel = (models: readonly ScopeModel[], name: Json | undefined): ScopeModel | undefined => {
-  if (name === undefined && models.length === 1) return models[0]
-  if (typeof name !== 'string') return undefined
-  return models.find(({ label, found }) => foldName(label) === foldName(name) || foldName(found.state.name) === foldName(name))
 }
 
 const rowsIn = (sent: Json | undefined): JsonObject[] => {
@@ -67,8 +61,7 @@ export const predictTool = ({ models, store, recorder, origin, readAt }: Predict
   },
   givesData: true,
   async use({ model: name, rows: sent, explain }) {
-    const model = findModel(models, name)
-    if (!model) throw wrong('model: there is no such model', `There are ${models.map(({ label }) => label).join(', ')}.`)
+    const model = itemNamed('model', models, ({ label }) => label, name)
     const rows = rowsIn(sent)
     const predictor = await store.predictor(model.artefact)
     const canExplain = explain === true && !isRemote(predictor) && predictor.contributions !== undefined

@@ -1,10 +1,10 @@
-import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
+import type { JsonObject, StreamId } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { KnowledgeChunk, ModelInterceptor } from '../../knowledge/contract/search.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { Knowledge, NamedBase } from '../scope/knowledge.js'
-import { inputSchema, type Tool } from './tool.js'
+import { inputSchema, itemNamed, type Tool } from './tool.js'
 
 /** A search: its knowledge base, and the log position up to which it searched. */
 export type PerformedSearch = { knowledge_base: StreamId; version: number; position: number }
@@ -42,11 +42,6 @@ const passageText = ({ id, relevance, metadata, content }: KnowledgeChunk, maxCh
 /** The tool that searches the knowledge bases of an agent. */
 export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): Tool => {
   const names = bases.map(({ name }) => name)
-  const find = (name: unknown) =>
-    bases.find(
-      (base) =>
-        typeof name === 'string' && [base.name, base.name.split('.').at(-1) ?? ''].some((known) => foldName(known) === foldName(name)),
-    )
   return {
     kind: 'search',
     description: {
@@ -63,12 +58,10 @@ export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): To
     },
     givesData: true,
     async use({ knowledge_base: name, query, limit }, signal, onUsed) {
-      const found = name === undefined && bases.length === 1 ? bases[0] : find(name)
-      if (!found) throw wrong('knowledge_base: there is no such knowledge base', `There are ${names.join(', ')}.`)
+      const { base } = itemNamed('knowledge_base', bases, (one) => one.name, name)
       if (typeof query !== 'string' || query.trim() === '') throw wrong('query: must be a text')
       const most =
         typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? Math.min(limit, limits.agentSearchMaxChunks) : usualChunks
-      const { base } = found
       const asking: ModelInterceptor = (_role, _model, use) => use(onUsed)
       const result = await search(base, { content: query, limit: most, asOf }, { signal, asking })
       onSearched({ knowledge_base: base.stream, version: base.version, position: result.position })

@@ -3,8 +3,9 @@
  * knowledge/contract, sql/contract, models, llm, agents/contract, agents/scope, agents/queries and agents/prompt alone.
  */
 
-import type { JsonObject } from '../../../events/common.js'
+import { foldName, type Json, type JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
+import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
@@ -54,4 +55,28 @@ export const fittingTexts = <T>(items: readonly T[], textOf: (item: T) => string
     texts.push(cutText(text, limits.agentToolOutputMaxChars))
   }
   return texts
+}
+
+/**
+ * The model or knowledge base that a language model names: it may leave out the project, and the whole name if there is only one.
+ *
+ * @example itemNamed('knowledge_base', bases, ({ name }) => name, 'manuals') // the one of shop.manuals
+ * @throws Problem if nothing has the name, or several have it
+ */
+export const itemNamed = <T>(
+  member: 'model' | 'knowledge_base',
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  name: Json | undefined,
+): T => {
+  const [first, ...others] = items
+  if (name === undefined && first !== undefined && others.length === 0) return first
+  const written = typeof name === 'string' ? foldName(name) : ''
+  const exact = items.filter((item) => foldName(nameOf(item)) === written)
+  const meant = exact.length > 0 ? exact : items.filter((item) => foldName(nameOf(item)).endsWith(`.${written}`))
+  const [found, ...alike] = meant
+  if (written === '' || found === undefined)
+    throw wrong(`${member}: there is no such ${member.replace('_', ' ')}`, `There are ${items.map(nameOf).join(', ')}.`)
+  if (alike.length > 0) throw wrong(`${member}: several have this name`, `Write the project before it: ${meant.map(nameOf).join(', ')}.`)
+  return found
 }

@@ -3,7 +3,7 @@ import type { JsonObject, StreamId } from '../../../events/common.js'
 import type { ScopeTable } from '../../../src/agents/scope/tables-in.js'
 import { describeTool } from '../../../src/agents/tools/describe-tool.js'
 import { searchTool } from '../../../src/agents/tools/search-tool.js'
-import type { Tool } from '../../../src/agents/tools/tool.js'
+import { itemNamed, type Tool } from '../../../src/agents/tools/tool.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { KnowledgeChunk } from '../../../src/knowledge/contract/search.js'
 
@@ -57,4 +57,36 @@ test('descriptions that do not fit are left out whole, and their number is said'
   expect(shown).toBeLessThan(10)
   expect(described).toContain(`\n\n${12 - shown} of 12 tables are left out: describe fewer at once.`)
   expect(await use(tool, { tables: ['files.t1', 'files.t2'] })).not.toContain('left out')
+})
+
+test('a short name is that of one model or knowledge base, and never of several', () => {
+  const named = (name: string | undefined, names: readonly string[]) => itemNamed('model', names, (one) => one, name)
+  expect(named(undefined, ['a.rent'])).toBe('a.rent')
+  expect(named('RENT', ['a.rent', 'b.price'])).toBe('a.rent')
+  expect(named('b.Rent', ['a.rent', 'b.rent'])).toBe('b.rent')
+  const refusal = (detail: string, hint: string) => expect.objectContaining({ detail, extras: { hint } })
+  const thrown = (name: string | undefined, names: readonly string[]): unknown => {
+    try {
+      return named(name, names)
+    } catch (error) {
+      return error
+    }
+  }
+  expect(thrown('rent', ['a.rent', 'b.rent', 'b.price'])).toEqual(
+    refusal('model: several have this name', 'Write the project before it: a.rent, b.rent.'),
+  )
+  for (const name of ['price', 'ent', '', undefined])
+    expect(thrown(name, ['a.rent', 'b.rent'])).toEqual(refusal('model: there is no such model', 'There are a.rent, b.rent.'))
+})
+
+test('a search in one of several knowledge bases with the same short name is refused', async () => {
+  const searched: unknown[] = []
+  const bases = ['shop', 'office'].map((project) => ({ name: `${project}.manuals`, base: { stream: project as StreamId, version: 1 } }))
+  const search = async () => ({ chunks: [], position: 7 })
+  const tool = searchTool({ bases, search, asOf: 7, onSearched: (one) => searched.push(one.knowledge_base) })
+  await expect(use(tool, { knowledge_base: 'manuals', query: 'lamp' })).rejects.toMatchObject({
+    detail: 'knowledge_base: several have this name',
+  })
+  await use(tool, { knowledge_base: 'office.manuals', query: 'lamp' })
+  expect(searched).toEqual(['office'])
 })
