@@ -23,6 +23,8 @@ let made = 0
 /** A secret that occurs nowhere else. */
 const secret = () => `s3cr3t-${(made += 1).toString().padStart(3, '0')}-xyzzy`
 const answers: string[] = []
+/** The tokens of webhooks that the service made. */
+const tokens: string[] = []
 
 const call = async (method: string, path: string, body?: unknown) => {
   const reply = await send(at.url, method, path, body)
@@ -81,6 +83,24 @@ test('secrets can be sent wherever params are taken', async () => {
   expect(
     (await call('PUT', `${project}/chatbots/c`, { chatbot: { params: params(), db_engine: 'slack', db_params: params() } })).status,
   ).toBe(200)
+})
+
+test('the token of a webhook is stored nowhere, and a repeat of its request gets it again', async () => {
+  const fields = { agent_name: 'a', db_engine: 'webhook', db_params: { secret: secret() } }
+  for (const [method, path, name] of [
+    ['POST', `${project}/chatbots`, 'posted'],
+    ['PUT', `${project}/chatbots/put`, 'put'],
+  ] as const) {
+    const chatbot = { name, ...fields }
+    const headers = { 'Idempotency-Key': `${method}-chatbot` }
+    const created = await send(at.url, method, path, { chatbot }, headers)
+    expect(created).toMatchObject({ status: 201, body: { webhook_token: expect.any(String) } })
+    const { webhook_token } = created.body as { webhook_token: string }
+    expect((await send(at.url, 'POST', `${project}/chatbots/${name}/webhook_token`)).status).toBe(200)
+    const again = await send(at.url, method, path, { chatbot }, headers)
+    expect({ status: again.status, body: again.body }).toEqual({ status: created.status, body: created.body })
+    tokens.push(webhook_token)
+  }
 })
 
 test('secrets can be sent in statements', async () => {
@@ -319,13 +339,18 @@ test('nobody but the user who runs the service may read its files', () => {
 })
 
 test('no byte of the data directory and no log line holds a secret, while the service runs and after', async () => {
-  const holding = () => filesOf(directory.path).filter((file) => readFileSync(file).includes('s3cr3t'))
+  const holding = () =>
+    filesOf(directory.path).filter((file) => {
+      const bytes = readFileSync(file)
+      return ['s3cr3t', ...tokens].some((text) => bytes.includes(text))
+    })
   expect(made).toBeGreaterThan(100)
+  expect(tokens).toHaveLength(2)
   expect(holding()).toEqual([])
   at.child.kill('SIGTERM')
   await at.ended
   expect(filesOf(directory.path).length).toBeGreaterThan(2)
   expect(holding()).toEqual([])
   expect(at.lines.length).toBeGreaterThan(50)
-  expect(at.lines.filter((line) => line.includes('s3cr3t'))).toEqual([])
+  expect(at.lines.filter((line) => ['s3cr3t', ...tokens].some((text) => line.includes(text)))).toEqual([])
 })

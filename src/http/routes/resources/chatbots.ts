@@ -8,14 +8,14 @@ import { agentRecord } from './agents.js'
 import { given, parse, wrapped, wrappedNamed } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
-import { entityTag, json } from '../../protocol/reply.js'
+import { entityTag, json, type Reply } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
 
-const written = z
+const record = z
   .object({
     id: z.int(),
     name: z.string(),
@@ -89,12 +89,15 @@ const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
 
 /** The routes for the chatbots of a project. Only the answer to a creation has the token of the webhook. */
 export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => {
-  /** The record in the answer to a write. Only the answer to a creation has the token of the webhook. */
-  const shown = async (call: Call, chatbot: Resource<'chatbot'>, { positions, repeated }: Outcome) => {
+  /**
+   * The answer to a write. Only the answer to a creation has the token of the webhook. That answer is not kept, as the token is never
+   * stored; the same request gets it again from the outcome.
+   */
+  const written = async (call: Call, chatbot: Resource<'chatbot'>, { positions }: Outcome, status: number): Promise<Reply> => {
     call.forbidCaches()
-    const record = await records.chatbot(chatbot, await projectOf(ledger.log, chatbot))
-    const isNew = positions.includes(chatbot.id) && !repeated
-    return isNew ? { ...record, webhook_token: webhookToken(ledger.vault, chatbot) } : record
+    const shown = await records.chatbot(chatbot, await projectOf(ledger.log, chatbot))
+    if (!positions.includes(chatbot.id)) return json(shown, { status })
+    return json({ ...shown, webhook_token: webhookToken(ledger.vault, chatbot) }, { status, keep: 'never' })
   }
 
   /** The name of the chatbot that a path means, which may have its id. One that does not exist gets the name in the path. */
@@ -123,13 +126,13 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       commandHeaders,
       onlyCommands: true,
       body: creation,
-      answers: { 201: written },
+      answers: { 201: record },
       async handle({ segments: { project }, body, call }) {
         const { name } = body
         const data = { project, chatbot: name, ...settings({ ...body, name: null }), ...ownConnection(name, body) }
         const outcome = await carryOut(ledger, { type: 'CreateChatbot', data }, call)
         const chatbot = resultOf('chatbot', outcome.resource)
-        return json(await shown(call, chatbot, outcome), { status: 201 })
+        return written(call, chatbot, outcome, 201)
       },
     }),
     reading({
@@ -148,13 +151,13 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       commandHeaders,
       onlyCommands: true,
       body: wrapped('chatbot', fields),
-      answers: { 200: written, 201: written },
+      answers: { 200: record, 201: record },
       async handle({ segments: { project, chatbot: name }, body, call }) {
         const data = { project, chatbot: name, ...settings(body), ...ownConnection(await nameOf(project, name), body) }
         const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, call)
         const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
         const status = outcome.positions.includes(chatbot.id) ? 201 : 200
-        return json(await shown(call, chatbot, outcome), { status })
+        return written(call, chatbot, outcome, status)
       },
     }),
     deletion(ledger, {
