@@ -12,20 +12,32 @@ export const looksSecret = (text: string): boolean => {
   return /^[^:/]+:[^:/]{3,}$/.test(text) || (text.length >= 8 && /\p{L}/u.test(text) && /\d/.test(text))
 }
 
-/** The prefixes of vendors' keys, which make them easy to find: OpenAI, Anthropic, Groq, GitHub, GitLab, Slack, Google, Stripe and others. */
+/**
+ * The prefixes of vendors' keys, which make them easy to find: OpenAI, Anthropic, Groq, GitHub, GitLab, Slack, Google, Stripe and others.
+ * The console has the same in `src/console/basics/secrets.ts`.
+ */
+export const keyForms: readonly RegExp[] = [
+  /\bsk-(?:[a-z0-9]+-){0,3}[A-Za-z0-9_]{20,}/,
+  // Such keys may have hyphens at any place. A name such as `sk-learn-…` has no capital letter and no digit.
+  /\b(?:sk-|xai-|pplx-|nvapi-|tvly-)(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[A-Z])[\w-]{20,}/,
+  /\b(?:gsk_|r8_)[A-Za-z0-9]{30,}/,
+  /\b(?:gh[opsur]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{30,})/,
+  /\bxox[a-z]-[\w%-]{10,}/,
+  /\bxapp-\d-[\w-]{10,}/,
+  /\b(?:AIza[\w-]{35}|ya29\.[\w-]{20,})/,
+  /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/,
+  /\bSG\.[\w-]{16,}\.[\w-]{16,}/,
+  /\bwhsec_[\w+/=-]{16,}/,
+  /\b(?:shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}|do[opr]_v1_[a-f0-9]{64}|sbp_[a-f0-9]{40}|lin_api_[A-Za-z0-9]{32,}|dapi[a-f0-9]{32})/,
+  // Telegram and Discord write the number of a bot first: Telegram in digits, Discord in base64.
+  /\b\d{8,10}:AA[\w-]{33}/,
+  /\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}/,
+  // A JSON web token is searched from its first point: a search from each possible beginning would take quadratic time.
+  /\.(?<=\beyJ[\w-]{8,}\.)eyJ[\w-]{8,}\.[\w-]{8,}/,
+]
 const knownForms = new RegExp(
   [
-    /\bsk-(?:[a-z0-9]+-){0,3}[A-Za-z0-9_]{20,}/,
-    // Such keys may have hyphens at any place. A name such as `sk-learn-…` has no capital letter and no digit.
-    /\b(?:sk-|xai-|pplx-|nvapi-|tvly-)(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[A-Z])[\w-]{20,}/,
-    /\b(?:gsk_|r8_)[A-Za-z0-9]{30,}/,
-    /\b(?:gh[opsur]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{30,})/,
-    /\bxox[abeoprs]-[\w-]{10,}/,
-    /\bAIza[\w-]{35}/,
-    /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/,
-    /\bSG\.[\w-]{16,}\.[\w-]{16,}/,
-    // A JSON web token is searched from its first point: a search from each possible beginning would take quadratic time.
-    /\.(?<=\beyJ[\w-]{8,}\.)eyJ[\w-]{8,}\.[\w-]{8,}/,
+    ...keyForms,
     /-----BEGIN [A-Z ]{0,30}PRIVATE KEY/,
     /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/\w/,
     /\bdiscord(?:app)?\.com\/api\/webhooks\/\d/,
@@ -146,7 +158,7 @@ const jsonHasSecret = (text: string): boolean => {
 }
 
 /** Every form of secret contains one of these. A statement may have 50,000 texts, and nearly all of them contain none. */
-const marks = /[-_./\\@=:{[\s]|AIza/
+const marks = /[-_./\\@=:{[\s]|AIza|dapi/
 
 /**
  * Whether a text contains a secret, whatever its key is: a URL or a connection string with a password, a private key, a header, a

@@ -25,8 +25,9 @@ export const secretKeys = [
 ]
 
 const long = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9'
+const hex = '0f3abc9477dea1c2'.repeat(4)
 
-/** Texts with a key whose form tells its vendor. */
+/** Texts with a key whose form tells its vendor, one or more of each form. */
 export const knownKeys: string[] = [
   `sk-proj-${long}`,
   `use sk-${long} for it`,
@@ -41,9 +42,23 @@ export const knownKeys: string[] = [
   `tvly-dev-${long}`,
   `ghp_${long}`,
   `glpat-${long}`,
-  `xoxb-1234567890-${long}`,
+  ...['gho', 'ghs', 'ghu', 'ghr', 'npm', 'github_pat'].map((vendor) => `${vendor}_${long}`),
+  ...['xoxb', 'xoxc', 'xoxp'].map((kind) => `${kind}-1234567890-${long}`),
+  `xoxd-a1B2%2F${long}%3D`,
+  `xapp-1-A0123456789-1234567890123-${hex}`,
   `AIza${long.slice(0, 35)}`,
-  `sk_live_${long}`,
+  `ya29.a0-${long}`,
+  ...['sk_live', 'rk_test'].map((kind) => `${kind}_${long}`),
+  `SG.${long.slice(0, 22)}.${long}`,
+  // With all signs of base64.
+  'whsec_a1B2/3D4e+F6g7H8i9J0k1L2m3N4o5P6q7R8=',
+  ...['shpat', 'shpca', 'shppa', 'shpss'].map((kind) => `${kind}_${hex.slice(0, 32)}`),
+  ...['dop', 'doo', 'dor'].map((kind) => `${kind}_v1_${hex}`),
+  `sbp_${hex.slice(0, 40)}`,
+  `lin_api_${long}a1`,
+  `dapi${hex.slice(0, 32)}`,
+  `110201543:AA${long.slice(0, 33)}`,
+  `MTIzNDU2Nzg5MDEyMzQ1Njc4.GhIjKl.${long}`,
   `hf_${long}`,
   'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
 ]

@@ -41,14 +41,17 @@ export const isSecretName = (name: string): boolean => surenessOf(name.trim()) !
 
 /** What is kept in the place of a secret. */
 export const mask = '******'
+/** The beginnings of vendors' keys, the same as in `src/vault/looks-secret.ts`. */
+export const keyBeginnings: readonly string[] = [
+  ...['sk-', '[rs]k_(?:live|test)_', 'gh[opsur]_', 'github_pat_', 'glpat-', 'hf_', 'npm_', 'gsk_', 'r8_', 'xai-', 'pplx-', 'nvapi-'],
+  ...['tvly-', 'xox[a-z]-', 'xapp-\\d-', 'AIza', 'ya29\\.', 'SG\\.', 'eyJ', 'whsec_', 'shp(?:at|ca|pa|ss)_', 'do[opr]_v1_', 'sbp_'],
+  ...['lin_api_', 'dapi(?=[a-f0-9]{32})', '\\d{8,10}:AA', '[MNO][\\w-]{23,27}\\.(?=[\\w-]{6}\\.)'],
+]
 /** Secrets that need no name: passwords in addresses, credentials of headers, and keys in well-known forms. */
 const knownForms: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/[^\s/:@'"]{0,200}:)[^\s'"@]{1,500}@/g, `$1${mask}@`],
   [/\b(bearer\s{1,20})[^\s'",}\\]+/gi, `$1${mask}`],
-  [
-    /\b(?:sk-|[rs]k_(?:live|test)_|gh[opsur]_|github_pat_|glpat-|hf_|npm_|gsk_|r8_|xai-|pplx-|nvapi-|tvly-|xox[a-z]-|AIza|SG\.|eyJ)[\w.-]{16,}/g,
-    mask,
-  ],
+  [new RegExp(`\\b(?:${keyBeginnings.join('|')})[\\w.+/=%-]{16,}`, 'g'), mask],
   [/(\bhooks\.slack\.com\/\w+\/|\bdiscord(?:app)?\.com\/api\/webhooks\/|\bapi\.telegram\.org\/bot)[\w/:-]+/g, `$1${mask}`],
   [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY[^]*?(?:-----END [A-Z ]{0,30}-----|$)/g, mask],
 ]

@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals'
+import { keyForms } from '../../../src/vault/looks-secret.js'
 import { loadModule } from '../../support/console/load-module.js'
 import { knownKeys, secretKeys } from '../../support/secret-keys.js'
 
-const { withoutSecrets } = await loadModule<{ withoutSecrets: (text: string) => string }>('basics/secrets.ts')
+type Secrets = { withoutSecrets: (text: string) => string; keyBeginnings: readonly string[] }
+const { withoutSecrets, keyBeginnings } = await loadModule<Secrets>('basics/secrets.ts')
 
 test.each([
   'SELECT * FROM f JOIN d ON f.customer_key = d.customer_key WHERE date_key = 20240101 AND a.token = b.token',
@@ -44,6 +46,13 @@ test.each([
 test.each(knownKeys)('no key is kept that its form tells: %s', (text) => {
   expect(withoutSecrets(text).replace('use ', '').replace(' for it', '')).toBe('******')
 })
+
+test.each([...keyForms.map(({ source }) => source), ...keyBeginnings])(
+  'the keys that both lists must know have one of the form %s',
+  (form) => {
+    expect(knownKeys.filter((key) => new RegExp(`\\b${form.replace(/^\\b/, '')}`).test(key))).not.toEqual([])
+  },
+)
 
 test('what stands around a secret is kept, and what was masked stays so', () => {
   const masked = withoutSecrets(`{"database": "files", "api_key": "sk-planted", "pin": 7, "tables": ["homes"]}`)

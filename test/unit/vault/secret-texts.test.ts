@@ -63,6 +63,12 @@ const plain: Record<string, string[]> = {
     'gsk_Respiratory_Trial_2024_Q3',
     'r8_Results_Final_2024_Export',
     'task-based',
+    'whsec_ is how it begins',
+    'dapi_documentation_of_the_service',
+    'shpat_documentation',
+    '12345678:30 and 1234567890:AABB',
+    'sbp_blood_pressure_of_all_patients_2024',
+    'Measurements_2024_in_all.stores.csv',
   ],
   'settings and names': [
     'host=h user=u',
