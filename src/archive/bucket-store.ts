@@ -10,6 +10,8 @@ import { S3Client } from '../files/shared/s3-client.js'
 import { ConfigError } from '../setup/config.js'
 import type { ArchiveStore, MadeFile } from './store.js'
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 /**
  * An export in a bucket, one object for each file. Files are made in a separate folder of this machine, and sent when they are whole.
  *
@@ -45,17 +47,14 @@ export class BucketStore implements ArchiveStore {
   async readText(name: string, maxBytes: number): Promise<string | undefined> {
     const parts: Buffer[] = []
     let bytes = 0
-    const isThere = await this.#reached(async () => {
-      const found = await this.#client.get(name)
-      for await (const part of found ?? []) {
-        bytes += part.length
-        if (bytes > maxBytes) break
-        parts.push(part)
-      }
-      return found !== undefined
-    })
-    if (bytes > maxBytes) throw new Error(`${this.place}/${name} has more than ${maxBytes} bytes`)
-    return isThere ? Buffer.concat(parts).toString('utf8') : undefined
+    const found = await this.#get(name)
+    if (!found) return undefined
+    for await (const part of found) {
+      bytes += part.length
+      if (bytes > maxBytes) throw new Error(`${this.place}/${name} has more than ${maxBytes} bytes`)
+      parts.push(part)
+    }
+    return Buffer.concat(parts).toString('utf8')
   }
 
   disk(): string {
@@ -85,12 +84,9 @@ export class BucketStore implements ArchiveStore {
       const paths: (string | undefined)[] = []
       for (const [i, name] of names.entries()) {
         const path = join(directory, `${i}.parquet`)
-        const isThere = await this.#reached(async () => {
-          const found = await this.#client.get(name)
-          if (found) await pipeline(found, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
-          return found !== undefined
-        })
-        paths.push(isThere ? path : undefined)
+        const found = await this.#get(name)
+        if (found) await this.#keep(found, path)
+        paths.push(found && path)
       }
       return use(paths)
     })
@@ -101,12 +97,41 @@ export class BucketStore implements ArchiveStore {
     await undoAll([() => this.#client.close(), () => work && rm(work, { recursive: true, force: true })])
   }
 
-  /** If a bucket cannot be reached, nothing is known about its files. @throws ConfigError */
-  async #reached<T>(work: () => Promise<T>): Promise<T> {
+  /** The bytes of a file as they come; undefined when it does not exist. */
+  async #get(name: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const found = await this.#reached(() => this.#client.get(name))
+    return found && this.#received(found)
+  }
+
+  /** Nothing is known about a file that this machine cannot keep, either. @throws ConfigError */
+  async #keep(found: AsyncIterable<Buffer>, path: string): Promise<void> {
     try {
-      return await work()
+      await pipeline(found, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
     } catch (error) {
-      throw new ConfigError(`${this.place} cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
+      if (error instanceof ConfigError) throw error
+      throw new ConfigError(`${tmpdir()} of this machine cannot keep a file of ${this.place}: ${messageOf(error)}`)
     }
+  }
+
+  /** If their reader fails, as on a full disk, this ends without an error of the bucket. @throws ConfigError if they do not come */
+  async *#received(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+    try {
+      yield* parts
+    } catch (error) {
+      throw this.#unreached(error)
+    }
+  }
+
+  async #reached<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      throw this.#unreached(error)
+    }
+  }
+
+  /** If a bucket cannot be reached, nothing is known about its files. */
+  #unreached(error: unknown): ConfigError {
+    return new ConfigError(`${this.place} cannot be reached: ${messageOf(error)}`)
   }
 }

@@ -1,7 +1,13 @@
-import { open, rm } from 'node:fs/promises'
+import { open, rm, type FileHandle } from 'node:fs/promises'
 import { stream, type Headers, type Reply } from './reply.js'
 
 type Options = { headers?: Headers; stallMs?: number | null; ended?: () => void }
+
+/** Unlinks an open file, and returns its size. */
+const unlinkedSize = async (file: FileHandle, path: string): Promise<number> => {
+  await rm(path)
+  return (await file.stat()).size
+}
 
 /**
  * The answer that sends a file and removes it: the file is unlinked at once, so it disappears when it was read, or when its reader has
@@ -11,8 +17,10 @@ type Options = { headers?: Headers; stallMs?: number | null; ended?: () => void 
  */
 export const fileOnce = async (type: string, path: string, { headers, stallMs, ended }: Options = {}): Promise<Reply> => {
   const file = await open(path)
-  await rm(path)
-  const { size } = await file.stat()
+  const size = await unlinkedSize(file, path).catch(async (error: unknown) => {
+    await file.close()
+    throw error
+  })
   const pieces = file.createReadStream()
   pieces.once('end', () => ended?.())
   const close = () => {

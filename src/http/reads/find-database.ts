@@ -6,7 +6,7 @@ import { nameThere, type Tables } from '../../connections/contract/requests.js'
 import { connectionProblem, isConnected } from '../../sql/engine/resolve/connections.js'
 import { catalogue } from '../../sql/relations/catalogue.js'
 import { isTable } from '../../files/formats/formats.js'
-import { fixedPart, resourcesPart, type Part } from './paged-list.js'
+import { fixedPart, itemsOf, resourcesPart, type Part } from './paged-list.js'
 
 /** The id of the system database that holds the files; ids of resources begin at 1. */
 const filesId = -1
@@ -68,23 +68,21 @@ type EntryMapper = (entry: Entry) => object | undefined
 
 const shownBy = (show: EntryMapper, ...entries: Entry[]): object[] => entries.flatMap((one) => show(one) ?? [])
 
+const modelsTable = entry('table', 'models', null, false)
+
+/** The kinds of a project's contents that SQL reads as tables, in the order that clients show. */
+const tableKinds = ['model', 'view', 'agent', 'knowledge_base'] as const
+
+const entryOf = (kind: (typeof tableKinds)[number] | 'job', { state }: Resource): Entry =>
+  entry(kind, state.name, 'versions' in state ? (state.versions.at(-1)?.engine ?? null) : null)
+
 const ofProject = (resources: Resources, project: Resource<'project'>, show: EntryMapper): Part[] => {
-  const each = <K extends 'model' | 'view' | 'agent' | 'knowledge_base' | 'job'>(
-    kind: K,
-    engineOf: (found: Resource<K>) => string | null = () => null,
-  ): Part =>
+  const each = (kind: Parameters<typeof entryOf>[0]): Part =>
     resourcesPart(
       (after, limit) => resources.page(kind, project, after, limit),
-      (found) => shownBy(show, entry(kind, found.state.name, engineOf(found))),
+      (found) => shownBy(show, entryOf(kind, found)),
     )
-  return [
-    fixedPart(shownBy(show, entry('table', 'models', null, false))),
-    each('model', ({ state }) => state.versions.at(-1)?.engine ?? null),
-    each('view'),
-    each('agent'),
-    each('knowledge_base'),
-    each('job'),
-  ]
+  return [fixedPart(shownBy(show, modelsTable)), ...tableKinds.map(each), each('job')]
 }
 
 const cutNote = `The list ends here: it has more tables than connectionTablesMax (${limits.connectionTablesMax}).`
@@ -119,4 +117,36 @@ export const entriesOf = ({ resources, connectedTables }: MomentResources, datab
       if (!connectedTables || !isConnected(database.database.state)) throw connectionProblem(database.database.state)
       return [ofConnection(database.database, connectedTables, show)]
   }
+}
+
+/** The entries of a database whose names differ from this one only in case, if at all. */
+const alikeEntries = async (at: MomentResources, database: Database, name: string): Promise<Entry[]> => {
+  const isAlike = (other: string): boolean => foldName(other) === foldName(name)
+  const alike: Entry[] = []
+  if (database.type === 'files') {
+    const file = await at.resources.one('file', name)
+    if (file && isTable(file.state) && isAlike(file.state.name)) alike.push(entry('table', file.state.name))
+  } else if (database.type === 'project') {
+    if (isAlike(modelsTable.name)) alike.push(modelsTable)
+    for (const kind of tableKinds) {
+      const found = await at.resources.one(kind, name, database.project)
+      // A number may be found as an id, which is no name.
+      if (found && isAlike(found.state.name)) alike.push(entryOf(kind, found))
+    }
+  } else {
+    const parts = entriesOf(at, database, (one) => (isAlike(one.name) ? one : undefined))
+    for await (const item of itemsOf(parts)) alike.push(item as Entry)
+  }
+  return alike
+}
+
+/**
+ * The table with a name; undefined if there is none. Files and contents of projects are found without reading the others. In a connected
+ * database, the names of other tables may differ only in case.
+ *
+ * @throws Problem as `entriesOf`
+ */
+export const findEntry = async (at: MomentResources, database: Database, name: string): Promise<Entry | undefined> => {
+  const alike = await alikeEntries(at, database, name)
+  return alike.find((one) => one.name === name) ?? alike[0]
 }

@@ -5,6 +5,8 @@ const dataOf = (event: string): string | undefined => {
 }
 
 const between = /\r\n\r\n|\n\n|\r\r/
+/** The end of a text that may be the beginning of such a separator. */
+const openEnd = -3
 
 /**
  * The data of server-sent events in the order of their arrival.
@@ -13,13 +15,18 @@ const between = /\r\n\r\n|\n\n|\r\r/
  */
 export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder()
-  let held = ''
+  // The beginning of an event, in pieces, so that an event of many pieces is searched once.
+  let begun: string[] = []
+  let end = ''
   for await (const piece of body) {
-    const events = (held + decoder.decode(piece, { stream: true })).split(between)
-    held = events.pop() ?? ''
+    const events = (end + decoder.decode(piece, { stream: true })).split(between)
+    const rest = events.pop() ?? ''
     for (const event of events) {
-      const data = dataOf(event)
+      const data = dataOf(begun.join('') + event)
+      begun = []
       if (data !== undefined && data !== '') yield data
     }
+    begun.push(rest.slice(0, openEnd))
+    end = rest.slice(openEnd)
   }
 }

@@ -58,3 +58,10 @@ test('headers repeat what a message of the newer revision says, in ASCII', () =>
   expect(messageHeaders({ method: 'tools/call', params: { name: 'query' } })).toEqual({})
   expect(messageHeaders(null)).toEqual({})
 })
+
+test('a large event in small pieces takes time that grows with it, and not with its square', async () => {
+  const data = 'x'.repeat(8 * 1024 * 1024)
+  const begun = performance.now()
+  expect(await collected(eventData(inPieces(Buffer.from(`data: ${data}\r\n\r\n`), 512)))).toEqual([data])
+  expect(performance.now() - begun).toBeLessThan(3_000)
+})

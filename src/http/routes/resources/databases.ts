@@ -5,11 +5,11 @@ import { foldName, jsonObject, resourceName, text, type JsonObject } from '../..
 import { connectionEngines } from '../../../catalogue/connection-engines.js'
 import { knownEngine } from '../../../commands/database.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import { conflict, notFound, Problem } from '../../../basics/errors.js'
+import { conflict, notFound, Problem, wrong } from '../../../basics/errors.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from '../../reads/find-database.js'
 import { given, object, objectIn, parse, titled, unwrap, type Body } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
-import { value } from '../../protocol/parameters.js'
+import { value, type Parameter } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { fixedPart, list, listParameters, resourcesPart, type Part } from '../../reads/paged-list.js'
 import type { Moment, ReadRouteFactory } from '../../reads/read-routes.js'
@@ -43,6 +43,17 @@ const changes = z.object({ engine: engine.nullish(), parameters: jsonObject.null
 const path = '/databases'
 
 const checked = z.boolean().nullish().describe('tries the connection first, and keeps nothing unless it can be opened')
+const words = z.enum(['true', 'false', '1', '0']).optional().describe('true: says whether it can be opened, too')
+/** Clients in Python write `True`. */
+const checkParameter: Parameter<boolean> = {
+  schema: words,
+  read: (query, name) => {
+    const said = value(words).read(query, name)
+    const word = words.safeParse(said?.toLowerCase())
+    if (!word.success) throw wrong(`${name} is true or false, not ${said}`)
+    return word.data === 'true' || word.data === '1'
+  },
+}
 const status = z
   .union([z.object({ status: z.literal('success') }), z.object({ status: z.literal('connection_error'), detail: z.string() })])
   .meta({ id: 'ConnectionStatus' })
@@ -162,15 +173,14 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
     reading({
       path: `${path}/:database`,
       summary: 'Get a connection, a project or a system database',
-      query: { check_connection: value(z.string().optional().describe('true: says whether it can be opened, too')) },
+      query: { check_connection: checkParameter },
       answers: { 200: record },
       async handle({ segments, query }, moment) {
         const database = await databaseNamed(moment, segments.database)
         const resource = resourceOf(database)
-        const asked = ['1', 'true'].includes(query.check_connection?.toLowerCase() ?? '')
         const record = {
           ...recordOf(database, moment.records),
-          ...(asked && { connection_status: await connectionStatus(database, connected) }),
+          ...(query.check_connection && { connection_status: await connectionStatus(database, connected) }),
         }
         return json(record, { headers: resource ? entityTag(resource) : {} })
       },

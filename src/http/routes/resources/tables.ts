@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { foldName, resourceName, text } from '../../../../events/common.js'
+import { resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
 import { lex, splitSingle } from '../../../dialect/lexer.js'
@@ -11,8 +11,8 @@ import type { Call } from '../../protocol/call.js'
 import { carryOut } from '../../protocol/carry-out.js'
 import { json, noContent } from '../../protocol/reply.js'
 import { fileName } from './files.js'
-import { databaseNamed, entriesOf, type MomentResources, type Database, type Entry } from '../../reads/find-database.js'
-import { itemsOf, list, listParameters } from '../../reads/paged-list.js'
+import { databaseNamed, entriesOf, findEntry, type MomentResources, type Database, type Entry } from '../../reads/find-database.js'
+import { list, listParameters } from '../../reads/paged-list.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
 
@@ -35,8 +35,8 @@ const shown = ({ name, type, there }: Entry) => ({
   ...(there?.note !== undefined && { note: there.note }),
 })
 
-const tablesOf = (at: MomentResources, database: Database, show: (entry: Entry) => object = shown) =>
-  entriesOf(at, database, (entry) => (entry.type === 'job' ? undefined : show(entry)))
+const tablesOf = (at: MomentResources, database: Database) =>
+  entriesOf(at, database, (entry) => (entry.type === 'job' ? undefined : shown(entry)))
 
 /** Refuses writes to anything but files. */
 const writable = (database: Database, verb: string, table: string): void => {
@@ -57,16 +57,11 @@ const queryText = (select: string): string => {
   return select.slice(tokens[0]?.start, tokens.at(-1)?.end)
 }
 
-/** The entry with a name. In a connected database, the names of other entries may differ only in case. */
-const entryNamed = async (at: MomentResources, database: Database, name: string): Promise<Entry> => {
-  let like: Entry | undefined
-  for await (const item of itemsOf(tablesOf(at, database, (entry) => entry))) {
-    const entry = item as Entry
-    if (entry.name === name) return entry
-    if (foldName(entry.name) === foldName(name)) like ??= entry
-  }
-  if (!like) throw notFound('table', name)
-  return like
+/** The table with a name. @throws Problem 404 */
+const tableNamed = async (at: MomentResources, database: Database, name: string): Promise<Entry> => {
+  const found = await findEntry(at, database, name)
+  if (!found) throw notFound('table', name)
+  return found
 }
 
 /** The full name of a table, as written in SQL. */
@@ -127,7 +122,7 @@ export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick
       summary: 'Get one table of a database',
       answers: { 200: record },
       async handle({ segments }, moment) {
-        return json(shown(await entryNamed(moment, await databaseNamed(moment, segments.database), segments.table)))
+        return json(shown(await tableNamed(moment, await databaseNamed(moment, segments.database), segments.table)))
       },
     }),
     reading({
@@ -136,7 +131,7 @@ export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick
       answers: { 200: z.array(column) },
       async handle({ segments, call }, moment) {
         const database = await databaseNamed(moment, segments.database)
-        const asked = columnsQuery(database.name, await entryNamed(moment, database, segments.table))
+        const asked = columnsQuery(database.name, await tableNamed(moment, database, segments.table))
         const who = { origin: call.origin(), client: call.client, signal: call.gone }
         const answer = await sql.execute({ ...asked, ...who, asOf: moment.position, readsOnly: true })
         if (answer.type !== 'table') throw answer.type === 'error' ? answer.problem : new TypeError('a table was described without rows')
@@ -153,7 +148,7 @@ export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick
         const database = await databaseNamed(log, of)
         writable(database, 'deleted', name)
         const repeated = await ledger.repeated(call.origin(), call.execution())
-        const file = repeated ? name : (await entryNamed(log, database, name)).name
+        const file = repeated ? name : (await tableNamed(log, database, name)).name
         await carryOut(ledger, { type: 'DeleteFile', data: { file } }, call)
         return noContent
       },

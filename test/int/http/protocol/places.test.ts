@@ -172,7 +172,11 @@ describe('a test of a connection', () => {
     expect(await get('/databases/mindsdb?check_connection=1')).toMatchObject({
       body: { connection_status: { success: true, error_message: null } },
     })
-    expect((await get('/databases/crm')).body).not.toHaveProperty('connection_status')
+    expect(await get('/databases/mindsdb?check_connection=True')).toMatchObject({ body: { connection_status: { success: true } } })
+    for (const path of ['/databases/crm', '/databases/crm?check_connection=false', '/databases/crm?check_connection=0'])
+      expect((await get(path)).body).not.toHaveProperty('connection_status')
+    for (const path of ['/databases/crm?check_connection=yes', '/databases/crm?check_connection='])
+      expect(await get(path)).toMatchObject({ status: 400, body: { detail: expect.stringContaining('check_connection is true or false') } })
   })
 
   test('that a connection waits for keeps it from being made or changed', async () => {
