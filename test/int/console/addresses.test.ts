@@ -15,6 +15,24 @@ test('an address that was cut off or changed by hand leads back, and is no fault
   await page.context().close()
 })
 
+test('a statement of an address waits for its reader', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/')
+  const sent: string[] = []
+  page.on('request', (request) => sent.push(request.postData() ?? ''))
+  await page.goto(`${at.url}/#/models/new?${new URLSearchParams({ query: 'SELECT 17 AS size', target: 'size' }).toString()}`)
+  const show = page.getByRole('button', { name: 'Show its rows' })
+  await show.waitFor()
+  await page.goto(`${at.url}/#/query?${new URLSearchParams({ sql: '/* so */ ANALYZE SELECT 17 AS size', view: 'plan' }).toString()}`)
+  await page.locator('.plan pre', { hasText: '17' }).first().waitFor()
+  expect(sent.filter((body) => /17/.test(body)).map((body) => (JSON.parse(body) as { query: string }).query)).toEqual([
+    'EXPLAIN  SELECT 17 AS size',
+  ])
+  await page.goBack()
+  await show.click()
+  await page.locator('.statement', { hasText: 'PREDICT `size`' }).waitFor()
+  await page.context().close()
+})
+
 test('the title of the tab says where the reader is', async () => {
   await sql(at.url, "CREATE SKILL rents USING type = 'sql', database = 'files'")
   const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')

@@ -86,7 +86,11 @@ test('the page of a model reads its rows in the language of the database, and su
   await send(at.url, 'POST', '/api/databases', { database: { name: 'open_db', engine: 'postgres', parameters } })
   const query = 'INSERT INTO notes VALUES (1) RETURNING id'
   await page.goto(`${at.url}/#/models/new?${new URLSearchParams({ db: 'open_db', query }).toString()}`)
+  await page.getByRole('button', { name: 'Show its rows' }).click()
   await page.getByRole('alert').waitFor()
+  const measured = `EXPLAIN ANALYZE SELECT * FROM open_db (${query})`
+  await page.goto(`${at.url}/#/query?${new URLSearchParams({ sql: measured, view: 'plan' }).toString()}`)
+  await page.locator('.plan pre', { hasText: 'INSERT INTO notes' }).first().waitFor()
   expect((await postgres.rows('SELECT count(*) FROM notes'))[0]).toEqual(['0'])
   await page.context().close()
 })

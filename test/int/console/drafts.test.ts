@@ -153,6 +153,7 @@ test('values of parameters that are secrets, and secrets in a question or in the
   expect(await keptBy(page)).not.toContain('planted-2')
 
   await page.goto(`${at.url}/#/models/new?${new URLSearchParams({ query: 'SELECT 1 AS size', db: 'files' }).toString()}`)
+  await page.getByRole('button', { name: 'Show its rows' }).click()
   await page.getByRole('button', { name: 'Predict this' }).waitFor()
   await page.getByLabel(/^Query/).fill(`SELECT 'host=h password=planted-3' AS text, 2 AS size`)
   await page.getByRole('button', { name: 'Show its rows' }).click()

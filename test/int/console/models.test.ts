@@ -106,6 +106,7 @@ test.each([
   ['a semicolon', 'SELECT * FROM files.homes;', 'ended'],
 ])("a query of one's own that ends with %s is shown, and learned from", async (_, query, name) => {
   const { page } = await openPage(at.browser, at.url, `#/models/new?${new URLSearchParams({ query, target: 'rent', name }).toString()}`)
+  await page.getByRole('button', { name: 'Show its rows' }).click()
   await page.getByRole('button', { name: 'Train' }).click()
   await page.getByText('What it uses').waitFor()
   await page.getByRole('tab', { name: 'Try it' }).click()

@@ -1,4 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { exactRowsOf } from '../../api/exact.js'
 import { nameText, quotedName, run } from '../../api/sql.js'
 import { defaultProject } from '../../basics/default-project.js'
@@ -46,6 +47,12 @@ const loadPicture = async (plan: Plan, signal: AbortSignal): Promise<Picture> =>
 const projectOf = (table: string, projects: readonly string[]): string | undefined =>
   projects.find((name) => table.startsWith(`${nameText([name])}.`))
 
+/** Whether a query stands only in the address, which may come from somebody else. It is shown, and runs when the reader asks for its rows. */
+const isOnlySent = (query: URLSearchParams, typed: string): boolean => {
+  const own = query.get('query')
+  return own !== null && own !== withoutSecrets(typed)
+}
+
 /** The plan of a training as stored in the address, which has the query that was typed without its secrets. */
 const readPlan = (query: URLSearchParams, typed: string, projects: readonly string[]): Plan | undefined => {
   const table = query.get('table')
@@ -54,7 +61,7 @@ const readPlan = (query: URLSearchParams, typed: string, projects: readonly stri
   return {
     // The full name of a table means the same everywhere. Within a project, the service writes the SQL for a connected database itself.
     db: (own === null ? undefined : query.get('db')) ?? defaultProject(),
-    query: own === null ? `SELECT * FROM ${quotedName(table ?? '')}` : own === withoutSecrets(typed) ? typed : own,
+    query: own === null ? `SELECT * FROM ${quotedName(table ?? '')}` : isOnlySent(query, typed) ? own : typed,
     name: query.get('name') ?? '',
     project: query.get('project') ?? projectOf(table ?? '', projects) ?? defaultProject(),
     target: query.get('target') ?? '',
@@ -72,6 +79,11 @@ const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string>
   const own = place.value.query.get('query')
   const text = useSignal(plan?.query ?? '')
   const isOwn = useSignal(own !== null)
+  useEffect(() => {
+    if (own === null) return
+    isOwn.value = true
+    if (own !== withoutSecrets(text.peek())) text.value = own
+  }, [own])
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
   if (value.length === 0 && !plan)
@@ -87,7 +99,8 @@ const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string>
         event.preventDefault()
         typed.value = text.value
         const query = withoutSecrets(text.value)
-        changeQuery({ query, project: plan?.project, table: undefined, target: undefined, without: undefined }, { replace: false })
+        if (query !== own)
+          changeQuery({ query, project: plan?.project, table: undefined, target: undefined, without: undefined }, { replace: false })
       }}
     >
       <label>
@@ -261,7 +274,9 @@ export default () => {
       {error && <Refusal error={error} again={reload} />}
       {!projects && !error && <Busy />}
       {projects && <Source plan={plan} typed={typed} />}
-      {plan && <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} projects={projects} />}
+      {plan && !isOnlySent(place.value.query, typed.value) && (
+        <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} projects={projects} />
+      )}
     </>
   )
 }

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { withoutExplain } from './writing/schema.js'
 
 type Line = { section: string; text: string }
 
@@ -23,7 +24,10 @@ const sectionsOf = (lines: readonly Line[]): [string, string][] => {
   return [...sections].map(([section, texts]) => [section, texts.join('\n')])
 }
 
-/** The plan of a statement: its rewritten text, its tables, and the statements for connected databases. The statement does not run. */
+/**
+ * The plan of a statement: its rewritten text, its tables, and the statements for connected databases. The statement does not run, also if
+ * it is an EXPLAIN ANALYZE: the address of the page may come from somebody else.
+ */
 export const Plan = ({ sql, db, at, params }: { sql: string; db: string; at: string | undefined; params: Record<string, Value> }) => {
   const bare = sql.trim().replace(/;$/, '')
   const rested = useSignal(bare)
@@ -35,7 +39,7 @@ export const Plan = ({ sql, db, at, params }: { sql: string; db: string; at: str
     async (signal) => {
       const wanted = rested.value
       if (wanted === '') return []
-      return select<Line>({ query: /^explain\b/i.test(wanted) ? wanted : `EXPLAIN ${wanted}`, db, at, params, signal })
+      return select<Line>({ query: `EXPLAIN ${withoutExplain(wanted)}`, db, at, params, readsOnly: true, signal })
     },
     [rested.value, db, at, JSON.stringify(params)],
   )

@@ -81,6 +81,24 @@ export const parametersOf = (sql: string): string[] => {
   return [...names]
 }
 
+/**
+ * A statement without the words EXPLAIN and ANALYZE before it, and without the comments between them.
+ *
+ * @example withoutExplain('EXPLAIN ANALYZE SELECT 1') // ' SELECT 1'
+ */
+export const withoutExplain = (sql: string): string => {
+  let start = 0
+  for (let at = 0; at < sql.length;) {
+    token.lastIndex = at
+    const { blank, comment, word = '' } = token.exec(sql)?.groups ?? {}
+    at = comment === undefined ? token.lastIndex : endOfComment(sql, at)
+    if (blank !== undefined || comment !== undefined) continue
+    if (!/^(?:explain|analyze)$/i.test(word)) break
+    start = at
+  }
+  return sql.slice(start)
+}
+
 /** The place in the message of an SQL error. @example placeOf('… (line 1, column 8)\n…') // { line: 1, column: 8 } */
 export const placeOf = (message: string): { line: number; column: number } | undefined => {
   const [, line, column] = /\(line (\d+), column (\d+)\)/.exec(message) ?? []
