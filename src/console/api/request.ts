@@ -52,6 +52,8 @@ export type RequestOptions = {
   at?: string | undefined
   /** A status besides the successful ones that is an answer and not a refusal; a problem is always a refusal. */
   alsoAnswers?: number
+  /** Whether the answer must be the service's own of now, and not one that the browser kept. */
+  isUnkept?: boolean
 }
 
 /** The refusal in a response. */
@@ -88,7 +90,7 @@ const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
  */
 export const request = async (
   path: string,
-  { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers }: RequestOptions = {},
+  { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers, isUnkept = false }: RequestOptions = {},
 ): Promise<Response> => {
   const url = apiUrl(path)
   if (at !== undefined) url.searchParams.set('as_of', at)
@@ -99,6 +101,7 @@ export const request = async (
       method,
       headers: { Accept: 'application/json', ...(isJson && { 'Content-Type': 'application/json' }), ...headers },
       ...bodyOf(body),
+      ...(isUnkept && { cache: 'no-store' as const }),
       ...(aborted && { signal: aborted }),
     })
   } catch (error) {

@@ -90,6 +90,17 @@ test('an event is proven against a kept head that has it, and a later one agains
   await page.context().close()
 })
 
+test('an event is proven by the bytes that the service has now, and not by those that the browser kept', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/audit')
+  await page.evaluate(`fetch('api/events/3', { headers: { Accept: 'application/json' } }).then((response) => response.text())`)
+  await page.goto(`${at.url}/#/audit?event=3`)
+  await page.getByLabel('An event').getByText('Proven').waitFor()
+  // A browser transfers nothing for an answer that it kept.
+  const sizes = `performance.getEntriesByName(new URL('api/events/3', location.href).href).map(({ transferSize }) => transferSize > 0)`
+  expect(await page.evaluate(sizes)).toEqual([true, true])
+  await page.context().close()
+})
+
 test('an auditor gets the export, the verifier and the key as files', async () => {
   const { page } = await openPage(at.browser, at.url, '#/audit')
   const taken = async (name: string): Promise<[string, string]> => {

@@ -12,8 +12,8 @@ export const canCheck = (): boolean => typeof crypto !== 'undefined' && 'subtle'
 /** The newest head, and the key that must have signed it. @throws ApiError */
 export const loadHead = async (signal: AbortSignal): Promise<{ head: Head; key: string; isSigned: boolean | undefined }> => {
   const [note, key] = await Promise.all([
-    request('log/checkpoint', { signal, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
-    request('log/key', { signal, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
+    request('log/checkpoint', { signal, isUnkept: true, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
+    request('log/key', { signal, isUnkept: true, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
   ])
   const head = parseHead(note)
   return { head, key: key.trim(), isSigned: canCheck() ? await isSigned(head, key) : undefined }
@@ -34,7 +34,10 @@ export const checkKept = async ({ head: kept, key }: LocalHead, shown: Head, sig
     return { isProven: false, says: `The log has ${count(newest.size)} events now, and had ${count(kept.size)}: events are gone.` }
   if ((await isSigned(newest, key)) === false)
     return { isProven: false, says: 'The newest head is not signed with the key that the service had when this one was kept.' }
-  const { hashes } = await json<{ hashes: string[] }>(`log/proofs/consistency?from=${kept.size}&to=${newest.size}`, { signal })
+  const { hashes } = await json<{ hashes: string[] }>(`log/proofs/consistency?from=${kept.size}&to=${newest.size}`, {
+    signal,
+    isUnkept: true,
+  })
   return (await isContinued(kept, newest, hashes.map(bytesOf)))
     ? { isProven: true, says: `The first ${count(kept.size)} events are those of then, to the byte.` }
     : { isProven: false, says: `The first ${count(kept.size)} events are not those of then: the past was changed.` }
@@ -47,11 +50,15 @@ export const checkKept = async ({ head: kept, key }: LocalHead, shown: Head, sig
  * @throws ApiError when the event does not exist
  */
 export const checkEvent = async (position: number, head: Head, signal: AbortSignal): Promise<Finding & { text: string }> => {
-  const response = await request(`events/${position}`, { signal })
+  // A browser keeps events for long. It would go on to show an event that was changed in the service as it was.
+  const response = await request(`events/${position}`, { signal, isUnkept: true })
   const bytes = new Uint8Array(await response.arrayBuffer())
   const text = new TextDecoder().decode(bytes)
   if (position > head.size) return { isProven: undefined, says: 'It was recorded after this head.', text }
-  const { hashes } = await json<{ hashes: string[] }>(`log/proofs/inclusion?position=${position}&size=${head.size}`, { signal })
+  const { hashes } = await json<{ hashes: string[] }>(`log/proofs/inclusion?position=${position}&size=${head.size}`, {
+    signal,
+    isUnkept: true,
+  })
   const isProven = await isIncluded(await leafOf(bytes), position - 1, head.size, hashes.map(bytesOf), head.root)
   const what = `the event at position ${count(position)} of the log with ${count(head.size)} events`
   return { isProven, says: isProven ? `This text is ${what}.` : `This text is not ${what}.`, text }
