@@ -36,7 +36,7 @@ test('the page walks from a chatbot to its messages in SQL', async () => {
   const ran = await runProgram(process.execPath, ['page.mjs'], { cwd: directory.path })
   expect(ran).toMatchObject({ code: 0, out: 'answered How many homes are for rent? (0)\ntrue\n' })
 
-  const answer = await shell(signed, { WEBHOOK_TOKEN: String(token) })
+  const answer = await shell(signed, { WEBHOOK_TOKEN: String(token), at: at.url })
   expect(answer).toMatchObject({ status: 'answered', answer: { text: 'How many homes are for rent? (0)' } })
 
   expect((await sql(at.url, blocksIn('sql')[0] ?? '')).data).toEqual([

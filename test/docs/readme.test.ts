@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'n
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { repository, runProgram } from '../support/cli.js'
-import { complaints, openClone, readSource as read, type Clone } from '../support/clone.js'
+import { blocksOf, complaints, openClone, readSource as read, type Clone } from '../support/clone.js'
 
 const readme = read('README.md')
 const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
@@ -179,6 +179,19 @@ test('the README names every folder of the service, and no other', () => {
   const named = [...row.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
   const folders = readdirSync(join(repository, 'src'), { withFileTypes: true }).filter((one) => one.isDirectory())
   expect(named.sort()).toEqual(folders.map(({ name }) => name).sort())
+})
+
+/** Pages whose blocks go on in one shell. */
+const walked = markdown.filter((file) => /(?:README|docs\/learn\/tutorial|docs\/use\/[\w-]+)\.md$/.test(file))
+
+test.each(walked.map((file) => file.slice(repository.length)))('the shell of %s names the address once, before it is used', (name) => {
+  const shell = blocksOf(read(name.replace(/^\//, '')))
+    .filter(({ language }) => language === 'sh')
+    .map(({ text }) => text)
+    .join('')
+  const [before = '', ...after] = shell.split(/^at=localhost:47334$/m)
+  expect(before).not.toContain('$at')
+  expect(shell.match(/localhost:\d+/g) ?? []).toHaveLength(after.length === 0 ? 0 : 1)
 })
 
 test('no folder of docs has more than 20 files', () => {

@@ -11,7 +11,7 @@ export type Clone = { home: string; url: string; shell: (text: string) => Promis
 
 /**
  * Starts the service in a folder as a reader of the docs does. In the shell, `npx mindledger` is the compiled program, and the service's
- * port replaces the port of the docs, also in the variable `at`, which README sets once for all its blocks.
+ * port replaces the port of the docs, also in the variable `at`, which a page sets once for all its blocks.
  *
  * @example const clone = await openClone(); const { code, out } = await clone.shell('npx mindledger head'); await clone.stop()
  */
