@@ -60,7 +60,19 @@ const answers = z.union([
     context,
   }),
   z.object({ type: z.literal('ok'), column_names: noColumns, affected_rows: z.int().nullable(), context }),
-  z.object({ type: z.literal('error'), column_names: noColumns, error_code: z.literal(0), error_message: z.string(), context }),
+  z
+    .object({
+      type: z.literal('error'),
+      column_names: z.array(z.string()).describe('Empty, unless rows were sent before the error'),
+      column_types: z.array(z.string()).optional(),
+      data: z.array(z.array(json)).optional().describe('The rows that were sent before the error'),
+      error_code: z.literal(0),
+      error_message: z.string(),
+      context,
+    })
+    .describe(
+      'If the rows fail after their first 256 KB, the answer begins as a table: it has "column_names", "column_types", "data" and two members "type", the last of which counts',
+    ),
 ])
 
 const refuse = (detail: string): Problem => new Problem('wrong_arguments', 'Wrong arguments', detail)

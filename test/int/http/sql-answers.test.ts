@@ -95,6 +95,12 @@ test('an answer that fails after its first rows says so at its end', async () =>
     data: expect.any(Array),
     error_message: expect.stringContaining("'boo'"),
   })
+  type Variant = { properties: Record<string, { const?: string }> }
+  type Operation = { responses: Record<string, { content: Record<string, { schema: { anyOf: Variant[] } }> }> }
+  const { paths } = (await send(at.url, 'GET', '/api/openapi.json')).body as { paths: Record<string, Record<string, Operation>> }
+  const variants = paths['/api/sql/query']?.['post']?.responses['200']?.content['application/json']?.schema.anyOf ?? []
+  const error = variants.find(({ properties }) => properties['type']?.const === 'error')
+  expect(Object.keys(error?.properties ?? {})).toEqual(expect.arrayContaining(Object.keys((await (await post(failing)).json()) as object)))
   const last = async (format: string) => (await (await post(failing, { response_format: format })).text()).trimEnd().split('\n').at(-1)
   expect(JSON.parse((await last('jsonlines')) ?? '')).toMatchObject({ type: 'error', error_message: expect.stringContaining("'boo'") })
   expect(JSON.parse((await last('sse'))?.replace('data: ', '') ?? '')).toMatchObject({ type: 'error' })
