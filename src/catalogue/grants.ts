@@ -26,8 +26,8 @@ const textOf = (value: Json | undefined): string | undefined =>
 const firstGiven = (params: JsonObject, keys: readonly string[]): string | undefined => keys.find((key) => params[key] !== undefined)
 
 /**
- * What some params grant. If a list has no names, its names are none, and not all. If an exclusion or a place cannot be read, nothing is
- * granted: without it, the grant would be wider.
+ * What some params grant. A list without names grants no name, and not all names. If an exclusion or a place cannot be read, nothing is
+ * granted, because a grant without its exclusion or place would be wider than it was meant.
  */
 const granted = (params: JsonObject, { lists, places = [], exclusions = [], hasAll = false }: GrantParams) => {
   const [list, place] = [firstGiven(params, lists), firstGiven(params, places)]

@@ -6,8 +6,6 @@ import type { Copy, CreationMethod } from './items.js'
 import type { AgentRecord, ChatbotRecord, ConnectionRecord, EngineRow, FileRecord, JobRecord, SkillRecord, ViewRecord } from './records.js'
 import { withoutMasks } from './secrets.js'
 
-/** The way to copy each kind of item. */
-
 const created = (path: string, body: JsonObject): CreationMethod => ({ by: 'request', path, body })
 const inProject = (project: string, kind: string): string => `/api/projects/${encodeURIComponent(project)}/${kind}`
 

@@ -70,7 +70,7 @@ export type AgentAnswer = {
   queries: readonly AnswerRows[]
   /** The outputs of its tools. */
   retrieved: readonly string[]
-  /** That the answer or its prompt is cut off, and what it is based on if no query returned rows; see `noteOf`. */
+  /** A note that the answer or its prompt is cut off, or on what it is based if no query returned rows; see `noteOf`. */
   note?: string
   usage: TokenUsage
   /** Why there is no answer. */

@@ -60,7 +60,8 @@ export const mysqlDialect: Dialect = {
     if (operator === '<>') return (quoted, value) => `${bytesOf(quoted)} <> CAST(${value} AS BINARY)`
     return undefined
   },
-  // Of bytes "_" would be one byte. In DuckDB nothing escapes; here some character must, which the pattern does not have.
+  // MySQL compares bytes here, where "_" means one byte and not one character, so a pattern with "_" is not sent. LIKE of DuckDB has no
+  // escape character. MySQL needs one, so it gets "|", and a pattern with "|" is not sent.
   like: (column, quoted, pattern) =>
     isText(column) && !/[_|]/.test(pattern) && pattern.isWellFormed()
       ? `${bytesOf(quoted)} LIKE CAST(${hexText(pattern)} AS BINARY) ESCAPE '|'`

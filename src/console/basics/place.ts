@@ -57,7 +57,7 @@ const replaceSoon = (href: string): void => {
 }
 
 addEventListener('hashchange', () => {
-  // What waits belongs to the step that was left.
+  // The change that waits to be written belongs to the address before this one.
   waiting = undefined
   place.value = read(location.hash)
 })

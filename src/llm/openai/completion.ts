@@ -29,7 +29,7 @@ const textOf = (content: unknown): string =>
     .join('')
 
 /**
- * Reads the chunks of a chat completion as OpenAI streams them, and as others do who follow it in the main.
+ * Reads the chunks of a chat completion as OpenAI streams them, and as other servers with its protocol do, which differ in details.
  *
  * @example
  * const completion = new Completion()

@@ -47,7 +47,7 @@ export const takeCreateModel = (cursor: Cursor, { replace }: LeadingWords): Stat
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor, 'a model')
   const training = takeTraining(cursor)
-  // What a file predicts has a usual name.
+  // A model from a file needs no PREDICT: its prediction has a default name.
   const { engine } = training.using
   if (training.predict.length === 0 && !(training.source === null ? mayImport(engine) : importsFile(engine))) {
     cursor.expect('PREDICT')

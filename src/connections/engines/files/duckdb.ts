@@ -49,7 +49,7 @@ const floats: Readonly<Record<string, TextReading['put']>> = { FLOAT: numbers.pu
 const withEra = (text: string): string => (text.includes(' (BC)') ? `${text.replace(' (BC)', '')} BC` : text)
 const special: Readonly<Record<string, string>> = { nan: 'NaN', '-nan': 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
-/** By the name of the type. */
+/** How the values of a type are read, by the name that DuckDB gives it. */
 const readingOf = (name: string): TextReading => {
   const [, width, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(name) ?? []
   if (width !== undefined && scale !== undefined) {

@@ -28,7 +28,7 @@ const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<Connec
 
 /**
  * The name that a certificate must have. The driver does not accept an address as a name, and would demand a certificate for "localhost".
- * With a dot at its end, which the check removes, the address counts as a name.
+ * So an address gets a dot at its end: the driver then takes it for a name, and the check of the certificate removes the dot.
  */
 const certifiedName = (name: string): string => (isIP(name) === 0 ? name : `${name}.`)
 

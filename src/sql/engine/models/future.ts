@@ -4,7 +4,7 @@ import type { Session } from '../session/session.js'
 import type { BoundModel, FutureRows, ScoringInput } from '../scoring/scoring-model.js'
 import { checkAborted } from '../duckdb-connection/duckdb-connection.js'
 
-/** The columns of such a table. */
+/** The column with the time, in the table of the future rows that a model of series answers. */
 export const timeColumn = 'ledger_time'
 /** The column with one of the keys that identify a series, counted from 0. */
 export const keyColumn = (index: number): string => `ledger_key_${index}`
