@@ -207,7 +207,7 @@ test('a past that was changed is told by a kept head, also when everything after
   await page.context().close()
 })
 
-test('a log that became shorter is told, and so is the head of another log', async () => {
+test('a log that became shorter is told, and so is one that took the place of another', async () => {
   const { page, size } = await withKeptHead(0)
   await page.evaluate(
     `(() => { const kept = JSON.parse(localStorage.getItem('mindledger.heads')); kept[0].note = kept[0].note.replace('\\n${size}\\n', '\\n${size + 900}\\n'); localStorage.setItem('mindledger.heads', JSON.stringify(kept)) })()`,
@@ -218,7 +218,18 @@ test('a log that became shorter is told, and so is the head of another log', asy
     `(() => { const kept = JSON.parse(localStorage.getItem('mindledger.heads')); kept[0].note = 'mindledger/other' + kept[0].note.slice(kept[0].note.indexOf('\\n')); localStorage.setItem('mindledger.heads', JSON.stringify(kept)) })()`,
   )
   await page.reload()
+  await page.getByLabel('Heads', { exact: true }).getByText('BROKEN This address had the log mindledger/other').waitFor()
+  await page.goto(`${at.url}/#/audit?event=3`)
+  await page.getByLabel('An event').getByText('is of another log: this one took its place').waitFor()
+  // A file may have the heads of other logs.
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save as a file' }).click()
+  const file = await (await saved).path()
+  await page.getByRole('button', { name: /^Forget/ }).click()
+  await page.getByText('No head is kept').waitFor()
+  await page.getByLabel('Take from a file').setInputFiles(file)
   await page.getByText('It is the head of another log').waitFor()
+  expect(await page.getByText('took its place').count()).toBe(0)
   await page.context().close()
 })
 

@@ -57,8 +57,13 @@ const Heads = ({ head, signKey, isSigned }: { head: Head; signKey: string; isSig
       error.value = asApiError(refused)
     }
   }
-  const localHead = (one: Head): LocalHead => ({ head: one, key: signKey, keptAt: new Date().toISOString() })
-  const take = async (file: File) => keep(parseHeads(await file.text()).map(localHead))
+  const localHead = (one: Head, isFromFile: boolean): LocalHead => ({
+    head: one,
+    key: signKey,
+    keptAt: new Date().toISOString(),
+    isFromFile,
+  })
+  const take = async (file: File) => keep(parseHeads(await file.text()).map((one) => localHead(one, true)))
   const kept = keptHeads.value
   return (
     <section aria-label="Heads">
@@ -90,7 +95,7 @@ const Heads = ({ head, signKey, isSigned }: { head: Head; signKey: string; isSig
         </div>
       </dl>
       <div class="tools">
-        <button type="button" class="primary" onClick={() => void attempt(() => keep([localHead(head)]))}>
+        <button type="button" class="primary" onClick={() => void attempt(() => keep([localHead(head, false)]))}>
           Keep this head
         </button>
         <button type="button" disabled={kept.length === 0} onClick={() => save(kept)}>
@@ -127,6 +132,7 @@ const OneEvent = ({ position, head }: { position: number; head: Head }) => {
   // A head that was kept earlier proves more, because the service cannot replace it.
   const kept = keptHeads.value.find((one) => one.head.log === head.log && one.head.size >= position)
   const against = kept?.head ?? head
+  const isReplaced = keptHeads.value.some((one) => one.head.log !== head.log && !one.isFromFile)
   const { loaded, reload } = useLoaded((signal) => checkEvent(position, against, signal), [position, against.signed])
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
@@ -138,6 +144,7 @@ const OneEvent = ({ position, head }: { position: number; head: Head }) => {
         <span class="quiet">
           {kept ? 'Checked against a head that this browser keeps.' : 'Checked against the newest head of the service.'}
         </span>
+        {isReplaced && <span class="bad"> A head that was kept at this address is of another log: this one took its place.</span>}
       </p>
       <pre class="card event-text" tabIndex={0} role="region" aria-label="Text of the event">
         {value.text}

@@ -26,10 +26,13 @@ const count = (size: number): string => size.toLocaleString('en')
  *
  * @throws ApiError when the service cannot be reached
  */
-export const checkKept = async ({ head: kept, key }: LocalHead, shown: Head, signal: AbortSignal): Promise<Finding> => {
+export const checkKept = async ({ head: kept, key, isFromFile }: LocalHead, shown: Head, signal: AbortSignal): Promise<Finding> => {
   // The log may have grown since the page loaded its newest head.
   const newest = kept.size > shown.size ? (await loadHead(signal)).head : shown
-  if (kept.log !== newest.log) return { isProven: undefined, says: 'It is the head of another log.' }
+  if (kept.log !== newest.log)
+    return isFromFile
+      ? { isProven: undefined, says: 'It is the head of another log.' }
+      : { isProven: false, says: `This address had the log ${kept.log}, and has ${newest.log} now: the log was replaced.` }
   if (kept.size > newest.size)
     return { isProven: false, says: `The log has ${count(newest.size)} events now, and had ${count(kept.size)}: events are gone.` }
   if ((await isSigned(newest, key)) === false)

@@ -3,10 +3,13 @@ import { ApiError } from '../../api/request.js'
 import { keep as keepText, readKeptJson } from '../../basics/kept.js'
 import { parseHead, type Head } from './head.js'
 
-/** A head that is stored on this machine, with the service's key at that time. */
-export type LocalHead = { head: Head; key: string; keptAt: string }
+/**
+ * A head that is stored on this machine, with the service's key at that time. One that was not taken from a file came from the service at
+ * this address.
+ */
+export type LocalHead = { head: Head; key: string; keptAt: string; isFromFile: boolean }
 
-type StoredHead = { note: string; key: string; keptAt: string }
+type StoredHead = { note: string; key: string; keptAt: string; isFromFile?: boolean }
 
 const place = 'mindledger.heads'
 /** The oldest head proves most: if there are too many heads, those in the middle are dropped. */
@@ -20,8 +23,9 @@ const stored = (): unknown[] => {
 
 const headIn = (entry: unknown): LocalHead | undefined => {
   try {
-    const { note, key, keptAt } = entry as StoredHead
-    return typeof key === 'string' && typeof keptAt === 'string' ? { head: parseHead(note), key, keptAt } : undefined
+    const { note, key, keptAt, isFromFile } = entry as StoredHead
+    if (typeof key !== 'string' || typeof keptAt !== 'string') return undefined
+    return { head: parseHead(note), key, keptAt, isFromFile: isFromFile === true }
   } catch {
     return undefined
   }
@@ -41,7 +45,7 @@ const write = (change: (heads: readonly LocalHead[]) => readonly LocalHead[]): v
   const bySize = change(headsIn(entries)).toSorted((a, b) => a.head.size - b.head.size)
   const some = bySize.length <= keptMax ? bySize : [...bySize.slice(0, keptMax / 2), ...bySize.slice(-keptMax / 2)]
   const unread = entries.filter((entry) => headIn(entry) === undefined)
-  const written = some.map(({ head, key, keptAt }): StoredHead => ({ note: head.note, key, keptAt }))
+  const written = some.map(({ head, ...more }): StoredHead => ({ note: head.note, ...more }))
   if (!keepText(place, JSON.stringify([...written, ...unread])))
     throw new ApiError({
       status: 0,
@@ -55,7 +59,11 @@ const write = (change: (heads: readonly LocalHead[]) => readonly LocalHead[]): v
 export const keep = (heads: readonly LocalHead[]): void =>
   write((kept) => {
     const known = new Set(kept.map(({ head }) => head.signed))
-    return [...kept, ...heads.filter(({ head }) => !known.has(head.signed))]
+    const ofService = new Set(heads.filter(({ isFromFile }) => !isFromFile).map(({ head }) => head.signed))
+    return [
+      ...kept.map((one) => ({ ...one, isFromFile: one.isFromFile && !ofService.has(one.head.signed) })),
+      ...heads.filter(({ head }) => !known.has(head.signed)),
+    ]
   })
 
 /** Removes a head from this browser. @throws ApiError */
