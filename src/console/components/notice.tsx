@@ -1,5 +1,6 @@
 /** Room: parts that several pages show. It imports console/api and console/basics alone. */
 
+import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/request.js'
 
@@ -30,3 +31,38 @@ export const Busy = ({ what = 'Loading' }: { what?: string }) => (
     {what}…
   </p>
 )
+
+/** Copies a text. A browser lets a page write into the clipboard only over HTTPS or on this machine; elsewhere the keys do. */
+export const Copy = ({ text, said }: { text: () => string; said: Signal<string> }) =>
+  isSecureContext ? (
+    <button
+      type="button"
+      onClick={() => {
+        navigator.clipboard.writeText(text()).then(
+          () => (said.value = 'Copied.'),
+          () => (said.value = 'The browser did not allow it. Press Ctrl C.'),
+        )
+      }}
+    >
+      Copy
+    </button>
+  ) : null
+
+/** A secret text that the service shows only once. */
+export const ShownOnce = ({ title, text, children }: { title: string; text: string; children?: ComponentChildren }) => {
+  const said = useSignal('')
+  return (
+    <section class="notice" aria-label={title}>
+      <h2>{title}</h2>
+      <pre tabIndex={0} role="region" aria-label="The text to copy">
+        {text}
+      </pre>
+      <p class="quiet">It is shown only this once.</p>
+      <div class="tools">
+        <Copy text={() => text} said={said} />
+        {children}
+        <p role="status">{said.value}</p>
+      </div>
+    </section>
+  )
+}

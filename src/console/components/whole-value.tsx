@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Value } from '../api/sql.js'
+import { Copy } from './notice.js'
 import { countText, shown } from './value.js'
 
 /** The most characters of a value that the page shows. A copy has all of them. */
@@ -59,20 +60,7 @@ export const WholeValue = ({ opened, close }: { opened: Opened; close: () => voi
         </p>
       )}
       <div class="tools">
-        {/* A browser lets a page write into the clipboard only over HTTPS or on this machine. Elsewhere the keys do. */}
-        {isSecureContext && (
-          <button
-            type="button"
-            onClick={() => {
-              navigator.clipboard.writeText(shown(value)).then(
-                () => (said.value = 'Copied.'),
-                () => (said.value = 'The browser did not allow it. Press Ctrl C.'),
-              )
-            }}
-          >
-            Copy
-          </button>
-        )}
+        <Copy text={() => shown(value)} said={said} />
         <button type="button" onClick={() => dialog.current?.close()}>
           Close
         </button>

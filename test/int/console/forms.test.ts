@@ -61,6 +61,36 @@ test.each([
   await page.context().close()
 })
 
+test('the address of the webhook of a chatbot is shown once when it is made, and can be replaced', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/new/chatbot')
+  await page.getByLabel('Project', { exact: false }).selectOption('shop')
+  for (const [label, text] of [
+    ['name', 'hooked'],
+    ['agent name', 'broker'],
+    ['database name', 'far'],
+  ] as const)
+    await page
+      .getByLabel(new RegExp(`^${label}`))
+      .first()
+      .fill(text)
+  await page.getByRole('button', { name: 'Create' }).click()
+  const once = page.getByRole('region', { name: 'The address of its webhook' })
+  const statusOf = async (address: string) => (await fetch(address, { method: 'POST', body: '{}' })).status
+  const first = await once.locator('pre').innerText()
+  const unknown = await statusOf(`${at.url}/api/webhooks/chatbots/unknown`)
+  expect(first).toContain(`${at.url}/api/webhooks/chatbots/`)
+  expect(await statusOf(first)).not.toBe(unknown)
+  await once.getByRole('link', { name: 'Go on to the chatbot' }).click()
+  await page.getByText('New webhook address…').click()
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('button', { name: 'Replace the address' }).click()
+  const second = await once.locator('pre').innerText()
+  expect(await statusOf(first)).toBe(unknown)
+  expect(await statusOf(second)).not.toBe(unknown)
+  expect(await violationsOf(page)).toEqual([])
+  await page.context().close()
+})
+
 test('an edit sends what was changed alone, keeps secrets, and tells of a change in between', async () => {
   expectRefusals()
   const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/broker?tab=edit')

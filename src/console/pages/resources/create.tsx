@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { bodyForm } from '../../api/schemas.js'
+import { apiUrl } from '../../api/url.js'
 import { defaultProject } from '../../basics/default-project.js'
 import { isMadeByForm, kindNamed, listResources, pathOfResource, placeToMake } from '../../basics/kinds.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { go, hrefOf, pathOf } from '../../basics/place.js'
-import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { Busy, Empty, Refusal, ShownOnce } from '../../components/notice.js'
 import { ProjectChoice } from '../../components/project-choice.js'
 import { choicesOf, kindsOfChoices } from './choices.js'
 import { ResourceForm } from './form.js'
@@ -15,6 +16,8 @@ export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
   const project = useSignal(defaultProject())
   const isShown = useIsShown()
+  /** A new chatbot, and the address of its webhook. */
+  const chatbot = useSignal<{ page: string; webhook: string } | undefined>(undefined)
   const { loaded, reload } = useLoaded(
     async (signal) =>
       info &&
@@ -43,7 +46,14 @@ export default ({ params: { kind = '' } }: PageProps) => {
       <h1>New: {kind.replace('_', ' ')}</h1>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
-      {value && (
+      {chatbot.value && (
+        <ShownOnce title="The address of its webhook" text={chatbot.value.webhook}>
+          <a class="button" href={hrefOf(chatbot.value.page)}>
+            Go on to the chatbot
+          </a>
+        </ShownOnce>
+      )}
+      {value && !chatbot.value && (
         <>
           {info.isInProject && (
             <ProjectChoice
@@ -59,8 +69,11 @@ export default ({ params: { kind = '' } }: PageProps) => {
             word="Create"
             draft={`new ${kind}`}
             choices={(field) => choicesOf(field, within, value[1])}
-            done={({ name }) => {
-              if (isShown()) go(pathOfResource(kind, within, typeof name === 'string' ? name : ''))
+            done={async ({ name }, answer) => {
+              const page = pathOfResource(kind, within, typeof name === 'string' ? name : '')
+              const { webhook_token: token } = kind === 'chatbot' ? ((await answer.json()) as { webhook_token?: string | null }) : {}
+              if (typeof token === 'string') chatbot.value = { page, webhook: apiUrl(`webhooks/chatbots/${token}`).href }
+              else if (isShown()) go(page)
             }}
           />
         </>

@@ -24,7 +24,8 @@ type Props = {
   draft: string
   /** The proposals for a field. */
   choices: (field: Field) => readonly string[]
-  done: (sent: Record<string, Value>) => void
+  /** Gets what was sent, and the answer to it. */
+  done: (sent: Record<string, Value>, answer: Response) => unknown
 }
 
 /** Members that add to or remove from another member. The form shows that other member instead. */
@@ -68,9 +69,9 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
     send(async () => {
       isClosed.value = true
       try {
-        const { body } = await ask()
+        const { body, response } = await ask()
         drop()
-        done(body)
+        await done(body, response)
       } catch (refused) {
         isClosed.value = false
         throw refused

@@ -1,10 +1,12 @@
+import { useSignal } from '@preact/signals'
 import { exactTable } from '../../api/exact.js'
 import { json } from '../../api/request.js'
 import { nameText, quoted, type Value } from '../../api/sql.js'
-import { useIsShown, useLoaded } from '../../basics/loading.js'
+import { apiUrl } from '../../api/url.js'
+import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
-import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { Busy, Empty, Refusal, ShownOnce } from '../../components/notice.js'
 import { JobRuns } from '../../components/job-runs.js'
 import { Rows } from '../../components/rows.js'
 import { Tabs } from '../../components/tabs.js'
@@ -51,6 +53,28 @@ const Preview = ({ query, at }: { query: string; at: string | undefined }) => {
       rows={rows}
       isCut={rows.length === previewedMax}
     />
+  )
+}
+
+/** Gives the webhook of a chatbot another address. */
+const NewWebhook = ({ path }: { path: string }) => {
+  const webhook = useSignal<string | undefined>(undefined)
+  const { send, isSending, error } = useSending()
+  const renew = () =>
+    send(async () => {
+      const { webhook_token } = await json<{ webhook_token: string }>(`${path}/webhook_token`, { method: 'POST' })
+      webhook.value = apiUrl(`webhooks/chatbots/${webhook_token}`).href
+    })
+  if (webhook.value !== undefined) return <ShownOnce title="The address of its webhook" text={webhook.value} />
+  return (
+    <details>
+      <summary>New webhook address…</summary>
+      <p>The address of now then no longer works. The new one is shown once.</p>
+      {error && <Refusal error={error} />}
+      <button type="button" class="danger" disabled={isSending} onClick={() => void renew()}>
+        Replace the address
+      </button>
+    </details>
   )
 }
 
@@ -150,6 +174,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
             {!value && !error && <Busy />}
             {value && kind === 'project' && <Contents project={typeof value['name'] === 'string' ? value['name'] : name} />}
             {value && <Record info={info} path={path} record={value} />}
+            {value && kind === 'chatbot' && at === undefined && <NewWebhook key={path} path={path} />}
           </>
         )}
       </Tabs>
