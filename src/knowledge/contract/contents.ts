@@ -13,7 +13,7 @@ import type {
 } from './search.js'
 
 /** A chunk without a relevance, because no question was asked. */
-export type ListedChunk = Omit<KnowledgeChunk, 'relevance' | 'distance'>
+export type ListedChunk = Omit<KnowledgeChunk, 'key' | 'relevance' | 'distance'>
 
 /**
  * A request to list chunks in the order of their insertion, after a chunk that was listed before. With `metadata`, the answer has only

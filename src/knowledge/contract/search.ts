@@ -34,8 +34,12 @@ export type KnowledgeQuery = {
   reranking?: boolean | 'scores'
 }
 
-/** A chunk in the result of a search. `relevance` is from 0 to 1; the best comes first. */
+/**
+ * A chunk in the result of a search. `relevance` is from 0 to 1; the best comes first. Documents with the same id may have chunks with the
+ * same `chunk_id`; only the `key` is of one chunk alone, at one position of the log.
+ */
 export type KnowledgeChunk = {
+  key: number
   id: string
   chunk_id: string
   content: string

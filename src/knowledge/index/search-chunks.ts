@@ -164,7 +164,7 @@ export const searchChunks = (db: Connection, request: SearchRequest, table: () =
   const best = scored(db, request, request.alpha === 0 ? undefined : table()).filter(({ relevance }) => relevance >= request.minRelevance)
   return best.slice(0, request.limit).flatMap(({ key, relevance, distance }) => {
     const row = find.get(key)
-    return row ? [{ ...listedChunk(row, JSON.parse(row.metadata) as JsonObject), relevance, distance }] : []
+    return row ? [{ key, ...listedChunk(row, JSON.parse(row.metadata) as JsonObject), relevance, distance }] : []
   })
 }
 

@@ -124,6 +124,10 @@ describe('documents', () => {
     expect(await search('again', 'zebra')).toHaveLength(1)
     await insert('again', [{ id: 1, content: 'fourth zebra' }], { params: { kb_no_upsert: true } })
     expect(await search('again', 'zebra')).toHaveLength(2)
+    // Texts of equal length give the chunks of both the same chunk_id.
+    const beside = [['second zebra'], ['fourth zebra']]
+    for (const asked of ["content = 'zebra'", "content IN ('zebra', 'second fourth')"])
+      expect((await sql(at.url, `SELECT chunk_content FROM again WHERE ${asked} ORDER BY chunk_content DESC`)).data).toEqual(beside)
   })
 
   test('come in all, or none: rows without content are named', async () => {

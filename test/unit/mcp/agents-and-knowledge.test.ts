@@ -116,7 +116,8 @@ test('a search gives the chunks that fit, and passes its conditions on', async (
   const queries: KnowledgeQuery[] = []
   const search: SearchOnRecord = async (_, query) => {
     queries.push(query)
-    return { chunks: [chunk, { ...chunk, content: 'x'.repeat(limits.mcpAnswerMaxBytes) }], position: 9 }
+    const long = { ...chunk, content: 'x'.repeat(limits.mcpAnswerMaxBytes) }
+    return { chunks: [chunk, long].map((one, key) => ({ key, ...one })), position: 9 }
   }
   const find = async () => ({ stream: '01' as StreamId, version: 1 })
   const tool = searchKnowledgeTool({ find, search }, 'shop')

@@ -260,7 +260,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
           },
           { origin: call.origin(), purpose: 'search', signal: call.gone },
         )
-        return json({ documents: chunks, ...searched })
+        return json({ documents: chunks.map(({ key: _, ...shown }) => shown), ...searched })
       },
     }),
   ]

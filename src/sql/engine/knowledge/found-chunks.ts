@@ -61,8 +61,8 @@ const rowOf = ({ id, chunk_id, content, metadata, relevance, distance }: Chunk, 
 
 /** The best chunks of several searches. A chunk that several searches found counts once. */
 const merged = (found: readonly (readonly KnowledgeChunk[])[], limit: number): KnowledgeChunk[] => {
-  const best = new Map<string, KnowledgeChunk>()
-  for (const chunk of found.flat()) if ((best.get(chunk.chunk_id)?.relevance ?? -1) < chunk.relevance) best.set(chunk.chunk_id, chunk)
+  const best = new Map<number, KnowledgeChunk>()
+  for (const chunk of found.flat()) if ((best.get(chunk.key)?.relevance ?? -1) < chunk.relevance) best.set(chunk.key, chunk)
   return [...best.values()].sort((one, other) => other.relevance - one.relevance).slice(0, limit)
 }
 
