@@ -5,7 +5,7 @@
 
 import { foldName, streamId, type JsonObject, type StreamId } from '../../events/common.js'
 import { contentsStream, type KnowledgeDocument } from '../../events/records/contents.js'
-import { notFound, Problem, wrong } from '../basics/errors.js'
+import { isProblem, notFound, Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import { LongWork } from '../basics/long-work.js'
@@ -27,7 +27,7 @@ import type {
   Removal,
 } from './contract/contents.js'
 import type { ModelInterceptor, KnowledgeQuery, KnowledgeResult, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
-import { bytesOf, documentOf, emptyRows } from './documents/documents.js'
+import { afterInserting, bytesOf, documentOf, emptyRows } from './documents/documents.js'
 import { ownColumns } from './index/filters.js'
 import type { IndexAnswer } from './index/messages.js'
 import type { PageReader } from './read-pages.js'
@@ -77,11 +77,7 @@ async function* documentsIn(
     signal?.throwIfAborted()
     number += 1
     if (number > limits.knowledgeInsertMaxDocuments)
-      throw new Problem(
-        'too_large',
-        'Too many documents',
-        `an insert takes at most ${limits.knowledgeInsertMaxDocuments} documents; ${inserted()} were inserted and stay`,
-      )
+      throw new Problem('too_large', 'Too many documents', `an insert takes at most ${limits.knowledgeInsertMaxDocuments} documents`)
     const document = documentOf(row, number, knowledgeBase.state)
     if (!document) empty.push(number)
     else {
@@ -207,6 +203,7 @@ export class Knowledge implements KnowledgeStore {
     return { found: await this.search(base, question.search, searchFor) }
   }
 
+  /** A refusal says how many documents are in: those of earlier batches, and of the insertions before it. */
   async insert(insertion: Insertion): Promise<InsertResult> {
     const { knowledgeBase: base, source, mode = modeOf(base.state), preprocessing, origin, execution, signal = neverAborted } = insertion
     const { embedding_model: settings, chunking } = base.state
@@ -224,13 +221,18 @@ export class Knowledge implements KnowledgeStore {
       total.chunks += written.chunks
       total.positions.push(...written.positions)
     }
+    const inserted = () => (insertion.insertedBefore ?? 0) + total.documents
     let waiting: KnowledgeDocument[] | undefined
-    for await (const documents of documentsIn(insertion, () => total.documents)) {
-      if (waiting) await add(waiting, false)
-      waiting = documents
+    try {
+      for await (const documents of documentsIn(insertion, inserted)) {
+        if (waiting) await add(waiting, false)
+        waiting = documents
+      }
+      // The idempotency key is for the whole insert, so the last batch carries it.
+      if (waiting) await add(waiting, true)
+    } catch (error) {
+      throw isProblem(error) && inserted() > 0 ? afterInserting(inserted(), error) : error
     }
-    // The idempotency key is for the whole insert, so the last batch carries it.
-    if (waiting) await add(waiting, true)
     return total
   }
 

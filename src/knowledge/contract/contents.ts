@@ -45,6 +45,8 @@ export type Insertion = {
   mode?: InsertMode
   /** Settings of this insert that differ from those of the knowledge base. */
   preprocessing?: JsonObject
+  /** How many documents the same request inserted from other sources before. */
+  insertedBefore?: number
   origin: Origin
   execution?: Execution
   signal?: AbortSignal

@@ -120,9 +120,17 @@ const shownRows = 20
 /** The refusal of rows without content. It names them, because rows are never skipped silently. */
 export const emptyRows = (rows: readonly number[], inserted: number): Problem => {
   const listed = rows.slice(0, shownRows).join(', ') + (rows.length > shownRows ? ` and ${rows.length - shownRows} more` : '')
-  const before = inserted === 0 ? 'nothing was inserted' : `${inserted} documents before them were inserted and stay`
   return wrong(
-    `${rows.length === 1 ? 'row' : 'rows'} ${listed}: the content is empty; ${before}`,
+    `${rows.length === 1 ? 'row' : 'rows'} ${listed}: the content is empty${inserted === 0 ? '; nothing was inserted' : ''}`,
     "Leave such rows out: WHERE trim(content) <> ''.",
   )
 }
+
+/** The same refusal, with the number of documents that were inserted before it: sent again, they may come in twice. */
+export const afterInserting = (documents: number, { code, title, detail, extras }: Problem): Problem =>
+  new Problem(
+    code,
+    title,
+    `${detail}; ${documents === 1 ? '1 document was' : `${documents} documents were`} inserted before, and stay`,
+    extras,
+  )

@@ -151,13 +151,40 @@ describe('documents', () => {
     const query = "SELECT 'x' || i AS id, CASE i WHEN 2200 THEN '' ELSE 'heron ' || i END AS content FROM range(3000) AS t(i)"
     expect(await call('PUT', '/queried', { knowledge_base: { query } })).toMatchObject({
       status: 400,
-      body: { detail: 'row 2201: the content is empty; 1000 documents before them were inserted and stay' },
+      body: { detail: 'row 2201: the content is empty; 1000 documents were inserted before, and stay' },
     })
     expect((await sql(at.url, "SELECT count(*) FROM queried WHERE id LIKE 'x%'")).data).toEqual([[1000]])
+    const withoutId = "SELECT CASE i WHEN 2200 THEN NULL ELSE 'y' || i END AS id, 'heron' AS content FROM range(3000) AS t(i)"
+    expect(await call('PUT', '/queried', { knowledge_base: { query: withoutId } })).toMatchObject({
+      status: 400,
+      body: { detail: 'row 2201: id is NULL, and a document is known by it; 1000 documents were inserted before, and stay' },
+    })
+    expect((await sql(at.url, "SELECT count(*) FROM queried WHERE id LIKE 'y%'")).data).toEqual([[1000]])
     expect(await call('PUT', '/queried', { knowledge_base: { query: 'SELECT 1 AS a' } })).toMatchObject({
       status: 400,
       body: { detail: expect.stringContaining('there is no column content') },
     })
+  })
+
+  test('of several sources come in one source after the other; files are looked up first', async () => {
+    await create('mixed')
+    const both = (more: object) =>
+      insert(
+        'mixed',
+        [
+          { id: 'a', content: 'tapir' },
+          { id: 'b', content: 'tapir' },
+        ],
+        more,
+      )
+    expect(await both({ files: ['missing'] })).toMatchObject({ status: 404, body: { title: 'File not found' } })
+    expect(await search('mixed', 'tapir')).toEqual([])
+    const refused = await both({ query: "SELECT 'c' AS id, '' AS content" })
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { detail: 'row 1: the content is empty; 2 documents were inserted before, and stay' },
+    })
+    expect(await search('mixed', 'tapir')).toHaveLength(2)
   })
 
   test('come from the tables of a connected database, over REST and in SQL', async () => {

@@ -144,18 +144,23 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
   ]
 
   const insert = async (body: Changes, { project, base }: Awaited<ReturnType<typeof named>>, call: Call): Promise<void> => {
+    // A missing file is refused before any other source is inserted.
+    for (const file of body.files ?? []) if (!(await log.resources.one('file', file))) throw notFound('file', file)
     const pages = body.urls?.length ? await knowledge.pages(body.urls, base, call.gone) : []
     const sources = [...given(body, project.state.name, call), ...(pages.length > 0 ? [{ source: 'url' as const, rows: pages }] : [])]
     const mode = modeIn(body.params)
     const { expects: _, ...execution } = call.execution()
+    let insertedBefore = 0
     for (const [i, { source, rows }] of sources.entries()) {
       const inserted = await knowledge.insert({
         ...{ knowledgeBase: base, source, rows, origin: call.origin(), signal: call.gone, isAtomic: source === 'rows' || source === 'url' },
+        insertedBefore,
         ...(mode && { mode }),
         ...(body.preprocessing && { preprocessing: body.preprocessing }),
         // The idempotency key is for the whole request.
         ...(i === sources.length - 1 && { execution }),
       })
+      insertedBefore += inserted.documents
       call.note({ positions: inserted.positions, stream: base.stream, resource: null, repeated: false })
     }
   }
