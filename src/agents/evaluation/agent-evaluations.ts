@@ -94,10 +94,12 @@ export class AgentEvaluations {
         this.#case(test, metrics, { ...asked, origin: running.origin, signal }, { judging, timeMs }),
       ),
     )
-    running.signal?.throwIfAborted()
+    // What was answered and judged is recorded, also if the client has left meanwhile.
+    if (!scored.some(({ answered }) => answered)) running.signal?.throwIfAborted()
     const { origin } = running
     const position = await this.#record(agent, scored, { model, origin, durationMs: performance.now() - began, judging })
     judging?.recorded(judging.usage)
+    running.signal?.throwIfAborted()
     return { rows: scored.map((one) => rowOf(one, metrics)), position }
   }
 
@@ -127,6 +129,8 @@ export class AgentEvaluations {
       else scored.notes.push(whyOf(error))
       return scored
     }
+    // An answer that was cut off has no scores.
+    if (scored.answered.outcome === 'aborted') return scored
     for (const metric of metrics)
       try {
         const score = await this.#score(metric, scored, asked, judging)

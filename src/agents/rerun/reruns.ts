@@ -123,12 +123,13 @@ export class Reruns {
             this.#tried(event, replaying, { ...asked, signal }, timeFor(events.length)),
           ),
     )
-    asked.signal.throwIfAborted()
     const compared = cases.filter(isComparison)
     const metrics = meansOf(compared.map(scoresOf))
     const isRecorded = compared.length > 0 && (replaying !== 'exchanges' || events.length > 1)
     const summary = { replaying, metrics, durationMs: performance.now() - began }
+    // What was compared is recorded, also if the client has left meanwhile.
     const evaluation = isRecorded ? await this.#record(asked, cases, summary) : null
+    asked.signal.throwIfAborted()
     return { replayed: replaying, evaluation, metrics, cases }
   }
 

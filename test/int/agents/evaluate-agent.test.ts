@@ -172,6 +172,42 @@ test('what the judge reads and writes counts in usage', async () => {
   expect(await shop.run(`SELECT sum(answers), sum(input_tokens) FROM log.usage WHERE agent = 'frugal'`)).toEqual([[1, 70_300]])
 })
 
+test('what was answered and judged before the client left is on record, with the tokens of the judge', async () => {
+  await shop.agent('left', { data: { tables: ['files.cars'] } })
+  await shop.run(`CREATE TABLE files.leaving (SELECT * FROM (VALUES ('First?', 'One'), ('Second?', 'Two')) AS t(question, answer))`)
+  let goOn: () => void = () => undefined
+  const isOver = new Promise<void>((resolve) => (goOn = resolve))
+  const steps = new Set<string>()
+  shop.model.script = async (asked) => {
+    const step = isJudged(asked) ? 'judge' : questionOf(asked)
+    steps.add(step)
+    if (step === 'Second?') await isOver
+    const usage = step === 'judge' ? { prompt_tokens: 70_000, completion_tokens: 7 } : { prompt_tokens: 300, completion_tokens: 5 }
+    return { content: step === 'judge' ? '{"verdict": "good", "reason": "Right."}' : 'One.', usage }
+  }
+  const judging = `test_table = 'files.leaving', metrics = 'judge', judge = ${JSON.stringify(shop.model.model)}`
+  const left = new AbortController()
+  const leaving = fetch(`${shop.url}/api/sql/query`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: `EVALUATE AGENT shop.left USING ${judging}` }),
+    signal: left.signal,
+  }).catch(() => undefined)
+  try {
+    await until(() => steps.size === 3)
+    // The verdict is read before the client is missed.
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    left.abort()
+    await leaving
+    const summary = () => shop.run("SELECT cases, failed, metrics, judge_input_tokens FROM log.evaluations WHERE agent = 'left'")
+    await until(async () => (await summary()).length > 0)
+    expect(await summary()).toEqual([[2, 1, '[{"name":"judge","value":1}]', 70_000]])
+    expect(await shop.run("SELECT max(input_tokens) >= 70000 FROM log.usage WHERE agent = 'left'")).toEqual([[true]])
+  } finally {
+    goOn()
+  }
+})
+
 test('an erasure and a verdict do not wait for an evaluation, which keeps no text of an answer that was erased meanwhile', async () => {
   await shop.run(
     `CREATE TABLE files.slow (SELECT * FROM (VALUES ('Who lives at 7?', 'Ada'), ('Who lives at 8?', 'Bob')) AS t(question, answer))`,

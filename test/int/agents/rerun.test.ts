@@ -285,6 +285,38 @@ describe('the command', () => {
   })
 })
 
+test('what was compared before the client left is on record', async () => {
+  const [one, two] = [await asked('Way 0, left?'), await asked('Way 0, never?')]
+  let goOn: () => void = () => undefined
+  const isOver = new Promise<void>((resolve) => (goOn = resolve))
+  let isAsked = false
+  shop.model.script = async (request) => {
+    if (questionOf(request).includes('left')) return 'Now.'
+    isAsked = true
+    await isOver
+    return 'Never.'
+  }
+  const left = new AbortController()
+  const leaving = fetch(`${shop.url}${agents}/seller/reruns`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ answers: [one, two], replay: 'nothing' }),
+    signal: left.signal,
+  }).catch(() => undefined)
+  const given = () => positions("purpose = 'rerun' AND question = 'Way 0, left?'")
+  try {
+    await until(async () => isAsked && (await given()).length === 1)
+    const before = await head()
+    left.abort()
+    await leaving
+    const summary = () => shop.run(`SELECT cases, failed FROM log.evaluations WHERE position > ${before}`)
+    await until(async () => (await summary()).length > 0)
+    expect(await summary()).toEqual([[2, 1]])
+  } finally {
+    goOn()
+  }
+})
+
 describe('a request that is sent again with its key', () => {
   const keyed = (path: string, body: object, key: string) =>
     send(shop.url, 'POST', `${agents}/seller/${path}`, body, { 'idempotency-key': key })
