@@ -17,9 +17,10 @@ const ofAgent = [
   column('project', 'VARCHAR', 'Project of the agent, by its name at that time.'),
   column('agent', 'VARCHAR', 'Name of the agent at that time.'),
   column('agent_id', 'VARCHAR', 'Stream of the agent.'),
+  column('project_id', 'VARCHAR', 'Stream of the project.'),
 ]
 
-const named = `${nocase('p.name')} AS project, ${nocase('g.name')} AS agent, e.agent AS agent_id`
+const named = `${nocase('p.name')} AS project, ${nocase('g.name')} AS agent, e.agent AS agent_id, g.project AS project_id`
 const recordedItems = `e.position, e.recorded_at, e.actor, e.source, e.request, ${named}`
 
 /** The agent and its project in their state when the event `e` was recorded. */

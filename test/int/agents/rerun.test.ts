@@ -255,6 +255,21 @@ describe('the command', () => {
     expect(await commandHere(['rerun'], env())).toMatchObject({ code: 2 })
   })
 
+  test('finds an answer whose project has another name now, or was dropped', async () => {
+    await shop.run('CREATE PROJECT stall')
+    await send(shop.url, 'POST', '/api/projects/stall/agents', { agent: { name: 'crier', model: shop.model.model } })
+    await send(shop.url, 'POST', '/api/projects/stall/agents/crier/completions', { messages: [{ role: 'user', content: 'Way 0?' }] })
+    const [[position, projectId] = []] = await shop.run("SELECT position, project_id FROM log.answers WHERE agent = 'crier'")
+    const same = { code: 0, out: expect.stringMatching(/same/) }
+    await shop.run('ALTER DATABASE stall NAME = store')
+    expect(await commandHere(['rerun', String(position)], env())).toMatchObject(same)
+    await shop.run('DROP AGENT store.crier')
+    await shop.run('DROP PROJECT store')
+    expect(await commandHere(['rerun', String(position)], env())).toMatchObject(same)
+    const [[stream] = []] = await shop.run("SELECT stream FROM log.events WHERE type = 'ProjectDeleted' ORDER BY position DESC LIMIT 1")
+    expect(projectId).toBe(stream)
+  })
+
   test('takes a query, which can only read', async () => {
     const [one, two] = [await asked('Way 0?'), await asked('Way 2?')]
     const query = `SELECT answer_id FROM log.answers WHERE position IN (${one}, ${two}) -- both`
