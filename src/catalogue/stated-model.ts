@@ -25,10 +25,16 @@ type ModelFields = { provider?: string | null; model_name?: string | null; param
 
 const addressMember = /^(?:(\w+)_)?(?:base_url|api_base|endpoint)$/
 const keyMember = /^(?:(\w+)_)?api_key$/
+const versionMembers = ['api_version', 'openai_api_version']
 
-/** Whether a param is about the model: its name, its provider, an address or a key. @example isOfModel('openai_api_key') // true */
+/** Whether a param is about the model: its name, its provider, an address, a version of it or a key. @example isOfModel('openai_api_key') // true */
 export const isOfModel = (name: string): boolean =>
-  name === 'model' || name === 'provider' || name === 'model_name' || addressMember.test(name) || keyMember.test(name)
+  name === 'model' ||
+  name === 'provider' ||
+  name === 'model_name' ||
+  addressMember.test(name) ||
+  versionMembers.includes(name) ||
+  keyMember.test(name)
 
 const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
 /** A number, which clients may also write as a text; null if it is no number. @example statedNumber('20') // 20 */

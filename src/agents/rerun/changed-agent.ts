@@ -18,8 +18,18 @@ export type AgentChange = {
   prompt?: string | undefined
 }
 
-/** The params without those of the language model: the service's settings then give the address and the key of the new provider. */
-const withoutModel = (params: JsonObject): JsonObject => Object.fromEntries(Object.entries(params).filter(([name]) => !isOfModel(name)))
+const withoutMembers = (of: JsonObject, isOut: (name: string) => boolean): JsonObject =>
+  Object.fromEntries(Object.entries(of).filter(([name]) => !isOut(name)))
+
+/**
+ * The params without those that choose the language model: the service's settings then give the address and the key of the new provider.
+ * Its other settings stay, also in an object `model`.
+ */
+const withoutModel = (params: JsonObject): JsonObject => {
+  const settings = withoutMembers(renamedModel(params, {}) ?? {}, (name) => name === 'name' || isOfModel(name))
+  const others = withoutMembers(params, isOfModel)
+  return Object.keys(settings).length > 0 ? { ...others, model: settings } : others
+}
 
 /**
  * Another model at the agent's own address, with its key; or, if a provider is named, a model of that provider, with the service's address
