@@ -398,7 +398,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   mcpSchemaMaxColumns: 'Columns of the schema of a database, as a resource of MCP. Beyond: the first ones, with `truncated`.',
   mcpPredictMaxRows: 'Rows of one call of the tool `predict`. Beyond: it refuses them; a JOIN with the model takes any number.',
   mcpBatchMaxMessages: 'Messages of one batch of MCP. Beyond: 413 `too_large`.',
-  mcpQuestionMaxChars: 'A question to an agent, or the text of a search, over MCP. Beyond: the tool refuses it.',
+  mcpQuestionMaxChars: 'A question to an agent over MCP. Beyond: the tool refuses it.',
   mcpHistoryMaxTurns: 'Earlier turns that a client sends with a question to an agent over MCP. Beyond: the tool refuses it.',
   mcpChunksMax: 'Chunks of one search in a knowledge base over MCP. Beyond: the tool refuses the number.',
   mcpFiltersMax: 'Conditions of such a search. Beyond: the tool refuses them.',

@@ -16,7 +16,7 @@ const filter = z.strictObject({
 const input = z.strictObject({
   knowledge_base: z.string().min(1).describe('The name of the knowledge base'),
   project,
-  content: z.string().min(1).max(limits.mcpQuestionMaxChars).describe('What to search for, in words'),
+  content: z.string().min(1).max(limits.knowledgeQueryMaxChars).describe('What to search for, in words'),
   limit: z.int().min(1).max(limits.mcpChunksMax).optional().describe(`Chunks to give, 10 by default; at most ${limits.mcpChunksMax}`),
   min_relevance: z.number().min(0).max(1).optional().describe('Leaves out chunks with a lower relevance, from 0 to 1'),
   alpha: z.number().min(0).max(1).optional().describe('Weighs meaning against words: 1 is meaning alone, 0 words alone'),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../events/common.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { partsOfName } from '../../catalogue/names.js'
 import { quoteName } from '../../dialect/strings.js'
 import { textSetting } from '../../dialect/settings.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
@@ -58,10 +59,7 @@ const tableName = (using: JsonObject): string => {
       'test_table is missing',
       'It names a table with the columns question and doc_id (llm_relevancy needs question alone): test_table = files.questions.',
     )
-  return name
-    .split('.')
-    .map((part) => quoteName(part))
-    .join('.')
+  return partsOfName(name).map(quoteName).join('.')
 }
 
 const textIn = (row: JsonObject, names: readonly string[], number: number): string => {

@@ -292,6 +292,12 @@ describe('statements on knowledge bases', () => {
     await until(async () => /^mindledger_sql_running_queries 0$/m.test(String((await send(at.url, 'GET', '/api/metrics')).body)))
   })
 
+  test('EVALUATE takes a table whose name stands in quotes', async () => {
+    await ask('CREATE TABLE files.`asked once` (SELECT $$wolves$$ AS question, $$a$$ AS doc_id)'.replaceAll('$$', "'"))
+    const [row] = await ask("EVALUATE KNOWLEDGE_BASE docs USING test_table = 'files.`asked once`', version = 'doc_id'")
+    expect(row?.slice(0, 2)).toEqual([1, 1])
+  })
+
   test('EVALUATE tells how many questions found their document', async () => {
     await ask("CREATE TABLE files.questions (SELECT 'wolves' AS question, 'a' AS doc_id UNION ALL SELECT 'zebras', 'b')")
     const { column_names: names, data } = await sql(

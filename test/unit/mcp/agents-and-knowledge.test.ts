@@ -128,4 +128,6 @@ test('a search gives the chunks that fit, and passes its conditions on', async (
   await expect(
     tool.call({ knowledge_base: 'docs', content: 'x', filters: [{ column: 'a', op: 'drop', value: 1 }] }, call().asked),
   ).rejects.toThrow(/filters\.0\.op/)
+  const long = 'x'.repeat(limits.knowledgeQueryMaxChars + 1)
+  await expect(tool.call({ knowledge_base: 'docs', content: long }, call().asked)).rejects.toThrow(/content/)
 })
