@@ -14,7 +14,7 @@ const found = (chunks: readonly Pick<KnowledgeChunk, 'content' | 'metadata'>[]) 
     searchTool({
       bases: [{ name: 'shop.manuals', base: { stream: 'kb' as StreamId, version: 1 } }],
       search: async () => ({
-        chunks: chunks.map((one, i) => ({ ...one, id: `d${i}`, chunk_id: `d${i}:1of1`, relevance: 0.5, distance: null })),
+        chunks: chunks.map((one, i) => ({ ...one, key: i, id: `d${i}`, chunk_id: `d${i}:1of1`, relevance: 0.5, distance: null })),
         position: 7,
       }),
       asOf: 7,
