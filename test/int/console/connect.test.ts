@@ -90,7 +90,8 @@ test('the page of a model reads its rows in the language of the database, and su
   await page.getByRole('alert').waitFor()
   const measured = `EXPLAIN ANALYZE SELECT * FROM open_db (${query})`
   await page.goto(`${at.url}/#/query?${new URLSearchParams({ sql: measured, view: 'plan' }).toString()}`)
-  await page.locator('.plan pre', { hasText: 'INSERT INTO notes' }).first().waitFor()
+  await page.getByRole('tab', { name: 'Plan' }).waitFor()
+  await page.getByRole('alert').or(page.locator('.plan pre')).first().waitFor()
   expect((await postgres.rows('SELECT count(*) FROM notes'))[0]).toEqual(['0'])
   await page.context().close()
 })
