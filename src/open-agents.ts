@@ -4,6 +4,7 @@ import { requestOf, settingsOf } from './agents/prompt/settings.js'
 import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { SqlProcess } from './sql-process/supervisor.js'
 import { opened } from './basics/undo.js'
+import { grantsOf } from './catalogue/grants.js'
 import type { CheckModel } from './http/routes/resources/agents.js'
 import { checkModel } from './llm/check.js'
 import type { ErasureGuard } from './log/contract/log.js'
@@ -67,9 +68,10 @@ export const openAgents = ({
       resources: log.resources,
       resourcesAt: (position, client) => sql.sql.reader.resourcesAt(position, client),
     })
-    /** Calls the language model of an agent once; the agent need not exist yet. @throws Problem llm_failed, egress_refused */
+    /** Tries the language model of an agent; the agent need not exist yet. @throws Problem llm_failed, egress_refused */
     const check: CheckModel = async (agent, signal) => {
-      const usesTools = agent.skills.length > 0 || agent.params['data'] !== undefined
+      const { tables, models: asked, knowledgeBases } = grantsOf([], agent.params)
+      const usesTools = [...agent.skills, ...tables, ...asked, ...knowledgeBases].length > 0
       await checkModel(await languageModels.forAgent(agent), requestOf(settingsOf(agent)), { signal, usesTools })
     }
     /** The evaluations, which ask agents the questions of tables; `beside` runs work during which no answers are erased. */

@@ -90,7 +90,7 @@ test('a model is tried with the result of its tool as well, since some only refu
   ])
 })
 
-test('a model that takes no tools can be the one of an agent without skills and data', async () => {
+test('a model that takes no tools can be the one of an agent without skills, data and models', async () => {
   refusing('gemma does not support tools', ({ body }) => 'tools' in body)
   const shop = await startTestService()
   try {
@@ -104,6 +104,7 @@ test('a model that takes no tools can be the one of an agent without skills and 
       })
     expect((await agentOf('plain', {})).status).toBe(201)
     expect((await agentOf('reader', { data: { tables: ['files.cars'] } })).body).toMatchObject({ title: 'No tools' })
+    expect((await agentOf('predictor', { params: { models: ['prices'] } })).body).toMatchObject({ title: 'No tools' })
   } finally {
     await shop.stop()
   }
