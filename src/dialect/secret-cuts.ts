@@ -3,7 +3,8 @@ import { isSecretKey } from '../vault/secret-keys.js'
 /** A part of a text, and its replacement. */
 export type Cut = { start: number; end: number; text: string }
 
-const mask = '******'
+/** What is shown in the place of a secret. */
+export const mask = '******'
 
 /** The order of cuts: by their start, and the longest first if several begin at one place. */
 export const inOrder = (cuts: readonly Cut[]): Cut[] => [...cuts].sort((a, b) => a.start - b.start || b.end - a.end)
