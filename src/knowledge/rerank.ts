@@ -1,6 +1,7 @@
 import { limits } from '../basics/limits.js'
 import { Problem } from '../basics/errors.js'
 import type { ChatEnd, ChatMessage, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
+import { wholeAnswer } from '../llm/contract/messages.js'
 import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
 import type { KnowledgeChunk, RerankerUse } from './contract/search.js'
 
@@ -43,16 +44,9 @@ const scoresIn = (text: string, wanted: number): number[] | undefined => {
   }
 }
 
-const ask = async (model: LanguageModel, messages: readonly ChatMessage[], signal: AbortSignal) => {
+const ask = (model: LanguageModel, messages: readonly ChatMessage[], signal: AbortSignal) => {
   const request = { messages, tools: [], maxOutputTokens: limits.knowledgeRerankOutputMaxTokens, temperature: 0 }
-  const answer = model.chat(request, { signal })
-  let text = ''
-  for (;;) {
-    const next = await answer.next()
-    if (next.done) return { text, ...next.value }
-    if ('remark' in next.value) text = ''
-    if ('text' in next.value) text += next.value.text
-  }
+  return wholeAnswer(model.chat(request, { signal }))
 }
 
 /** Sorts chunks by relevance, the best first; equal ones keep their order. */

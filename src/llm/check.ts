@@ -1,4 +1,5 @@
-import type { ChatEnd, ChatMessage, ChatRequest, LanguageModel, ToolCall, ToolDescription } from './contract/language-model.js'
+import type { ChatMessage, ChatRequest, LanguageModel, ToolDescription } from './contract/language-model.js'
+import { replyOf, wholeAnswer, type WholeAnswer } from './contract/messages.js'
 
 const tool: ToolDescription = {
   name: 'today',
@@ -6,24 +7,16 @@ const tool: ToolDescription = {
   inputSchema: { type: 'object', properties: {} },
 }
 
-type Answer = ChatEnd & { text: string; toolCalls: ToolCall[] }
-
-const hear = async (answer: ReturnType<LanguageModel['chat']>): Promise<Answer> => {
-  const toolCalls: ToolCall[] = []
-  let text = ''
-  for (;;) {
-    const next = await answer.next()
-    if (next.done) return { ...next.value, text, toolCalls }
-    if ('toolCall' in next.value) toolCalls.push(next.value.toolCall)
-    else text = 'remark' in next.value ? '' : text + next.value.text
-  }
-}
-
 /** A conversation whose calls of the tool are answered. */
-const goneOn = (messages: readonly ChatMessage[], { text, toolCalls, thoughts }: Answer): ChatMessage[] => [
+const goneOn = (messages: readonly ChatMessage[], answer: WholeAnswer): ChatMessage[] => [
   ...messages,
-  { role: 'assistant', content: text, toolCalls, ...(thoughts && { thoughts }) },
-  ...toolCalls.map(({ id, tool }) => ({ role: 'tool' as const, toolCallId: id, tool, content: new Date().toISOString().slice(0, 10) })),
+  replyOf(answer),
+  ...answer.toolCalls.map(({ id, tool }) => ({
+    role: 'tool' as const,
+    toolCallId: id,
+    tool,
+    content: new Date().toISOString().slice(0, 10),
+  })),
 ]
 
 /**
@@ -39,7 +32,8 @@ export const checkModel = async (
   { signal, usesTools = true }: { signal: AbortSignal; usesTools?: boolean },
 ): Promise<string> => {
   const content = usesTools ? `Call the tool ${tool.name}, and then answer with OK.` : 'Answer with OK.'
-  const ask = (messages: readonly ChatMessage[]) => hear(model.chat({ ...settings, messages, tools: usesTools ? [tool] : [] }, { signal }))
+  const ask = (messages: readonly ChatMessage[]) =>
+    wholeAnswer(model.chat({ ...settings, messages, tools: usesTools ? [tool] : [] }, { signal }))
   const question: ChatMessage[] = [{ role: 'user', content }]
   const answer = await ask(question)
   return (answer.toolCalls.length > 0 ? await ask(goneOn(question, answer)) : answer).model

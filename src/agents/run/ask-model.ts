@@ -1,7 +1,7 @@
 import { over, AbortableWait } from '../../basics/concurrency/bounded-waits.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { ChatEnd, ChatMessage, ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
+import type { ChatEnd, ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
 import type { ChatResponse } from '../contract/answer-record.js'
 
 /** The result of an exchange. `failure` says why it was cut off. */
@@ -31,13 +31,6 @@ const fitEnd = (end: ChatEnd): ChatEnd =>
   end.thoughts ? (JSON.parse(JSON.stringify(end, (_, value: unknown) => (typeof value === 'string' ? fit(value) : value))) as ChatEnd) : end
 
 const titleOf = (error: unknown): string => (error instanceof Problem ? error.title : 'It was cut off')
-
-/** What a language model answered, as a message of its next request. */
-export const replyOf = (response: ChatResponse): ChatMessage => {
-  const { text, toolCalls } = response
-  const thoughts = 'thoughts' in response ? response.thoughts : undefined
-  return { role: 'assistant', content: text, toolCalls, ...(thoughts && { thoughts }) }
-}
 
 /**
  * Sends a language model one request. It passes the text on at once, and tells when the text so far was only a remark. After a failure, the
