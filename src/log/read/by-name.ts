@@ -1,5 +1,5 @@
 import { notFound } from '../../basics/errors.js'
-import type { Resource, Kind, Log, Outcome } from '../contract/log.js'
+import type { Resource, Resources, Kind, Log, Outcome } from '../contract/log.js'
 import { lastKnown } from './last-known.js'
 
 /**
@@ -14,6 +14,10 @@ export const projectNamed = async ({ resources, asOf }: Lookup, name: string): P
   if (!project) throw notFound('project', name, asOf)
   return project
 }
+
+/** The connection with this name; undefined if a project has the name, because projects come first. */
+export const connectionNamed = async (resources: Pick<Resources, 'one'>, name: string): Promise<Resource<'database'> | undefined> =>
+  (await resources.one('project', name)) ? undefined : resources.one('database', name)
 
 /** A resource of a project by name or id, and its project. @throws Problem 404 */
 export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName: string, ref: string) => {

@@ -3,6 +3,7 @@ import { driverOf, engineSpoken } from '../../catalogue/connection-engines.js'
 import { lex, type Token } from '../../dialect/lexer.js'
 import { closingBracket, isNameLike, isSymbol, isWord } from '../../dialect/tokens.js'
 import type { Resources } from '../../log/contract/log.js'
+import { connectionNamed } from '../../log/read/by-name.js'
 import type { SqlRequest } from '../contract/request.js'
 import { Cursor, literalOf } from '../statements/cursor.js'
 import type { Statement, StatementKind } from '../statements/statement.js'
@@ -36,7 +37,7 @@ export const refuseForeignTexts = async (
     if (!next || !isNameLike(token) || !isWord(tokens[i - 1], 'FROM', 'JOIN') || !isSymbol(tokens[i + 1], '(')) continue
     const close = tokens[closingBracket(tokens, i + 1) ?? tokens.length]
     if (!close || close.start < next.start) continue
-    const found = (await resources.one('project', token.value)) ? undefined : await resources.one('database', token.value)
+    const found = await connectionNamed(resources, token.value)
     const driver = found && driverOf(engineSpoken(found.state.engine, found.state.parameters))
     if (driver !== undefined && driver !== 'mysql')
       throw new Problem(

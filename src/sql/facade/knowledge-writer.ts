@@ -4,6 +4,7 @@ import { notFound, Problem, wrong } from '../../basics/errors.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Resource } from '../../log/contract/log.js'
+import { connectionNamed } from '../../log/read/by-name.js'
 import { tokensIn } from '../../dialect/lexer.js'
 import { isNameLike, isSymbol, isWord } from '../../dialect/tokens.js'
 import { leave, type SqlAnswer } from '../contract/answer.js'
@@ -116,8 +117,6 @@ export class KnowledgeWriter {
     const isQualified = isSymbol(tokens[at + 1], '.') || isSymbol(tokens[at + 1], '(')
     const database = at < 0 ? '' : isQualified ? (tokens[at]?.value ?? '') : db
     if (database.toLowerCase() === 'files') return 'file'
-    return (await this.#resources.one('project', database)) === undefined && (await this.#resources.one('database', database))
-      ? 'connection'
-      : 'query'
+    return (await connectionNamed(this.#resources, database)) ? 'connection' : 'query'
   }
 }

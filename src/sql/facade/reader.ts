@@ -3,6 +3,7 @@ import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
+import { connectionNamed } from '../../log/read/by-name.js'
 import { TimeTravel } from '../../log/read/time-travel.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
@@ -81,7 +82,7 @@ export class Reader {
     let sql = sent
     if (db !== this.options.defaultProject && systemDatabaseOf(db) === undefined) {
       const resources = this.#resourcesOf(running)
-      const connection = (await resources.one('project', db)) ? undefined : await resources.one('database', db)
+      const connection = await connectionNamed(resources, db)
       const tokens = connection ? lex(sent) : []
       if (connection && !(await namesOther(tokens, resources))) sql = sentTo(connection.state, tokens, sent)
     }
@@ -94,7 +95,7 @@ export class Reader {
   /** The statement that sends a query as it is to a connected database; a query for any other database is in the SQL of this service. */
   async statementIn(db: string, query: string): Promise<string> {
     const { resources } = this.options.ledger.log
-    const connection = (await resources.one('project', db)) ? undefined : await resources.one('database', db)
+    const connection = await connectionNamed(resources, db)
     return connection ? sentAsIs(db, query) : queryOf(db, `\n${withoutEnd(query)}\n`)
   }
 
