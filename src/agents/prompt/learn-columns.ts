@@ -1,30 +1,23 @@
-import { foldName } from '../../../events/common.js'
 import { isProblem } from '../../basics/errors.js'
 import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import type { ListedColumns } from '../../connections/contract/requests.js'
+import { nameKey } from '../../dialect/names.js'
 import type { ScopeTable } from '../scope/tables-in.js'
-import type { ListColumns } from './columns-of.js'
+import { tableKeys, type ListColumns } from './columns-of.js'
 import { tooSlow } from './describe.js'
 import type { TableLinks } from './link.js'
-
-/** Names are compared without case, as SQL finds a table. */
-const keyOf = (path: readonly (string | null)[]): string => JSON.stringify(path.map((name) => name && foldName(name)))
 
 const learnFrom = async (links: TableLinks, tables: readonly ScopeTable[], list: Promise<ListedColumns>): Promise<void> => {
   const { listed } = await list
   const columns = new Map<string, { name: string }[]>()
-  const add = (path: readonly (string | null)[], name: string): void => {
-    const key = keyOf(path)
-    const known = columns.get(key)
-    if (known) known.push({ name })
-    else columns.set(key, [{ name }])
-  }
-  for (const { schema, table, isUsual, name } of listed) {
-    if (isUsual) add([table], name)
-    if (schema !== null) add([schema, table], name)
-  }
+  for (const column of listed)
+    for (const key of tableKeys(column)) {
+      const known = columns.get(key)
+      if (known) known.push(column)
+      else columns.set(key, [column])
+    }
   // A table that is not in the list is not looked for again.
-  for (const table of tables) links.learn(table, columns.get(keyOf(table.path.slice(1))) ?? [])
+  for (const table of tables) links.learn(table, columns.get(nameKey(table.path.slice(1))) ?? [])
 }
 
 /**
