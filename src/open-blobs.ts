@@ -86,7 +86,7 @@ const openShared = async (
   undo: (step: () => unknown) => void,
 ): Promise<BlobParts> => {
   // A folder of one process needs neither the drivers nor the time to load them.
-  const [{ openSharedStore }, { forgetErased }, { collectBlobs }, { giveBackBlobs }] = await Promise.all([
+  const [{ openSharedStore }, { forgetErased }, { collectBlobs }, { givingBack }] = await Promise.all([
     import('./files/shared/open-store.js'),
     import('./files/shared/forget-erased.js'),
     import('./files/shared/collect.js'),
@@ -104,7 +104,7 @@ const openShared = async (
     finished = until
     return removed + (await collectBlobs({ log, newest, blobs, register }, signal))
   }
-  const giveBack = (signal: AbortSignal) => giveBackBlobs({ log, newest, blobs, register, cache }, signal)
+  const giveBack = givingBack({ log, newest, blobs, register, cache })
   const tidyBlobs = () => {
     const stopGiving = background({ work: giveBack, ...gift }, logger, limits.blobCollectMs)()
     const begin = background({ work: tidy, ...removal }, logger, limits.blobCollectMs)

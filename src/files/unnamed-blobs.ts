@@ -20,23 +20,27 @@ const dropCurrent = async (hashes: Set<string>, { resources }: Log): Promise<voi
     for (const hash of hashesOf(found)) hashes.delete(hash)
 }
 
-/** Removes from a set the blobs that any event names, also in the past. */
-const dropNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal): Promise<void> => {
+/** Removes from a set the blobs that any event after a position names, also in the past. */
+const dropNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal, after: number): Promise<void> => {
   if (hashes.size === 0) return
   const mayName = (text: string): boolean => {
     signal.throwIfAborted()
     return mayNameBlobs(text)
   }
-  for await (const { type, data } of eventsWith(log, 0, mayName)) {
+  for await (const { type, data } of eventsWith(log, after, mayName)) {
     for (const hash of blobsOf(type, data)) hashes.delete(hash)
     if (hashes.size === 0) return
   }
 }
 
-/** Removes from a set the blobs that any event names, now or in the past. @throws the signal's reason */
-export const dropAllNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal): Promise<void> => {
-  await dropCurrent(hashes, log)
-  await dropNamed(hashes, log, signal)
+/**
+ * Removes from a set the blobs that any event names, now or in the past. The events up to `after` were looked through before.
+ *
+ * @throws the signal's reason
+ */
+export const dropAllNamed = async (hashes: Set<string>, log: Log, signal: AbortSignal, after = 0): Promise<void> => {
+  if (after === 0) await dropCurrent(hashes, log)
+  await dropNamed(hashes, log, signal, after)
   signal.throwIfAborted()
 }
 

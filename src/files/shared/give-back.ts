@@ -13,33 +13,45 @@ type Options = Pick<SharedStore, 'blobs' | 'register' | 'cache'> & {
 
 /**
  * Stores blobs again that events name, that this node has, and that the shared store lost: PostgreSQL may have been made anew from another
- * node, or have lost its last rows. Resolves with the number of these blobs.
+ * node, or have lost its last rows. Resolves with the number of these blobs. It may be called again and again.
  *
- * @example await giveBackBlobs({ log, newest: () => log.newest(), blobs, register, cache }, signal) // 2
+ * @example await givingBack({ log, newest: () => log.newest(), blobs, register, cache })(signal) // 2
  * @throws Problem storage_failed, the signal's reason
  */
-export const giveBackBlobs = async ({ log, newest, blobs, register, cache }: Options, signal: AbortSignal): Promise<number> => {
-  const lacking = await register.lacking(cache.names)
-  if (lacking.length === 0) return 0
-  // From now on this node knows what was erased.
-  await newest()
-  const unnamed = new Set(lacking)
-  await dropAllNamed(unnamed, log, signal)
-  let given = 0
-  for (const sha of lacking) {
-    signal.throwIfAborted()
-    const held = unnamed.has(sha) ? undefined : cache.hold(sha)
-    if (!held) continue
+export const givingBack = ({ log, newest, blobs, register, cache }: Options): ((signal: AbortSignal) => Promise<number>) => {
+  /** Blobs that no event named, with the position of the last one that was looked through. */
+  let unnamedUpTo = new Map<string, number>()
+
+  const givesBack = async (sha: string): Promise<boolean> => {
+    const held = cache.hold(sha)
+    if (!held) return false
     try {
-      if (!(await hasHash(held.file, sha))) continue
+      if (!(await hasHash(held.file, sha))) return false
       await blobs.keep(held.file, sha)
-      given++
+      return true
     } catch (error) {
       // It was erased meanwhile.
-      if (!isProblem(error) || !isBlobDamaged(error)) throw error
+      if (isProblem(error) && isBlobDamaged(error)) return false
+      throw error
     } finally {
       held.release()
     }
   }
-  return given
+
+  return async (signal) => {
+    const lacking = await register.lacking(cache.names)
+    const unnamed = new Set(lacking)
+    // From now on this node knows what was named and erased.
+    if (lacking.length > 0) await newest()
+    const { position } = await log.head()
+    const after = lacking.reduce((least, sha) => Math.min(least, unnamedUpTo.get(sha) ?? 0), position)
+    await dropAllNamed(unnamed, log, signal, after)
+    unnamedUpTo = new Map([...unnamed].map((sha) => [sha, position]))
+    let given = 0
+    for (const sha of lacking) {
+      signal.throwIfAborted()
+      if (!unnamed.has(sha) && (await givesBack(sha))) given++
+    }
+    return given
+  }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { logStream } from '../../../events/records/log.js'
@@ -7,7 +8,7 @@ import { appendNote, HeadFile } from '../../../src/audit/head-file.js'
 import { Heads } from '../../../src/audit/heads.js'
 import { readHeads } from '../../../src/audit/kept-heads.js'
 import { noteSigner } from '../../../src/audit/note-key.js'
-import { giveBackBlobs } from '../../../src/files/shared/give-back.js'
+import { givingBack } from '../../../src/files/shared/give-back.js'
 import { openSharedStore, type SharedStore } from '../../../src/files/shared/open-store.js'
 import { undoAll } from '../../../src/basics/undo.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
@@ -391,9 +392,20 @@ test('a PostgreSQL that is lost is made anew from one node, and the others follo
       node.url = url
       await node.reopen()
     }
-    const giveBack = (node: Node) =>
-      withStore(node, (store) => giveBackBlobs({ ...store, log: node.log, newest: () => newest(node.log) }, new AbortController().signal))
-    expect([await giveBack(a!), await giveBack(b!), await giveBack(b!), await giveBack(c!)]).toEqual([0, 2, 0, 0])
+    // Nobody names it, and the new PostgreSQL does not know it.
+    await withStore(c!, async ({ cache }) => {
+      const file = cache.temporary()
+      writeFileSync(file, 'unnamed')
+      ;(await cache.take(file, createHash('sha256').update('unnamed').digest('hex'))).release()
+    })
+    const giveBack = (node: Node, times = 1) =>
+      withStore(node, async (store) => {
+        const give = givingBack({ ...store, log: node.log, newest: () => newest(node.log) })
+        let given = 0
+        for (let n = 0; n < times; n++) given += await give(new AbortController().signal)
+        return given
+      })
+    expect([await giveBack(a!), await giveBack(b!, 2), await giveBack(b!), await giveBack(c!, 2)]).toEqual([0, 2, 0, 0])
     expect(await c!.log.head()).toEqual(before)
     for (const { log, ledger } of [a!, b!, c!]) {
       expect(await log.payloadState(erased)).toEqual({ isErased: true, replacedBy: null, bytes: 0 })
