@@ -4,7 +4,7 @@ import { illFormed } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { badStatement, sourceLocationOf } from './source-location.js'
-import { dollarTagAt, quoteName, quoteText, unescapeText } from './strings.js'
+import { quoteName, quoteText, unescapeText } from './strings.js'
 
 export { badStatement, sourceLocationOf }
 export type { SourceLocation } from './source-location.js'
@@ -27,6 +27,7 @@ const spaceAt = new RegExp(`[ \\t\\n\\v\\f\\r${spaces}]+`, 'y')
 const numberAt =
   /0[xX][0-9a-fA-F_]+|0[bB][01_]+(?![0-9])|0[oO][0-7_]+(?![0-9])|(?:[0-9][0-9_]*(?:\.(?!\.)[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?/y
 const digitsAt = /[0-9]+/y
+const dollarTagAt = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z_0-9\u0080-\uffff]*)?\$/y
 const operators =
   /!~~\*|->>|<=>|<->|<#>|!~~|~~\*|!~\*|::|:=|=>|->|<=|>=|<>|!=|==|\|\||<<|>>|~~|!~|~\*|<@(?![A-Za-z_])|@>|&&|\*\*|\/\/|\^@|./suy
 

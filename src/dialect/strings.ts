@@ -62,9 +62,6 @@ export const nameText = (name: string): string =>
  */
 export const queryOf = (database: string, query: string): string => `SELECT * FROM ${nameText(database)} (${query})`
 
-/** The mark before and after a text in dollar quotes: `$$` or `$name$`. */
-export const dollarTagAt = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z_0-9\u0080-\uffff]*)?\$/y
-
 /** A text in dollar quotes. Their tag has more letters x than stand in the text together, so it does not occur there. */
 const dollarQuoted = (text: string): string => {
   if (!text.includes('$$') && !text.endsWith('$')) return `$$${text}$$`

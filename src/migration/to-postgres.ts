@@ -30,19 +30,20 @@ type HeadRow = { seq: string; position: string; chain: Buffer }
 /** The migration of a data directory; `lost` says that the PostgreSQL that it follows does not exist any more. */
 export type ToPostgres = PostgresMigration & { lost?: boolean }
 
-/** @throws ConfigError for a node whose PostgreSQL may be in use: both would take writes */
-const refuseNode = ({ paths }: ToPostgres): never => {
-  throw new ConfigError(
+/** The refusal of a node's directory whose PostgreSQL may be in use: both would take writes. */
+const followsPostgres = ({ paths }: ToPostgres): ConfigError =>
+  new ConfigError(
     `${paths.root} follows a log in PostgreSQL. If that PostgreSQL is lost, end all nodes and add --lost. If it is not, move its database with its own tools, such as pg_dump.`,
   )
-}
 
 /** Begins the log, or continues one that a migration of this log began. @throws ConfigError when it is another log, or complete */
 const begin = async (session: SharedLogSession, db: Connection, asked: ToPostgres): Promise<Place> => {
   const logId = readLogId(db)
   const [found] = (await session.query<{ there: boolean }>(`SELECT to_regclass('mindledger.head') IS NOT NULL AS there`)).rows
-  if (found?.there !== true && readSharedBatch(db) !== undefined && asked.lost !== true) refuseNode(asked)
-  if (found?.there !== true) await openTables(session, () => logId)
+  if (found?.there !== true) {
+    if (readSharedBatch(db) !== undefined && asked.lost !== true) throw followsPostgres(asked)
+    await openTables(session, () => logId)
+  }
   const { rows } = await session.query<HeadRow>(
     `UPDATE mindledger.head SET format = $2 WHERE log_id = $1 AND (format = $2 OR seq = 0) RETURNING seq, position, chain`,
     [logId, unfinished],

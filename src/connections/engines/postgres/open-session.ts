@@ -23,6 +23,8 @@ export const openSession = async (connection: Connection, around: Surroundings):
   const own = typesOf.get(key) ?? new Map<number, OwnType>()
   typesOf.set(key, own)
   return new PostgresSession(opened, parameters, around, explainPostgres(noSecrets, toRead), {
-    ...{ own, name: connection.name, dialect: dialectOf(connection.engine) },
+    own,
+    name: connection.name,
+    dialect: dialectOf(connection.engine),
   })
 }
