@@ -1,7 +1,7 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { Chatbot, ChatbotEvent } from '../../events/chatbot.js'
-import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
-import { conflict, missingField, notFound } from '../basics/errors.js'
+import { foldName, unreachable, type JsonObject, type StreamId } from '../../events/common.js'
+import { conflict, missingField, notFound, wrong } from '../basics/errors.js'
 import type { NewEvent } from '../log/contract/log.js'
 import { byName, byExactName, byStream, usersOf, type FactsOf } from '../log/contract/lookups.js'
 import { databaseDecider, knownEngine } from './database.js'
@@ -60,7 +60,9 @@ const decide = (command: ChatbotCommand, facts: Facts): (ChatbotEvent | NewEvent
       if (chatbot) throw conflict('chatbot', data.chatbot)
       return create(command.data, facts)
     case 'PutChatbot':
-      return chatbot ? update(command.data, facts) : create(command.data, facts)
+      if (chatbot) return update(command.data, facts)
+      refuseOtherName(command.data)
+      return create(command.data, facts)
     case 'UpdateChatbot':
       return update(command.data, facts)
     case 'RenewChatbotToken':
@@ -79,6 +81,15 @@ const requireFields = ({ agent, model, database, connection }: Settings): void =
   if (agent === undefined && model === undefined) throw missingField('agent_name" or "model_name', 'chatbot')
   if (database === undefined && !connection)
     throw missingField('database_id" or "database_name" or ("db_engine" and "db_params")', 'chatbot')
+}
+
+/** A chatbot that does not exist cannot be renamed. Made under either name, it would surprise those who meant the other one. */
+const refuseOtherName = ({ chatbot, name = chatbot }: Target & Settings): void => {
+  if (foldName(name) !== foldName(chatbot))
+    throw wrong(
+      `There is no chatbot '${chatbot}' that could get the name '${name}'`,
+      'To make a chatbot, send the name in the path, or none; to rename one, name it in the path.',
+    )
 }
 
 /** The chatbot's own connection. It belongs to the same command, so that a refused chatbot leaves no connection behind. */
