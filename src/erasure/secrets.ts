@@ -4,8 +4,9 @@ import { secretsOf } from '../../events/secrets.js'
 import { wrong } from '../basics/errors.js'
 import { LongWork } from '../basics/long-work.js'
 import { haveSecrets, type FormerHolder } from '../commands/records/log.js'
-import type { Resource, Log } from '../log/contract/log.js'
+import type { Log } from '../log/contract/log.js'
 import { isKind } from '../log/contract/lookups.js'
+import { everyResource } from '../log/read/every-resource.js'
 import { streamOf } from '../log/read/stream-of.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { eventsWith, streamEvents } from '../log/read/slices.js'
@@ -40,28 +41,11 @@ export const planSecrets = async (log: ReadableLog, kind: Kind, name: string, pr
   return plan
 }
 
-const readAtOnce = 100
-
-/** The secrets of existing resources. They are read in batches, because their number is unlimited. */
+/** The secrets of existing resources. */
 const secretsInUse = async ({ resources }: ReadableLog): Promise<Set<string>> => {
   const inUse = new Set<string>()
-  const work = new LongWork()
-  async function* all<K extends Kind>(kind: K, project?: Resource<'project'>): AsyncGenerator<Resource<K>, void, void> {
-    for (let after = 0; ;) {
-      const page = await resources.page(kind, project, after, readAtOnce)
-      yield* page
-      const last = page.at(-1)
-      if (!last) return
-      after = last.id
-      await work.pause()
-    }
-  }
-  const add = ({ state }: Resource) => {
-    for (const hash of secretsOf(state)) inUse.add(hash)
-  }
-  for (const kind of kinds) if (!isInProject(kind)) for await (const found of all(kind)) add(found)
-  for await (const project of all('project'))
-    for (const kind of kinds) if (isInProject(kind)) for await (const found of all(kind, project)) add(found)
+  for (const kind of kinds)
+    for await (const { state } of everyResource(resources, kind)) for (const hash of secretsOf(state)) inUse.add(hash)
   return inUse
 }
 

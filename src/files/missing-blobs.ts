@@ -2,7 +2,8 @@ import { logStream } from '../../events/records/log.js'
 import { erasedBlobsOf } from '../../events/catalogue/references.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
-import { streamEvents } from '../log/read/slices.js'
+import { everyResource } from '../log/read/every-resource.js'
+import { eventsOf } from '../log/read/slices.js'
 import type { BlobStore } from './blob-store.js'
 import { hashesOf } from './unnamed-blobs.js'
 import type { Logger } from '../basics/logger.js'
@@ -59,14 +60,19 @@ export class MissingBlobs {
 
   async #count(): Promise<number> {
     const { log, blobs } = this.#options
-    const files = await log.resources.list('file')
-    const missing = new Set([...files, ...(await log.resources.list('model'))].flatMap(hashesOf))
+    /** The missing contents, and when a file last named each. */
+    const missing = new Map<string, string>()
+    for await (const model of everyResource(log.resources, 'model')) for (const hash of hashesOf(model)) missing.set(hash, '')
+    for await (const { state, updated_at } of everyResource(log.resources, 'file'))
+      if (updated_at > (missing.get(state.content) ?? '')) missing.set(state.content, updated_at)
     for (const hash of await blobs.list()) missing.delete(hash)
     if (missing.size === 0) return 0
-    // An upload after an erasure stored the content again.
-    const isNamedAfter = (hash: string, at: string) => files.some(({ state, updated_at }) => state.content === hash && updated_at > at)
-    for (const { type, data, recorded_at } of await streamEvents(log, logStream))
-      for (const hash of erasedBlobsOf(type, data)) if (missing.has(hash) && !isNamedAfter(hash, recorded_at)) missing.delete(hash)
+    for await (const { type, data, recorded_at } of eventsOf(log, logStream))
+      for (const hash of erasedBlobsOf(type, data)) {
+        const namedAt = missing.get(hash)
+        // An upload after an erasure stored the content again.
+        if (namedAt !== undefined && namedAt <= recorded_at) missing.delete(hash)
+      }
     return missing.size
   }
 }

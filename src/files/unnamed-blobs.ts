@@ -2,6 +2,7 @@ import type { StreamId } from '../../events/common.js'
 import { keepsRows } from '../../events/model.js'
 import { blobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import type { Resource, Log } from '../log/contract/log.js'
+import { everyResource } from '../log/read/every-resource.js'
 import { eventsWith } from '../log/read/slices.js'
 import type { Blobs } from './blobs.js'
 
@@ -16,8 +17,8 @@ export const hashesOf = ({ state }: Holder): string[] =>
 /** Removes from a set the blobs that current files and models name. These are mostly all, so that the log need not be read. */
 const dropCurrent = async (hashes: Set<string>, { resources }: Log): Promise<void> => {
   if (hashes.size === 0) return
-  for (const found of [...(await resources.list('file')), ...(await resources.list('model'))])
-    for (const hash of hashesOf(found)) hashes.delete(hash)
+  for await (const file of everyResource(resources, 'file')) hashes.delete(file.state.content)
+  for await (const model of everyResource(resources, 'model')) for (const hash of hashesOf(model)) hashes.delete(hash)
 }
 
 /** Removes from a set the blobs that any event after a position names, also in the past. */

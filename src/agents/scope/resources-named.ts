@@ -1,12 +1,11 @@
 import type { Resource, Resources } from '../../log/contract/log.js'
 import { fits, isPattern } from '../../catalogue/names.js'
+import { everyResource } from '../../log/read/every-resource.js'
 
 /** Kinds that agents name. */
 type NamedKind = 'view' | 'file' | 'model' | 'knowledge_base'
 
 type NameScope = { project?: Resource<'project'> | undefined; most: number }
-
-const listedPage = 1_000
 
 /**
  * The first resources of a kind whose names match a pattern. If the pattern is a plain name, this is one look-up.
@@ -25,12 +24,9 @@ export const resourcesNamed = async <K extends NamedKind>(
     return found && fits(pattern, found.state.name) ? [found] : []
   }
   const all: Resource<K>[] = []
-  for (let after = 0; all.length < most;) {
-    const page = await resources.page(kind, project, after, listedPage)
-    all.push(...page.filter(({ state }) => fits(pattern, state.name)))
-    const last = page.at(-1)
-    if (!last || page.length < listedPage) break
-    after = last.id
+  for await (const found of everyResource(resources, kind, project)) {
+    if (all.length >= most) break
+    if (fits(pattern, found.state.name)) all.push(found)
   }
-  return all.slice(0, most)
+  return all
 }

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import { isProblem } from '../../basics/errors.js'
+import type { Resource } from '../../log/contract/log.js'
+import { everyResource } from '../../log/read/every-resource.js'
 import { isConnected } from '../../sql/engine/resolve/connections.js'
 import { listDatabases } from './resources/databases.js'
 import { databaseNamed, entriesOf, type Database, type ReadTables } from '../reads/find-database.js'
@@ -45,7 +47,8 @@ const listedSoon = async (moment: Moment): Promise<Moment> => {
   const { resources, connectedTables } = moment
   if (!connectedTables) return moment
   const readSoon: ReadTables = (connection) => connectedTables(connection, true)
-  const connections = (await resources.list('database')).filter(({ state }) => isConnected(state))
+  const connections: Resource<'database'>[] = []
+  for await (const database of everyResource(resources, 'database')) if (isConnected(database.state)) connections.push(database)
   await someAtOnce(connections, askedAtOnce, (connection) => readSoon(connection).catch(() => undefined))
   return { ...moment, connectedTables: readSoon }
 }

@@ -5,6 +5,7 @@ import { foldName, resourceName } from '../../../events/common.js'
 import type { FileContent } from '../../../events/file.js'
 import { isStaleBase } from '../../commands/file.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
+import { everyResource } from '../../log/read/every-resource.js'
 import { erasureOfBlob } from '../../log/read/find-erasure.js'
 import { erased, isProblem, notFound, Problem, wrong } from '../../basics/errors.js'
 import type { BlobStore } from '../../files/blob-store.js'
@@ -133,7 +134,8 @@ export class TableWriter {
     const { resources } = this.options.ledger.log
     const file = await resources.one('file', name)
     if (file) return file
-    const known = (await resources.list('file')).map(({ state }) => state.name)
+    const known: string[] = []
+    for await (const { state } of everyResource(resources, 'file')) known.push(state.name)
     const like = similarName(name, known)
     const { code, title, detail } = notFound('file', name)
     const hint = like === undefined ? `Create it first: CREATE TABLE files.${name} (SELECT …).` : `Did you mean files.${like}?`

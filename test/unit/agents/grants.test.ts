@@ -80,6 +80,7 @@ describe('a list that narrows, and has no usable name', () => {
 describe('resources that are named', () => {
   const all = names(2_500, 'm').map((name, i) => ({ id: i + 1, state: { name } }))
   const asked: string[] = []
+  const shop = {} as never
   const resources = {
     one: (_: string, name: string) => {
       asked.push(`one ${name}`)
@@ -87,11 +88,12 @@ describe('resources that are named', () => {
     },
     page: (_: string, __: unknown, after: number, limit: number) => {
       asked.push(`after ${after}`)
-      return Promise.resolve(all.filter(({ id }) => id > after).slice(0, limit))
+      // A page of large resources is shorter than what was asked for.
+      return Promise.resolve(all.filter(({ id }) => id > after).slice(0, limit / 2))
     },
   } as never
   const found = async (pattern: string, limit: number) =>
-    (await resourcesNamed(resources, 'model', pattern, { most: limit })).map(({ state }) => state.name)
+    (await resourcesNamed(resources, 'model', pattern, { project: shop, most: limit })).map(({ state }) => state.name)
 
   test('are looked up by a name, and no others are read', async () => {
     asked.length = 0

@@ -3,7 +3,6 @@ import { resourceName } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { isProblem, Problem, wrong } from '../../../basics/errors.js'
 import type { Resources } from '../../../log/contract/log.js'
-import { LongWork } from '../../../basics/long-work.js'
 import { wrapped } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
@@ -11,6 +10,7 @@ import { list, listParameters, type Part } from '../../reads/paged-list.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { projectNamed } from '../../../log/read/by-name.js'
+import { everyResource } from '../../../log/read/every-resource.js'
 
 const record = z.object({ name: z.string() }).meta({ id: 'Project' })
 const creation = z.object({ name: resourceName })
@@ -21,15 +21,9 @@ type ProjectName = { id: number; name: string }
 /** The ids and names of all projects, sorted by name. */
 const namesOf = async (resources: Resources): Promise<ProjectName[]> => {
   const names: ProjectName[] = []
-  const work = new LongWork()
-  for (let after = 0; ; after = names.at(-1)?.id ?? 0) {
-    const page = await resources.page('project', undefined, after, projectsAtOnce)
-    for (const { id, state } of page) names.push({ id, name: state.name })
-    if (page.length === 0) return names.sort((a, b) => (a.name < b.name ? -1 : 1))
-    await work.pause()
-  }
+  for await (const { id, state } of everyResource(resources, 'project')) names.push({ id, name: state.name })
+  return names.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
-const projectsAtOnce = 1_000
 
 /** The list is sorted by name. A page ends at a project's id; the next page has the names after the name of that project. */
 const inOrderOfNames = (names: readonly ProjectName[]): Part => {
