@@ -5,7 +5,16 @@ import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { providerOf } from '../catalogue/llm-providers.js'
 import { renamedModel, statedModel } from '../catalogue/stated-model.js'
-import { byName, byNames, byExactName, byStream, usersOf, type FactsOf, type Resource } from '../log/contract/lookups.js'
+import {
+  byName,
+  byNames,
+  byExactName,
+  byStream,
+  usersOf,
+  type FactsOf,
+  type NamedResource,
+  type Resource,
+} from '../log/contract/lookups.js'
 import { refuseUnfitSettings } from './rules/agent-settings.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
 import { refuseUnfitNames } from './rules/granted-names.js'
@@ -200,7 +209,7 @@ const refuseMissingModel = ({ provider, model_name }: Pick<Changes, 'provider' |
 const missingResource = (detail: string) =>
   new Problem('not_found', 'Resource not found', detail, { hint: 'Create it first, or correct the name.' })
 
-const inUse = ({ state }: Resource<'agent'>, chatbots: readonly Resource<'chatbot'>[]) =>
+const inUse = ({ state }: Resource<'agent'>, chatbots: readonly NamedResource[]) =>
   new Problem('not_empty', 'Agent is in use', `Agent '${state.name}' can not be deleted, because it answers for: ${listed(chatbots)}`, {
     hint: 'Delete them first, or give them another agent.',
   })

@@ -2,8 +2,9 @@ import type { NamedResource } from '../../log/contract/lookups.js'
 
 const listedMax = 20
 
-/** Lists the resources that prevent a command: `agent broker, view large and 3 more`. `count` is their total number. */
-export const listed = (found: readonly NamedResource[], count = found.length): string => {
+/** Lists the resources that prevent a command: `agent broker, view large and 3 more`. If their number is not given: `and more`. */
+export const listed = (found: readonly NamedResource[], count?: number): string => {
   const names = found.slice(0, listedMax).map(({ kind, state }) => `${kind} ${state.name}`)
-  return names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '')
+  const others = (count ?? found.length) - names.length
+  return names.join(', ') + (others > 0 ? ` and ${count === undefined ? '' : `${others} `}more` : '')
 }

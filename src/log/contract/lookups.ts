@@ -65,8 +65,11 @@ export type NamedResource = { kind: Kind; state: { name: string } }
 /** The contents of a project, as far as its deletion needs them: there may be hundreds of thousands. */
 export const contentsOf = (project: string): Lookup<Contents> => ({ find: 'contents', project })
 
-/** The resources of a kind that use the one with this name or id, in any project: `usersOf('chatbot', 'agent', 'broker', 'shop')` */
-export const usersOf = <K extends Kind>(kind: K, of: Kind, ref: string, project?: string): Lookup<Resource<K>[]> => ({
+/**
+ * Some resources of a kind that use the one with this name or id, in any project: `usersOf('chatbot', 'agent', 'broker', 'shop')`. These
+ * are more than a refusal shows, but not all: there may be hundreds of thousands.
+ */
+export const usersOf = (kind: Kind, of: Kind, ref: string, project?: string): Lookup<readonly NamedResource[]> => ({
   find: 'users',
   kind,
   of,

@@ -32,5 +32,5 @@ export const streamOf = async (log: ReadableLog, kind: Kind, ref: string, projec
   const stream = begunBy(byId, kind, project) ?? begunBy(byStream, kind, project)
   if (stream) return stream
   const { code, title, detail } = notFound(kind, ref)
-  throw new Problem(code, title, detail, { hint: `A ${kind} that was deleted is found by its id or stream: GET /api/events?kind=${kind}.` })
+  throw new Problem(code, title, detail, { hint: `A deleted ${kind} is found by its id or stream: GET /api/events?kind=${kind}.` })
 }

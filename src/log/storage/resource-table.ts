@@ -24,8 +24,8 @@ const columns = 'stream, kind, id, version, created_at, updated_at, state'
 const fromLinks = 'FROM links CROSS JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ?'
 /** With at most this many links, a page reads each link. With more, it walks the resources from its beginning until it is full. */
 const fewLinks = 1_000
-/** The number of a project's contents that are shown by name. */
-const contentsNamed = 20
+/** The number of resources that a refusal shows by name. */
+const namesShown = 20
 
 /**
  * The resources that follow from the events, updated in the same transaction: unique names, the states for decisions, and the states that
@@ -41,7 +41,7 @@ export class ResourceTable {
   readonly #page
   readonly #firstNames
   readonly #count
-  readonly #linked
+  readonly #linkedNames
   readonly #linkedIds
   readonly #fewLinkedPage
   readonly #manyLinkedPage
@@ -67,7 +67,7 @@ export class ResourceTable {
       `SELECT id, kind, state ->> '$.name' AS name FROM resources WHERE kind = ? AND project = ? ORDER BY id LIMIT ?`,
     )
     this.#count = db.prepare<[string, string], number>('SELECT count(*) FROM resources WHERE kind = ? AND project = ?').pluck()
-    this.#linked = db.prepare<[string, string], Row>(`SELECT ${columns} ${fromLinks} ORDER BY id`)
+    this.#linkedNames = db.prepare<[string, string, number], string>(`SELECT state ->> '$.name' ${fromLinks} LIMIT ?`).pluck()
     this.#linkedIds = db.prepare<[string, string], number>(`SELECT id ${fromLinks} ORDER BY id`).pluck()
     this.#fewLinkedPage = db.prepare<[string, string, number, number], Row>(`SELECT ${columns} ${fromLinks} AND id > ? ORDER BY id LIMIT ?`)
     // The plus sign keeps SQLite from reading all resources of the kind and sorting them.
@@ -172,12 +172,17 @@ export class ResourceTable {
   /** The contents of a project: its jobs, the number of other resources, and the names of the first of these. */
   contents(project: string): Contents {
     const others = kinds.filter((kind) => kind !== 'job')
-    const first = others.flatMap((kind) => this.#firstNames.all(kind, project, contentsNamed)).sort((a, b) => a.id - b.id)
+    const first = others.flatMap((kind) => this.#firstNames.all(kind, project, namesShown)).sort((a, b) => a.id - b.id)
     return {
       jobs: this.list('job', project),
       others: others.reduce((sum, kind) => sum + (this.#count.get(kind, project) ?? 0), 0),
-      firstOthers: first.slice(0, contentsNamed).map(({ kind, name }): NamedResource => ({ kind, state: { name } })),
+      firstOthers: first.slice(0, namesShown).map(({ kind, name }): NamedResource => ({ kind, state: { name } })),
     }
+  }
+
+  /** Some resources of a kind whose states refer to this stream, one more than a refusal shows. */
+  users(kind: Kind, target: string): NamedResource[] {
+    return this.#linkedNames.all(target, kind, namesShown + 1).map((name) => ({ kind, state: { name } }))
   }
 
   /** The ids of the resources of a kind whose states refer to this stream, in order of creation. */
@@ -244,7 +249,7 @@ export class ResourceTable {
       }
       case 'users': {
         const used = scope === undefined ? undefined : this.one(lookup.of, lookup.ref, scope, orId)
-        return used ? this.#linked.all(used.stream, lookup.kind).map((row) => this.#kept(row)) : []
+        return used ? this.users(lookup.kind, used.stream) : []
       }
       case 'count':
         return scope === undefined ? 0 : this.#count.get(lookup.kind, scope)
