@@ -112,13 +112,16 @@ const page = async (call: Call, parts: readonly Part[], from: Cursor, limit: num
 /** A longer list is sent in pieces of about this many characters. */
 const answerMaxChars = 64 * 1024
 
-/** The JSON text of a whole list, in parts. */
+/** The JSON text of a whole list, item by item: one item may have a million characters. */
 async function* textsOf(parts: readonly Part[], from: Cursor): AsyncGenerator<string, void, void> {
+  const work = new LongWork()
   let before = '['
-  for await (const { items } of walk(parts, from)) {
-    yield items.map((item, i) => (i === 0 ? before : ',') + JSON.stringify(item)).join('')
-    before = ','
-  }
+  for await (const { items } of walk(parts, from))
+    for (const item of items) {
+      yield before + JSON.stringify(item)
+      before = ','
+      await work.pause()
+    }
   yield before === '[' ? '[]' : ']'
 }
 
@@ -145,6 +148,9 @@ export const inParts = async (parts: AsyncIterable<string>): Promise<Reply> => {
   )
 }
 
+/** Answers all of a list, without pages. */
+export const wholeList = (parts: readonly Part[], from: Cursor = { part: 0, after: 0 }): Promise<Reply> => inParts(textsOf(parts, from))
+
 /**
  * Answers a list: all of it, or with `limit` one page, whose Link header has the URL of the next one. Both are read in batches, so
  * that a list needs little memory and other requests are answered meanwhile. Items that are written in between may or may not be
@@ -156,5 +162,5 @@ export const inParts = async (parts: AsyncIterable<string>): Promise<Reply> => {
  */
 export const list = async ({ query: { limit, after }, call }: ListInput, parts: readonly Part[]): Promise<Reply> => {
   const from = readCursor(after, parts.length)
-  return limit === undefined ? inParts(textsOf(parts, from)) : page(call, parts, from, limit)
+  return limit === undefined ? wholeList(parts, from) : page(call, parts, from, limit)
 }

@@ -9,7 +9,7 @@ import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { oneOf } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { historyPage, historyParameters, historyOf, streamInProject } from './history.js'
-import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
+import { fixedPart, list, listParameters, resourcesPart, wholeList } from '../../reads/paged-list.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
@@ -114,7 +114,8 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFa
       const { project, found } = await inProject(moment, 'job', segments.project, segments.job)
       const runs = await readRuns(moment, found)
       // Clients expect no runs that the condition skipped; log.job_runs has them.
-      return json(runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => moment.records.jobRun(found, project, one)))
+      const shown = runs.filter(({ end }) => end?.outcome !== 'skipped').map((one) => moment.records.jobRun(found, project, one))
+      return wholeList([fixedPart(shown)])
     },
   }),
   deletion(ledger, {
