@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { checkAims, send, serviceAfter } from './harness/harness.js'
+import { checkAims, send, serviceOn } from './harness/harness.js'
 import { modelOf, startModel } from './harness/language-model.js'
-import { prepare } from './largest/prepare.js'
+import { prepare, writeHistory } from './largest/prepare.js'
 import { largestRequests, type Document } from './largest/requests.js'
 import { toolsOf } from './largest/tools.js'
 import { walk, type Walked } from './largest/walk.js'
@@ -9,6 +9,7 @@ import { makeDirectory, removeDirectory } from './harness/processes.js'
 
 const skills = Number(process.env['BENCH_SKILLS'] ?? 20_000)
 const agents = Number(process.env['BENCH_AGENTS'] ?? 2_000)
+const chatbots = Number(process.env['BENCH_CHATBOTS'] ?? 20_000)
 const boundMs = 250
 /** The longest wait for an answer: by then, whatever blocks the server is over. */
 const patienceMs = 10_000
@@ -28,9 +29,11 @@ export const block = async (): Promise<void> => {
   const directory = makeDirectory('delay')
   const socket = join(directory, 'delay')
   const model = await startModel()
-  const target = await serviceAfter(['bench/harness/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
+  const data = join(directory, 'data')
+  await writeHistory(data, { chars: 999_000, runs: 300, files: 20_000 })
+  const target = await serviceOn(data, { DELAY_SOCKET: socket, MCP_WRITE: 'true' }, ['bench/harness/delay-probe.js'])
   try {
-    const ids = await prepare(target, { skills, agents, changes: 100, share: 1, model: modelOf(model.url) })
+    const ids = await prepare(target, { skills, agents, chatbots, changes: 100, share: 1, model: modelOf(model.url) })
     const document = (await send(target, 'GET', '/api/openapi.json')) as Document
     const { requests, missing } = largestRequests(document, await toolsOf(target), ids)
     const walked: Walked[] = []

@@ -102,10 +102,6 @@ export const serviceWith =
   () =>
     startAnew({ ...ourServer, environment })
 
-/** The service with our own files loaded before it. */
-export const serviceAfter = (before: readonly string[], environment: Record<string, string>): Promise<Target> =>
-  startAnew({ ...ourServer, before, environment })
-
 /** The service on an existing directory, which is kept; our own files may be loaded before it. */
 export const serviceOn = (directory: string, environment: Record<string, string> = {}, before: readonly string[] = []): Promise<Target> =>
   startOn(directory, { ...ourServer, environment, before })

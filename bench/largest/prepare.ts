@@ -1,5 +1,14 @@
 import { readFileSync } from 'node:fs'
+import { pino } from 'pino'
+import { v7 as uuidv7 } from 'uuid'
+import { streamId } from '../../events/common.js'
 import { limits } from '../../src/basics/limits.js'
+import { Blobs } from '../../src/files/blobs.js'
+import type { NewEvent } from '../../src/log/contract/log.js'
+import { readConfig, startService } from '../../src/main.js'
+import { dataPaths } from '../../src/setup/data-directory.js'
+import { jobWithRuns } from '../../test/support/jobs/job-runs.js'
+import { writes } from '../../test/support/log/log.js'
 import { onnxBytes } from '../../test/support/models/onnx-models.js'
 import { ask, send, trainModel, upload, type Target } from '../harness/harness.js'
 import { largestQuestion } from '../harness/language-model.js'
@@ -15,14 +24,39 @@ export const webhookSecret = 'a-secret-of-the-bench'
 /** The request id of the largest predictions. */
 export const predictionId = 'largest-predictions'
 
+const eventsAtOnce = 100
+
+/** The events of files with one content. */
+const filesOf = (content: string, count: number): NewEvent[] =>
+  Array.from({ length: count }, (_, n) => ({
+    stream: streamId.parse(uuidv7()),
+    event: { type: 'FileCreated', data: { name: `f${n}`, content, bytes: 1, row_count: 1, columns: fileColumns, original_name: null } },
+  }))
+const fileColumns = Array.from({ length: 12 }, (_, n) => ({ name: `column${n}`, type: 'VARCHAR' }))
+
+/** Writes into a new data directory what takes too long to make by requests: the job `busy` with its runs, and many files. */
+export const writeHistory = async (directory: string, size: { chars: number; runs: number; files: number }): Promise<void> => {
+  const { log, close } = await startService(readConfig({ PORT: '0', DATA_DIR: directory }), pino({ level: 'silent' }))
+  try {
+    const project = await log.resources.one('project', 'mindsdb')
+    if (!project) throw new Error('there is no project')
+    const content = await new Blobs(dataPaths(directory).blobs).putBytes(Buffer.from('a'))
+    const events = [...jobWithRuns(project.stream, 'busy', size), ...filesOf(content, size.files)]
+    for (let n = 0; n < events.length; n += eventsAtOnce) await log.submit(writes(...events.slice(n, n + eventsAtOnce)))
+  } finally {
+    await close()
+  }
+}
+
 /**
- * What to prepare: `skills` skills for the lists, `agents` agents that all use one of them, a resource with `changes` changes, and answers of
- * a share of their largest size.
+ * What to prepare: `skills` skills for the lists, `agents` agents that all use one of them, `chatbots` chatbots that an agent answers for, a
+ * resource with `changes` changes, and answers of a share of their largest size.
  */
-type Sizes = { skills: number; agents: number; changes: number; share: number; model: object }
+type Sizes = { skills: number; agents: number; chatbots: number; changes: number; share: number; model: object }
 
 /** Creates the resources that the requests name. Returns the ids that the service gave. */
-export const prepare = async (target: Target, { skills, agents, changes, share, model }: Sizes): Promise<Ids> => {
+export const prepare = async (target: Target, sizes: Sizes): Promise<Ids> => {
+  const { skills, agents, chatbots, changes, share, model } = sizes
   const make = (path: string, body: object) => send(target, 'POST', path, body)
   await upload(target, 'cars', 'cars.json', readFileSync(vegaFile('cars.json'), 'utf8'))
   for (const rows of ['1,a\n', '1,a\n2,b\n']) await upload(target, 'pairs', 'pairs.csv', `n,word\n${rows}`)
@@ -39,6 +73,10 @@ export const prepare = async (target: Target, { skills, agents, changes, share, 
     await send(target, 'PUT', `${inProject}/skills/taken`, { skill: { params: { text: `${n} ${'x'.repeat(100_000)}` } } })
   await makeMany(skills, (n) => make(`${inProject}/skills`, { skill: { name: `s${n}`, type: 'sql', params: { about: 'x'.repeat(100) } } }))
   await makeMany(agents, (n) => make(`${inProject}/agents`, { agent: { name: `a${n}`, model_name: 'm', skills: ['sales'] } }))
+  await makeMany(chatbots, (n) =>
+    make(`${inProject}/chatbots`, { chatbot: { name: `c${n}`, agent_name: 'helper', database_name: 'chat' } }),
+  )
+  await upload(target, 'asked', 'asked.csv', questions(Math.ceil(share * limits.evaluationCasesMax)))
   const { head } = (await send(target, 'GET', '/api/events?limit=1')) as { head: number }
   return { ...predicted, ...answered, head: String(head) }
 }
@@ -51,6 +89,10 @@ const makeMany = async (count: number, make: (n: number) => Promise<unknown>): P
   }
   await Promise.all(Array.from({ length: writers }, write))
 }
+
+/** Questions with an answer and a document that is expected, as CSV. */
+const questions = (count: number): string =>
+  `question,answer,doc_id\n${Array.from({ length: count }, (_, n) => `${n} ${'which '.repeat(500)},word,d${n}\n`).join('')}`
 
 /** The sales of two shops on ninety days from 2024 on, as CSV. */
 const sales = (): string => {

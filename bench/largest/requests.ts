@@ -53,11 +53,12 @@ const queries: Readonly<Record<string, readonly string[]>> = {
   '/api/events/stream': ['?after=0&until={head}', '?after=0&until={head}&format=cloudevents'],
 }
 
-/** The resources that have answers, conversations or predictions. */
+/** The resources that have answers, conversations, predictions or runs. */
 const withRecords: readonly { paths: RegExp; names: Ids }[] = [
   { paths: /agents\/\{agent\}\/(completions|answers|reruns)/, names: { agent: 'speaker' } },
   { paths: /chatbots\/\{chatbot\}\/(messages|conversations)/, names: { chatbot: 'talker' } },
   { paths: /models\/\{model\}\/outcomes/, names: { model: 'origin_model' } },
+  { paths: /jobs\/\{job\}\/history/, names: { job: 'busy' } },
 ]
 
 const filledWith =

@@ -96,7 +96,11 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
     'CREATE CHATBOT': (share) => `CREATE CHATBOT wide_chatbot USING agent = 'helper', database = 'chat'${settings(share)}`,
   },
   update_resource: { 'UPDATE AGENT': (share) => `UPDATE AGENT taken SET b = 1${settings(share)}` },
-  drop_resource: { 'DROP SKILL': named('DROP SKILL '), 'DROP SKILL of a list': () => 'DROP SKILL long_skill' },
+  drop_resource: {
+    'DROP SKILL': named('DROP SKILL '),
+    'DROP SKILL of a list': () => 'DROP SKILL long_skill',
+    'DROP AGENT of many chatbots': () => 'DROP AGENT helper',
+  },
   create_model: {
     'CREATE MODEL of many columns': manyTokens('CREATE MODEL cars_model FROM files (SELECT ', '1,', 2, '1) PREDICT x'),
     'CREATE MODEL of words': long(`CREATE MODEL words_model ${trained}`, word, ') PREDICT a'),
@@ -111,7 +115,10 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
     'ALTER MODEL of settings': (share) => `ALTER MODEL cars_model SET recording = 'all'${settings(share)}`,
     'ALTER MODEL': () => "ALTER MODEL cars_model SET recording = 'all'",
   },
-  evaluate_agent: { 'EVALUATE AGENT': (share) => `EVALUATE AGENT clerk USING test_table = 'files.cars'${settings(share)}` },
+  evaluate_agent: {
+    'EVALUATE AGENT': () => "EVALUATE AGENT speaker USING test_table = 'files.asked', metrics = 'exact'",
+    'EVALUATE AGENT of settings': (share) => `EVALUATE AGENT speaker USING test_table = 'files.asked'${settings(share)}`,
+  },
   evaluate: {
     'EVALUATE of brackets': nested('EVALUATE r2_score FROM (SELECT ', '(', '1', ')', ')'),
     'EVALUATE of words': long('EVALUATE r2_score FROM (SELECT 1 AS actual, 1 AS prediction', word, ')'),
@@ -137,6 +144,7 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
   },
   insert: {
     'INSERT of rows': manyTokens('INSERT INTO files.pairs VALUES ', "(1,'a'),", 6, "(1,'a')"),
+    'INSERT into a file of many': () => 'INSERT INTO files.pears VALUES (1)',
     'INSERT of settings': manyTokens('INSERT INTO files.pairs VALUES ', "(1,'abcd=efghijklmno'),", 6, "(1,'a')"),
   },
   drop_table: { 'DROP TABLE of many': (share) => `DROP TABLE IF EXISTS ${values(limits.dropMaxNames, (n) => `files.gone${n}`)(share)}` },
@@ -156,7 +164,8 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
   drop_ml_engine: { 'DROP ML_ENGINE': named('DROP ML_ENGINE '), 'DROP ML_ENGINE of settings': () => 'DROP ML_ENGINE wide_engine' },
   unavailable: { 'CREATE INDEX ON KNOWLEDGE_BASE': manyTokens('CREATE INDEX ON KNOWLEDGE_BASE k ', 'a ', 1) },
   evaluate_knowledge_base: {
-    'EVALUATE KNOWLEDGE_BASE': (share) => `EVALUATE KNOWLEDGE_BASE absent USING test_table = files.cars${settings(share)}`,
+    'EVALUATE KNOWLEDGE_BASE': () => "EVALUATE KNOWLEDGE_BASE documents USING test_table = files.asked, version = 'doc_id'",
+    'EVALUATE KNOWLEDGE_BASE of settings': (share) => `EVALUATE KNOWLEDGE_BASE documents USING test_table = files.asked${settings(share)}`,
   },
 }
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { send, serviceAfter, type Target } from '../../bench/harness/harness.js'
+import { send, serviceOn, type Target } from '../../bench/harness/harness.js'
 import { modelOf, startModel } from '../../bench/harness/language-model.js'
-import { prepare } from '../../bench/largest/prepare.js'
+import { prepare, writeHistory } from '../../bench/largest/prepare.js'
 import { largestRequests, type Document, type Request } from '../../bench/largest/requests.js'
 import { statements } from '../../bench/largest/statements.js'
 import { toolsOf } from '../../bench/largest/tools.js'
@@ -29,8 +29,11 @@ let ids: Awaited<ReturnType<typeof prepare>>
 
 beforeAll(async () => {
   model = await startModel()
-  target = await serviceAfter(['bench/harness/delay-probe.js'], { DELAY_SOCKET: socket, MCP_WRITE: 'true' })
-  ids = await prepare(target, { skills: 200, agents: 50, changes: 3, share: asked.share, model: modelOf(model.url) })
+  const data = join(directory, 'data')
+  await writeHistory(data, { chars: 250_000, runs: 250, files: 1_000 })
+  target = await serviceOn(data, { DELAY_SOCKET: socket, MCP_WRITE: 'true' }, ['bench/harness/delay-probe.js'])
+  const many = { skills: 200, agents: 50, chatbots: 50, changes: 3 }
+  ids = await prepare(target, { ...many, share: asked.share, model: modelOf(model.url) })
 })
 afterAll(async () => {
   // A stop would wait for what was given up here and is still under way.
@@ -88,9 +91,9 @@ test('no request that is large in the way of its route, tool or statement holds 
     'POST /api/projects/{project}/jobs/{job}/rollback',
     'POST /api/projects/{project}/knowledge_bases/{knowledge_base}/rollback',
   ])
-  // No triggers, no changes of rows, and evaluations only in one size: a table of questions has few rows.
+  // No triggers, and no changes of rows.
   const refusedKinds = Object.entries(statements).filter(([, texts]) => !Object.keys(texts).some((name) => accepted.has(name)))
-  const expected = ['create_trigger', 'drop_trigger', 'evaluate_agent', 'evaluate_knowledge_base', 'table_write', 'unavailable']
+  const expected = ['create_trigger', 'drop_trigger', 'table_write', 'unavailable']
   expect(refusedKinds.map(([kind]) => kind).sort()).toEqual(expected)
 })
 
