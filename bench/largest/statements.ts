@@ -74,7 +74,7 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
   describe: { 'DESCRIBE AGENT': named('DESCRIBE AGENT ') },
   describe_model: { 'DESCRIBE of a name': named('DESCRIBE '), 'DESCRIBE of a model': () => 'DESCRIBE cars_model' },
   use: { USE: named('USE '), 'USE of a project': () => 'USE mindsdb' },
-  chatter: { SET: named("SET names = '", "'"), 'SET of many': manyTokens('SET autocommit = 1', ', autocommit = 1', 4) },
+  client_setting: { SET: named("SET names = '", "'"), 'SET of many': manyTokens('SET autocommit = 1', ', autocommit = 1', 4) },
   create_project: { 'CREATE PROJECT': named('CREATE PROJECT '), 'CREATE PROJECT of a long name': () => `CREATE PROJECT ${longName}` },
   create_database: {
     'CREATE DATABASE': (share) => `CREATE DATABASE wide_database WITH ENGINE = 'slack', PARAMETERS = ${object(share)}`,

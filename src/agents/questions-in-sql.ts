@@ -39,9 +39,9 @@ export class QuestionsInSql {
 
   /** @throws Problem of the first question, when none has an answer */
   async answer({ agent: stream, label, at, questions }: AgentQuestions, statement: RunningStatement): Promise<AgentReply[]> {
-    const whom = await this.#whom(stream, at, statement)
-    if (!whom) throw notFound('agent', label, at)
-    const results = await someAtOnce(questions, limits.agentQuestionsAtOnce, (question) => this.#ask(whom, question, at, statement))
+    const agent = await this.#askedAgent(stream, at, statement)
+    if (!agent) throw notFound('agent', label, at)
+    const results = await someAtOnce(questions, limits.agentQuestionsAtOnce, (question) => this.#ask(agent, question, at, statement))
     statement.signal?.throwIfAborted()
     const failures = results.map(failureOf)
     const [first] = failures
@@ -62,7 +62,11 @@ export class QuestionsInSql {
     }))
   }
 
-  async #whom(stream: AgentQuestions['agent'], at: number | undefined, { client }: RunningStatement): Promise<AskedAgent | undefined> {
+  async #askedAgent(
+    stream: AgentQuestions['agent'],
+    at: number | undefined,
+    { client }: RunningStatement,
+  ): Promise<AskedAgent | undefined> {
     const resources = at === undefined ? this.parts.resources : this.parts.resourcesAt(at, client)
     const agent = await resources.byStream('agent', stream)
     const project = agent && (await resources.byStream('project', agent.state.project))
@@ -70,14 +74,14 @@ export class QuestionsInSql {
   }
 
   async #ask(
-    whom: AskedAgent,
+    agent: AskedAgent,
     question: string,
     at: number | undefined,
     { origin, client, signal = never }: RunningStatement,
   ): Promise<Result> {
     try {
       const turns = [{ role: 'user', content: question }] as const
-      const asked = { ...whom, turns, purpose: 'sql', origin, client, signal, ...(at !== undefined && { asOf: at }) } as const
+      const asked = { ...agent, turns, purpose: 'sql', origin, client, signal, ...(at !== undefined && { asOf: at }) } as const
       return { answered: await answerOf(this.parts.ask(asked)) }
     } catch (error) {
       return { error }

@@ -9,8 +9,8 @@ const charsOf = (news: MessageNews): number => ('frame' in news && news.frame.ty
  * error, and reads the answer later.
  *
  * @example
- * const following = new MessageFollower(conversations.watchers, message)
- * for await (const news of following.news(call.gone)) …
+ * const follower = new MessageFollower(conversations.watchers, message)
+ * for await (const news of follower.news(call.gone)) …
  */
 export class MessageFollower {
   #kept: MessageNews[] = []

@@ -8,7 +8,7 @@ import { receiveMessage, type ChatbotMessage, type Receipt } from './receiving.j
 import type { MessageEnd, MessageNews } from './watchers.js'
 
 /** A received message, and the follower of its news. */
-export type AcceptedMessage = Receipt & { following: MessageFollower }
+export type AcceptedMessage = Receipt & { follower: MessageFollower }
 
 /**
  * Receives messages from all channels. The sender of a message can follow it to its end, also if the message came before. If it has already
@@ -30,15 +30,15 @@ export class MessageIntake {
     const { watchers } = this.conversations
     const message = uuidv7()
     // The follower starts before the message is recorded, so that it misses nothing.
-    const following = new MessageFollower(watchers, message)
+    const follower = new MessageFollower(watchers, message)
     let isFollowed = false
     try {
       const receipt = await receiveMessage(this.ledger, arrived, message)
       isFollowed = receipt?.isNew === true
       if (receipt?.isNew) this.conversations.came(receipt.conversation, arrived.chatbot.stream)
-      return receipt && { ...receipt, following: isFollowed ? following : new MessageFollower(watchers, receipt.message) }
+      return receipt && { ...receipt, follower: isFollowed ? follower : new MessageFollower(watchers, receipt.message) }
     } finally {
-      if (!isFollowed) following.close()
+      if (!isFollowed) follower.close()
     }
   }
 
@@ -49,12 +49,12 @@ export class MessageIntake {
   }
 
   /** The news of a message, until it ends, the client leaves or the service stops. @throws Problem when it is read too slowly */
-  async *news({ conversation, message, isNew, following }: AcceptedMessage, gone: AbortSignal): AsyncGenerator<MessageNews, void, void> {
+  async *news({ conversation, message, isNew, follower }: AcceptedMessage, gone: AbortSignal): AsyncGenerator<MessageNews, void, void> {
     try {
-      if (!isNew) await this.#addEnd(following, conversation, message)
-      yield* following.news(AbortSignal.any([gone, this.conversations.stopping]))
+      if (!isNew) await this.#addEnd(follower, conversation, message)
+      yield* follower.news(AbortSignal.any([gone, this.conversations.stopping]))
     } finally {
-      following.close()
+      follower.close()
     }
   }
 
@@ -63,11 +63,11 @@ export class MessageIntake {
    *
    * @throws Problem erased
    */
-  async #addEnd(following: MessageFollower, conversation: StreamId, message: string): Promise<void> {
+  async #addEnd(follower: MessageFollower, conversation: StreamId, message: string): Promise<void> {
     const { log } = this.ledger
     const record = await messageOf(log, conversation, message)
     const end = record && (await endOf(log, record))
     if (end && record.erased) throw erasedMessage(record.id)
-    if (end) following.add({ end })
+    if (end) follower.add({ end })
   }
 }

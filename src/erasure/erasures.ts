@@ -88,7 +88,7 @@ export class Erasures {
   /** Aborted when a stop has reached its time limit. */
   readonly #patience = new AbortController()
   #isStopping = false
-  #following: Processing | undefined
+  #processing: Processing | undefined
 
   /** They stay unwiped if an erasure fails after its event; the next erasure wipes them, which may be the repeated request. */
   readonly #files: OwnFiles
@@ -151,7 +151,7 @@ export class Erasures {
     this.#isStopping = true
     const patience = setTimeout(() => this.#patience.abort(), withinMs)
     await this.#last
-    await this.#following?.stop()
+    await this.#processing?.stop()
     clearTimeout(patience)
   }
 
@@ -278,13 +278,13 @@ export class Erasures {
       await this.#files.wipe(position, this.#patience.signal)
     }
     await wipes.wiped(position)
-    this.#following = startProcessor<LogEvent>(log, {
+    this.#processing = startProcessor<LogEvent>(log, {
       processorId: 'wipes',
       canHandle: ['DataErased', 'MasterKeyRotated'],
       startFrom: { lastCheckpoint: BigInt(position) },
       eachMessage: (event) => this.#followOne(wipes, event, Number(event.metadata.globalPosition), onFailed),
     })
-    this.#following.ended.catch(onFailed)
+    this.#processing.ended.catch(onFailed)
   }
 
   /** Other nodes wait for this node, so it repeats the wiping until it succeeds. */

@@ -130,8 +130,8 @@ export class QueryAttempt {
         } else throw new TypeError('an answer has columns twice')
       }
     } catch (error) {
-      const told = await this.#settle(error)
-      throw told instanceof LostError ? this.#cutOff(told) : told
+      const settled = await this.#settle(error)
+      throw settled instanceof LostError ? this.#cutOff(settled) : settled
     } finally {
       // A reader that stops early means that the client left.
       if (!this.#over) this.#abandon(new Problem('query_failed', 'Query cancelled', 'The answer was not read to its end.'))

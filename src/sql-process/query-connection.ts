@@ -141,7 +141,7 @@ export class QueryConnection {
     if (!asking) return
     const answer = asking.answer.isStopped ? Promise.reject(stoppedMeanwhile()) : this.events.onAsked(question, asking)
     const said = await answer.then(
-      (told) => ({ to, told }),
+      (answer) => ({ to, answer }),
       (error: unknown) => ({ to, refused: errorFields(error) }),
     )
     if (this.#current === asking) this.#socket.write(encodeMessage(said))

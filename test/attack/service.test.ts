@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 /** What clients say to any database: it changes nothing here, and is answered. */
-const chatter = /^(SELECT @@|SET @|BEGIN$)/i
+const settings = /^(SELECT @@|SET @|BEGIN$)/i
 
 /** What an upload leaves for a moment is its own. */
 const listed = () =>
@@ -35,7 +35,7 @@ for (const { name, statements } of refusedIn(target.path)) {
     const [before, files] = [(await at.service.head()).position, listed()]
     for (const { sql: statement } of statements) {
       const said = await sql(at.url, statement)
-      const answered = said.type !== 'error' && !chatter.test(statement)
+      const answered = said.type !== 'error' && !settings.test(statement)
       expect({ statement: statement.slice(0, 200), answered, said: answered ? said : undefined }).toMatchObject({ answered: false })
       expect(said.error_message?.replaceAll(statement, '') ?? '').not.toContain(at.directory)
     }

@@ -24,7 +24,7 @@ import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 import { changedAgent } from '../rerun/changed-agent.js'
 import { meansOf } from '../rerun/compare.js'
 import { sameLastRows } from '../rerun/same-rows.js'
-import { timeFor } from '../rerun/time-for.js'
+import { answersTimeoutMs } from '../rerun/answers-timeout.js'
 import { judge, type Judge } from './judge.js'
 import { evaluationSettings, isSameText, readTestTable, type MetricName, type TestCase } from './test-table.js'
 
@@ -88,7 +88,7 @@ export class AgentEvaluations {
     const { model } = await this.parts.modelOf(agent.state)
     const asked = { project, agent, isGiven: true, purpose: 'evaluation', client: running.client } as const
     const began = performance.now()
-    const timeMs = timeFor(cases.length, judging ? 2 : 1)
+    const timeMs = answersTimeoutMs(cases.length, judging ? 2 : 1)
     const scored = await withDeadline(timeMs, running.signal ?? never, (signal) =>
       someAtOnce(cases, limits.agentQuestionsAtOnce, (test) =>
         this.#case(test, metrics, { ...asked, origin: running.origin, signal }, { judging, timeMs }),

@@ -19,7 +19,7 @@ import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 import { changedAgent, type AgentChange } from './changed-agent.js'
 import { compare, meansOf, scoresOf, type Comparison, type Side, type FailedRerun } from './compare.js'
 import { replay } from './recorded-run.js'
-import { timeFor } from './time-for.js'
+import { answersTimeoutMs } from './answers-timeout.js'
 
 /** The replayed part: all outputs of the language model and the tools, only those of the tools, or nothing. */
 export type ReplayScope = AgentEvaluated['replayed']
@@ -116,11 +116,11 @@ export class Reruns {
     )
     const events = [...new Map(found.map((event) => [event.position, event])).values()]
     const [only] = events
-    const cases = await withDeadline<Rerun['cases']>(timeFor(events.length), asked.signal, async (signal) =>
+    const cases = await withDeadline<Rerun['cases']>(answersTimeoutMs(events.length), asked.signal, async (signal) =>
       only && events.length === 1
         ? [await this.#again(only, replaying, { ...asked, signal })]
         : someAtOnce(events, limits.agentQuestionsAtOnce, (event) =>
-            this.#tried(event, replaying, { ...asked, signal }, timeFor(events.length)),
+            this.#tried(event, replaying, { ...asked, signal }, answersTimeoutMs(events.length)),
           ),
     )
     const compared = cases.filter(isComparison)

@@ -58,19 +58,19 @@ export class EventStreams {
    * The events as messages, until the window ends, the client leaves or the service stops.
    * @throws Problem 503 at the first message, when there are too many clients, or the service is stopping
    */
-  reply(following: Subscription, gone: AbortSignal): Reply {
-    const ends = AbortSignal.any([gone, this.#stopping.signal, ...(following.sessionEnd ? [following.sessionEnd] : [])])
+  reply(subscription: Subscription, gone: AbortSignal): Reply {
+    const ends = AbortSignal.any([gone, this.#stopping.signal, ...(subscription.sessionEnd ? [subscription.sessionEnd] : [])])
     const { eventReaderStallMs: stallMs } = this.bounds
-    return stream('text/event-stream; charset=utf-8', { pieces: this.#serve(following, ends), stallMs, ends }, { headers: eventHeaders })
+    return stream('text/event-stream; charset=utf-8', { pieces: this.#serve(subscription, ends), stallMs, ends }, { headers: eventHeaders })
   }
 
-  async *#serve(following: Subscription, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
+  async *#serve(subscription: Subscription, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
     if (this.#stopping.signal.aborted) throw stopping()
-    const release = this.#places.take(following.client)
+    const release = this.#places.take(subscription.client)
     const over = new AbortController()
     this.#clients += 1
     try {
-      yield* this.#follow(following, AbortSignal.any([ends, over.signal]))
+      yield* this.#follow(subscription, AbortSignal.any([ends, over.signal]))
     } finally {
       over.abort()
       release()

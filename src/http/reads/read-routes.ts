@@ -92,7 +92,7 @@ const positionOf = async (when: string, log: Positions): Promise<number> => {
 }
 
 /** Reads of the past need the tables; reads of the present work without them, which the hint says. */
-const unlessListed = (error: unknown): never => {
+const withHintOfPresent = (error: unknown): never => {
   if (!isProblem(error) || error.code !== 'analytics_unavailable') throw error
   throw new Problem(error.code, error.title, error.detail, {
     retryAfterSeconds: 5,
@@ -126,7 +126,7 @@ export const readingOf =
         call.answerHeaders['X-As-Of'] = String(position)
         return await handle(input, { ...momentOf(logAt(log, position, past.resourcesAt(position, call.client))), position })
       } catch (error) {
-        return unlessListed(error)
+        return withHintOfPresent(error)
       }
     }
     const query = { as_of: asOf, ...read.query } as Query & AsOf

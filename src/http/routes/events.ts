@@ -110,8 +110,8 @@ export const eventRoutes = (log: Log, feed: EventFeed, streams: EventStreams): R
         const { mayGoOn, sessionEnd } = call.caller
         const window = { after, until }
         const write = writer(format, log.id)
-        const following = { client: call.client, filter, window, format: format ?? '', write, mayGoOn, sessionEnd }
-        return streams.reply(following, call.gone)
+        const subscription = { client: call.client, filter, window, format: format ?? '', write, mayGoOn, sessionEnd }
+        return streams.reply(subscription, call.gone)
       },
     }),
     route({

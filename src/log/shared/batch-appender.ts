@@ -27,7 +27,7 @@ export class BatchAppender {
   constructor(
     private readonly replica: Replica,
     private readonly sequencer: Sequencer,
-    private readonly following: CatchUp,
+    private readonly catchUp: CatchUp,
   ) {}
 
   /**
@@ -84,11 +84,11 @@ export class BatchAppender {
   async #takeLock(held: Lock | undefined, goOn: () => boolean): Promise<Lock> {
     await held?.release()
     for (;;) {
-      if (!(await this.following.catchUp(goOn))) throw behind()
+      if (!(await this.catchUp.catchUp(goOn))) throw behind()
       const lock = await this.sequencer.lock(this.replica.place)
       const { delta } = lock
       try {
-        this.following.take(delta)
+        this.catchUp.take(delta)
       } catch (error) {
         await lock.release()
         // It is read again without the lock, and the batches before it are kept.

@@ -55,7 +55,7 @@ export class Sequencer {
   /** Hears the messages between nodes. */
   onSaid: (text: string) => void = () => undefined
   readonly #writing: Link
-  readonly #following: Link
+  readonly #listening: Link
   /** Opened only when PostgreSQL has a synchronous standby. Nothing else waits behind a standby that is away. */
   readonly #waiting: Link
   #hasStandby = false
@@ -69,7 +69,7 @@ export class Sequencer {
     const listen = async (session: SharedLogSession): Promise<void> => {
       await session.query(`LISTEN ${channel}; LISTEN ${talkChannel}`)
     }
-    this.#following = new Link(url, listen, (said, on) => {
+    this.#listening = new Link(url, listen, (said, on) => {
       if (on === talkChannel) this.onSaid(said)
       else {
         const seq = batchIn(said)
@@ -80,7 +80,7 @@ export class Sequencer {
 
   /** The newest batch, and the chain up to it. @throws UnreachableError */
   async look(): Promise<SharedHead> {
-    const session = await this.#following.session()
+    const session = await this.#listening.session()
     const sent = this.clock.tick()
     const look = await lookAt(session)
     this.clock.note(sent, look.now)
@@ -103,18 +103,18 @@ export class Sequencer {
 
   /** Asks something else over the connection that follows. @throws UnreachableError */
   async ask<T>(question: (session: SharedLogSession) => Promise<T>): Promise<T> {
-    return question(await this.#following.session())
+    return question(await this.#listening.session())
   }
 
   /** A part of the rows after a place. @throws ForkError, UnreachableError */
   async after(place: Place): Promise<Delta> {
-    const session = await this.#following.session()
+    const session = await this.#listening.session()
     return onTheLine(await deltaAfter(session, place))
   }
 
   /** The rows after a place, up to the last batch that ended before a position. @throws ForkError, UnreachableError */
   async before(position: number, place: Place): Promise<Delta | undefined> {
-    const session = await this.#following.session()
+    const session = await this.#listening.session()
     const batches = Math.min((await batchBefore(session, position)) - place.seq, limits.sharedDeltaMaxBatches)
     return batches > 0 ? onTheLine(await deltaAfter(session, place, batches)) : undefined
   }
@@ -125,7 +125,7 @@ export class Sequencer {
    * @throws UnreachableError
    */
   async batchOf(position: number, chain: Buffer): Promise<number | undefined> {
-    const session = await this.#following.session()
+    const session = await this.#listening.session()
     if (position === 0) return 0
     if (!(await chainAt(session, position))?.equals(chain)) return undefined
     return Math.min(await batchBefore(session, position), (await reappendedAfter(session)) ?? Infinity)
@@ -133,7 +133,7 @@ export class Sequencer {
 
   /** A part of the rows after a batch, with the events after a position. @throws ForkError, UnreachableError */
   async since(seq: number, position: number): Promise<Delta> {
-    return onTheLine(await partAfter(await this.#following.session(), { seq, position }))
+    return onTheLine(await partAfter(await this.#listening.session(), { seq, position }))
   }
 
   /**
@@ -220,7 +220,7 @@ export class Sequencer {
    * @param chainOf the chain of this node up to a position
    */
   async firstOther(head: number, chainOf: (position: number) => Buffer | undefined): Promise<number> {
-    const session = await this.#following.session()
+    const session = await this.#listening.session()
     let [same, other] = [0, head + 1]
     while (other - same > 1) {
       const middle = Math.floor((same + other) / 2)
@@ -232,6 +232,6 @@ export class Sequencer {
   }
 
   async close(): Promise<void> {
-    await undoTogether([this.#writing, this.#following, this.#waiting].map((link) => () => link.close()))
+    await undoTogether([this.#writing, this.#listening, this.#waiting].map((link) => () => link.close()))
   }
 }

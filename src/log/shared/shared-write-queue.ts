@@ -45,7 +45,7 @@ export class SharedWriteQueue implements WriteQueue {
   readonly #replica: Replica
   readonly #sequencer: Sequencer
   readonly #failures: Failures
-  readonly #following: CatchUp
+  readonly #catchUp: CatchUp
   readonly #halts = new Halts()
   readonly #tries: BatchAppender
   readonly #onBatch
@@ -55,7 +55,7 @@ export class SharedWriteQueue implements WriteQueue {
     this.#sequencer = sequencer
     this.#onBatch = onBatch
     this.#failures = new Failures({ replica, sequencer, status: this.#status, onHeard: (seq) => this.hear(seq) })
-    this.#following = new CatchUp({
+    this.#catchUp = new CatchUp({
       replica,
       sequencer,
       halts: this.#halts,
@@ -67,7 +67,7 @@ export class SharedWriteQueue implements WriteQueue {
         if (delta.rows.payloads.some(({ wrapped }) => wrapped === null)) this.#wipe()
       },
     })
-    this.#tries = new BatchAppender(replica, sequencer, this.#following)
+    this.#tries = new BatchAppender(replica, sequencer, this.#catchUp)
   }
 
   inTurn<T>(work: (open: WriteTransaction) => T): Promise<T> {
@@ -104,7 +104,7 @@ export class SharedWriteQueue implements WriteQueue {
   health(): Omit<LogHealth, 'position'> {
     if (this.#status.mustProbe()) this.#probe()
     const { unwritable, state } = this.#status.health(this.#replica.displaced())
-    return { queued: this.#waiting.length, unwritable, shared: { state, lag: this.#following.lag } }
+    return { queued: this.#waiting.length, unwritable, shared: { state, lag: this.#catchUp.lag } }
   }
 
   /** Tries whether the disk accepts writes again. */
@@ -135,13 +135,13 @@ export class SharedWriteQueue implements WriteQueue {
 
   /** Another node may have written: this one follows. */
   hear(seq: number): void {
-    if (!this.#isClosed) this.#following.hear(seq)
+    if (!this.#isClosed) this.#catchUp.hear(seq)
   }
 
   /** Reads the head of the shared log, and follows. @throws UnreachableError */
   async poll(): Promise<void> {
     try {
-      await this.#following.look()
+      await this.#catchUp.look()
       this.#status.looked(true)
     } catch (error) {
       if (isMoved(error)) this.#status.leave(movedAway)
@@ -158,7 +158,7 @@ export class SharedWriteQueue implements WriteQueue {
     if (this.#isClosed) throw stopping()
     const { leftBy } = this.#status
     if (leftBy) throw goesNoFurther(leftBy)
-    await this.#following.newest()
+    await this.#catchUp.newest()
   }
 
   /**
@@ -166,7 +166,7 @@ export class SharedWriteQueue implements WriteQueue {
    * @throws Problem 503 when that takes too long or cannot be found out, and always after a halt when this node no longer follows
    */
   sinceHalt(): Promise<void> | undefined {
-    return this.#following.isStale ? this.newest() : undefined
+    return this.#catchUp.isStale ? this.newest() : undefined
   }
 
   /**
@@ -185,7 +185,7 @@ export class SharedWriteQueue implements WriteQueue {
   }
 
   get #mustFollow(): boolean {
-    return this.#following.isBehind && !this.#isClosing && !this.#status.leftBy
+    return this.#catchUp.isBehind && !this.#isClosing && !this.#status.leftBy
   }
 
   #wake(): void {
@@ -221,7 +221,7 @@ export class SharedWriteQueue implements WriteQueue {
 
   async #begin(): Promise<void> {
     try {
-      await this.#following.catchUp()
+      await this.#catchUp.catchUp()
     } catch (error) {
       if (!(error instanceof ForkError) || !(await rejoin(this.#replica, this.#sequencer))) throw error
     }
@@ -239,9 +239,9 @@ export class SharedWriteQueue implements WriteQueue {
   /** Returns false when it was interrupted for other work, and there is more to add. */
   async #follow(): Promise<boolean> {
     try {
-      return await this.#following.catchUp(() => !this.#isClosing && this.#between.length === 0)
+      return await this.#catchUp.catchUp(() => !this.#isClosing && this.#between.length === 0)
     } catch (error) {
-      this.#following.failed()
+      this.#catchUp.failed()
       await this.#failures.ofCatchUp(error)
       return true
     }
@@ -274,14 +274,14 @@ export class SharedWriteQueue implements WriteQueue {
       })
       if (missed) {
         this.#failures.ofFile(missed.error)
-        this.#following.missed(missed.seq)
+        this.#catchUp.missed(missed.seq)
       }
       // Only work that PostgreSQL has recorded is answered.
       for (const answer of answers) answer()
       if (committed && committed.written.length > 0) this.#status.written()
       tell(false, committed)
       if (!committed) return
-      this.#following.arrived()
+      this.#catchUp.arrived()
       this.#announce(committed)
     } catch (error) {
       const problem = await this.#failures.ofBatch(error)

@@ -19,7 +19,7 @@ export type SplitReport =
   | { by: 'time_column'; column: string; blocks: readonly TimeBlock[] }
 
 /** Splits the rows of a task into folds, and reports how. */
-export type FoldSplitter = { deal: (task: Task, folds: number) => Folds; told: (task: Task, folds: Folds) => SplitReport }
+export type FoldSplitter = { split: (task: Task, folds: number) => Folds; report: (task: Task, folds: Folds) => SplitReport }
 
 const valuesOf = (column: MatrixColumn): ArrayLike<number> => (column.type === 'text' ? column.codes : column.numbers)
 
@@ -41,7 +41,7 @@ const columnsIn = ({ columns }: Matrix, names: readonly string[]): MatrixColumn[
 
 /** By whole groups: the largest first, each to the fold with the fewest rows; ties between equally large groups are broken at random. */
 const byGroups = (names: readonly string[], seed: number): FoldSplitter => ({
-  deal({ matrix, target }, most) {
+  split({ matrix, target }, most) {
     const { of: groups, count } = groupsOf(optionColumns('group_by', names, matrix.columns, target), matrix.rows)
     if (count < 2)
       throw wrong(`group_by has one group, and folds need at least 2`, 'Name columns of several values, or leave group_by out.')
@@ -60,7 +60,7 @@ const byGroups = (names: readonly string[], seed: number): FoldSplitter => ({
     }
     return { count: folds, of: Int8Array.from(groups, (group) => foldOf[group]!) }
   },
-  told({ matrix }) {
+  report({ matrix }) {
     const columns = columnsIn(matrix, names)
     return { by: 'group_by', columns: columns.map(({ name }) => name), groups: groupsOf(columns, matrix.rows).count }
   },
@@ -97,7 +97,7 @@ const beginnings = ({ numbers }: NumberColumn, order: Int32Array): number[] =>
  * rows before it. The blocks are equally large, except that rows of the same time stay together.
  */
 const byTime = (name: string): FoldSplitter => ({
-  deal(task, folds) {
+  split(task, folds) {
     const column = timesIn(task, name)
     const order = inOrder(column)
     const begins = beginnings(column, order)
@@ -116,7 +116,7 @@ const byTime = (name: string): FoldSplitter => ({
     }
     return { count: fold + 1, of, rolling: true }
   },
-  told(task, folds) {
+  report(task, folds) {
     const column = timesIn(task, name)
     const order = inOrder(column)
     const moments = (rows: readonly number[]) => {
@@ -135,7 +135,7 @@ const byTime = (name: string): FoldSplitter => ({
  * The splitter that a training's options ask for; undefined for a random split. Problems (`wrong_arguments`): unknown columns, a single
  * group or time.
  *
- * @example foldSplitterOf({ group_by: ['customer'] }, seed)?.deal(task, 5).count // 5
+ * @example foldSplitterOf({ group_by: ['customer'] }, seed)?.split(task, 5).count // 5
  */
 export const foldSplitterOf = ({ group_by, time_column }: SplitOptions, seed: number): FoldSplitter | undefined => {
   if (group_by) return byGroups(group_by, seed)

@@ -14,7 +14,7 @@ export const unpredicted = -1
  * Splits the rows into folds by the seed. With classes, each class is dealt out in turn, so that every fold has its share of every class;
  * each class continues at the fold where the last one ended, which keeps the folds equally large.
  */
-export const dealFolds = (labels: Float64Array, classes: number, count: number, random: Random): Folds => {
+export const splitFolds = (labels: Float64Array, classes: number, count: number, random: Random): Folds => {
   const order = Int32Array.from({ length: labels.length }, (_, row) => row)
   shuffle(order, random)
   if (classes > 0) order.sort((one, other) => labels[one]! - labels[other]!)

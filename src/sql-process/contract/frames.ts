@@ -9,7 +9,10 @@ import type { Frame, SelectRequest } from '../../sql/contract/select.js'
  * to a question of the query.
  */
 export type LineMessage =
-  { run: number; request: SelectRequest } | { cancel: number } | { to: number; told: ServerAnswer } | { to: number; refused: ProblemFields }
+  | { run: number; request: SelectRequest }
+  | { cancel: number }
+  | { to: number; answer: ServerAnswer }
+  | { to: number; refused: ProblemFields }
 
 /** A question of the query, with its number. */
 export type QueryQuestion = { asks: number; question: Question | BlobQuestion }

@@ -70,7 +70,7 @@ const answer = async (frames: AsyncIterable<Frame>, line: Socket, signal: AbortS
   }
 }
 
-type PendingQuestion = { resolve: (told: ServerAnswer) => void; reject: (reason: Error) => void }
+type PendingQuestion = { resolve: (answer: ServerAnswer) => void; reject: (reason: Error) => void }
 
 /** The questions of a line's query. One query at a time runs on a line. */
 class Questions {
@@ -97,7 +97,7 @@ class Questions {
 
   hear(said: Extract<LineMessage, { to: number }>): void {
     const waiting = this.#take(said.to)
-    if ('told' in said) waiting?.resolve(said.told)
+    if ('answer' in said) waiting?.resolve(said.answer)
     else waiting?.reject(problemOf(said.refused))
   }
 

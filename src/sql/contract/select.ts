@@ -62,7 +62,7 @@ export type SelectRequest = SelectPart & {
   /** The answers of agents so far; missing if no agents can be asked. */
   answers?: readonly AgentReply[]
   /** The answers of knowledge bases so far; missing if the process must ask them while the query runs. */
-  told?: readonly KnowledgeExchange[]
+  knowledge?: readonly KnowledgeExchange[]
   /** The client that sent it. */
   user?: string
   /** The request that it belongs to, for the record of queries to connected databases. */
@@ -87,7 +87,7 @@ export type ScoreCount = { model: StreamId; version: number; rows: number }
 export type AgentQuestions = { agent: StreamId; label: string; at?: number; questions: readonly string[] }
 
 /** A request to a knowledge base, and its answer. */
-export type KnowledgeExchange = { question: KnowledgeQuestion; told: KnowledgeAnswer }
+export type KnowledgeExchange = { question: KnowledgeQuestion; answer: KnowledgeAnswer }
 
 /** The answer of an agent to one question. `context` is JSON text: the queries behind the answer, or the reason for their absence. */
 export type AgentReply = {

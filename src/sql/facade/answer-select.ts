@@ -123,16 +123,16 @@ const sendSelect = async (
   const { signal, client, origin } = statement
   const { purpose = 'query' } = request
   const answers: AgentReply[] = []
-  const told: KnowledgeExchange[] = []
+  const knowledge: KnowledgeExchange[] = []
   for (let [rounds, asked] = [0, 0]; ;) {
-    const given = { ...request, ...(askQuestions && { answers }), ...(askKnowledge && { told }) }
+    const given = { ...request, ...(askQuestions && { answers }), ...(askKnowledge && { knowledge }) }
     const answer = await sqlProcess.query(given, { signal, client })
     if (!answer.questions && !answer.searches) return answer
     await answer.rows.return(undefined)
     if (answer.searches && askKnowledge) {
       if (asked++ === limits.knowledgeRoundsMax) throw searchedTooOften()
       for (const question of answer.searches) {
-        told.push({ question, told: await askKnowledge(question, { origin, purpose, signal }) })
+        knowledge.push({ question, answer: await askKnowledge(question, { origin, purpose, signal }) })
         signal?.throwIfAborted()
       }
     } else if (answer.questions && askQuestions) {

@@ -74,7 +74,7 @@ const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
   ),
   evaluate_knowledge_base: planless((statement, running, { knowledge }) => knowledge.evaluate(statement, running)),
   use: async ({ name }, running, { reader }) => ok(running, { db: await reader.databaseNamed(name, running) }),
-  chatter: (_, running) => ok(running),
+  client_setting: (_, running) => ok(running),
   create_model: (statement, running, { writer }) => writer.train(statement, running),
   retrain_model: (statement, running, { writer }) => writer.train(statement, running),
   create_view: (statement, running, { writer }) => writer.writeView(statement, running),

@@ -8,7 +8,7 @@ import { takeActivate } from './models.js'
 import { nameFollows, takePart } from './names.js'
 import type { StatementOf } from './statement.js'
 
-type Chatter = StatementOf<'chatter'>
+type ClientSetting = StatementOf<'client_setting'>
 
 /** The names on the left side of a SET: `SET names utf8, @@autocommit = 1` → names and @@autocommit. */
 const takeVariables = (cursor: Cursor): Token[] => {
@@ -41,7 +41,7 @@ const needClientVariable = (cursor: Cursor, token: Token): string => {
 }
 
 /** `SET active m.2`, `SET model_active = m.2`, and variables of clients, which have no effect here. */
-export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | Chatter => {
+export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | ClientSetting => {
   if (cursor.isWord('ACTIVE') && nameFollows(cursor, 1)) {
     cursor.next()
     return takeActivate(cursor)
@@ -58,7 +58,7 @@ export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | Chatter
   const start = cursor.peek()
   if (cursor.isWord('SHOW_SECRETS') && cursor.isSymbol('=', 1) && !/^(?:0|false|off)$/i.test(cursor.peek(2)?.value ?? ''))
     cursor.refuse(start, 'secrets are never shown', 'Keep the secret where it came from; here it can be replaced, not read.')
-  return { kind: 'chatter', verb: 'set', variables: takeVariables(cursor).map((token) => needClientVariable(cursor, token)) }
+  return { kind: 'client_setting', verb: 'set', variables: takeVariables(cursor).map((token) => needClientVariable(cursor, token)) }
 }
 
 /** `USE [DATABASE|SCHEMA] project`, the word USE already taken. */
@@ -68,7 +68,7 @@ export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
 }
 
 /** BEGIN, START TRANSACTION, COMMIT and ROLLBACK have no effect: each statement is its own transaction. */
-export const takeTransaction = (cursor: Cursor, { verb }: LeadingWords): Chatter => {
+export const takeTransaction = (cursor: Cursor, { verb }: LeadingWords): ClientSetting => {
   cursor.takeRest()
-  return { kind: 'chatter', verb: verb === 'COMMIT' ? 'commit' : verb === 'ROLLBACK' ? 'rollback' : 'begin', variables: [] }
+  return { kind: 'client_setting', verb: verb === 'COMMIT' ? 'commit' : verb === 'ROLLBACK' ? 'rollback' : 'begin', variables: [] }
 }

@@ -63,7 +63,7 @@ const grammar: { readonly [K in StatementKind]: Entry } = {
   },
   describe_model: { effect: 'query', forms: 'describe' },
   use: { effect: 'reads', forms: [{ verb: 'USE', take: takeUse }] },
-  chatter: {
+  client_setting: {
     effect: 'reads',
     forms: [
       { verb: 'SET', take: takeSet },
@@ -85,7 +85,7 @@ const grammar: { readonly [K in StatementKind]: Entry } = {
   },
   cancel_training: { effect: 'writes', forms: [{ verb: 'CANCEL', take: takeCancel }] },
   drop_model: { effect: 'writes', forms: [{ verb: 'DROP', nouns: models, take: takeDropModel }] },
-  activate_model: { effect: 'writes', forms: 'chatter' },
+  activate_model: { effect: 'writes', forms: 'client_setting' },
   alter_model: { effect: 'writes', forms: [{ verb: 'ALTER', nouns: models, take: takeAlterModel }] },
   // It records its answers and their scores.
   evaluate_agent: {

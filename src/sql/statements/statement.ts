@@ -117,7 +117,7 @@ export type Statement =
   | { kind: 'describe'; what: DescribeTarget; target: Name }
   | { kind: 'describe_model'; parts: string[] }
   | { kind: 'use'; name: string }
-  | { kind: 'chatter'; verb: 'set' | 'begin' | 'commit' | 'rollback'; variables: string[] }
+  | { kind: 'client_setting'; verb: 'set' | 'begin' | 'commit' | 'rollback'; variables: string[] }
   | { kind: 'create_project'; name: string; ifNotExists: boolean; replace: boolean }
   | { kind: 'create_database'; name: string; ifNotExists: boolean; replace: boolean; engine: string; parameters: JsonObject }
   | { kind: 'alter_database'; name: string; newName: string | null; engine: string | null; parameters: JsonObject | null }

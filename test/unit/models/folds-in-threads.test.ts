@@ -13,7 +13,7 @@ import {
 } from '../../../src/models/engines/tabular/boosting/fold-runs.js'
 import { lossOf } from '../../../src/models/engines/tabular/boosting/loss.js'
 import { defineFeatures, featureValues } from '../../../src/models/data/features.js'
-import { dealFolds } from '../../../src/models/data/folds.js'
+import { splitFolds } from '../../../src/models/data/folds.js'
 import type { MatrixColumn } from '../../../src/models/data/matrix.js'
 import { Random } from '../../../src/models/numerics/random.js'
 import { train } from '../../support/models/train.js'
@@ -39,7 +39,7 @@ describe('folds in threads', () => {
   ])('give the same bits with 1, 2 and 3 of them: %s', (_, classes, labelOf) => {
     const { table, target } = binned(mixture(4000, 1))
     const labels = target.map(labelOf)
-    const folds = dealFolds(labels, classes, 5, new Random(7, 1))
+    const folds = splitFolds(labels, classes, 5, new Random(7, 1))
     const fits = [1, 2, 3].map((threads) => {
       const pool = new WorkerPool(threads)
       const rounds: number[] = []
@@ -80,7 +80,7 @@ describe('folds in threads', () => {
 
   const runsOf = (most: number) => {
     const { table, target } = binned(friedman(1000, 2))
-    const folds = dealFolds(target, 0, 3, new Random(7, 1))
+    const folds = splitFolds(target, 0, 3, new Random(7, 1))
     return prepareRuns({ table, labels: target, seed: 7 }, { classes: 0, folds, rules, most })
   }
 

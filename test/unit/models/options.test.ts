@@ -99,7 +99,7 @@ describe('group_by', () => {
 
   it('keeps each group in one fold, and the folds about equally large', () => {
     const task = defineTask(matrixOf(customers()), 'worth')
-    const folds = foldSplitterOf({ group_by: ['customer'] }, 1)!.deal(task, 5)
+    const folds = foldSplitterOf({ group_by: ['customer'] }, 1)!.split(task, 5)
     const customer = task.matrix.columns.find(({ name }) => name === 'customer')!
     const codes = customer.type === 'text' ? customer.codes : new Int32Array()
     const pairs = new Set(Array.from(codes, (code, row) => `${code} ${folds.of[row]!}`))
@@ -172,7 +172,7 @@ describe('time_column', () => {
     const rows = Array.from({ length: 60 }, (_, row) => [row < 50 ? 1 : row, row % 7, row])
     const columns = ['t', 'x', 'y'].map((name) => ({ name, type: 'integer' as const }))
     const task = defineTask(matrixOf({ columns, rows }), 'y')
-    const folds = foldSplitterOf({ time_column: 't' }, 1)!.deal(task, 5)
+    const folds = foldSplitterOf({ time_column: 't' }, 1)!.split(task, 5)
     const t = task.matrix.columns[0]!
     const moments = t.type === 'text' ? [] : [...t.numbers]
     expect(new Set(moments.flatMap((moment, row) => (moment === 1 ? [folds.of[row]] : [])))).toEqual(new Set([unpredicted]))

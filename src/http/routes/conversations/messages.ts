@@ -129,7 +129,7 @@ export const messageRoutes = (ledger: Ledger, intake: MessageIntake): Route[] =>
         const taken = await take(segments, sent, call)
         return stream(
           'text/event-stream',
-          { pieces: piecesOf(intake, taken, call), close: () => taken.following.close() },
+          { pieces: piecesOf(intake, taken, call), close: () => taken.follower.close() },
           { headers: eventHeaders, keep: 'never' },
         )
       },

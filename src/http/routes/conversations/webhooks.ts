@@ -72,7 +72,7 @@ export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
     if (!taken) return nothingToDo(channel)
     const { conversation, message } = taken
     if (channel.answersInReply) return messageReply(taken, await intake.end(taken, limits.messageReplyWaitMs, call.gone))
-    taken.following.close()
+    taken.follower.close()
     return json(channel.name === 'webhook' ? { conversation, message, status: 'waiting' } : { ok: true }, {
       status: channel.name === 'webhook' ? 202 : 200,
     })

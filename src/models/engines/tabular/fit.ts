@@ -6,7 +6,7 @@ import { lossOf, type Loss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
 import { chooseWeight, mixed } from './blend.js'
 import { defineFeatures, featureValues, type Feature } from '../../data/features.js'
-import { allRows, classSizes, dealFolds, predictedRows, type Folds } from '../../data/folds.js'
+import { allRows, classSizes, splitFolds, predictedRows, type Folds } from '../../data/folds.js'
 import { probabilitiesOf } from './softmax.js'
 import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
 import { crossFitLogistic } from './linear/logistic.js'
@@ -25,13 +25,13 @@ export type OnProgress = (progress: Progress) => void
 export type Learners = 'trees' | 'linear' | 'both'
 
 /**
- * The options of a training besides its data. `deal` assigns each row to a fold; by default the seed determines a random split. `threads`
+ * The options of a training besides its data. `split` assigns each row to a fold; by default the seed determines a random split. `threads`
  * is by default the number of threads that the machine runs at once; it affects only the time.
  */
 export type Approach = {
   learners: Learners
   preset?: Preset | undefined
-  deal?: (task: Task, folds: number) => Folds
+  split?: (task: Task, folds: number) => Folds
   threads?: number | undefined
   limit?: TimeLimit
 }
@@ -92,7 +92,7 @@ export const prepare = (
   approach: Approach = { learners: 'both' },
   onProgress: OnProgress = () => undefined,
 ): PreparedTask => {
-  const { learners, preset, deal, threads, limit = new TimeLimit(undefined, undefined) } = approach
+  const { learners, preset, split, threads, limit = new TimeLimit(undefined, undefined) } = approach
   const features = defineFeatures(whole.inputs)
   const plan = makePlan(
     {
@@ -114,7 +114,7 @@ export const prepare = (
     }),
   )
   onProgress({ phase: 'prepare', done: features.length, total: features.length })
-  const folds = deal?.(task, plan.folds) ?? dealFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
+  const folds = split?.(task, plan.folds) ?? splitFolds(task.labels, task.classes.length, plan.folds, new Random(seed, 1))
   const pool = new WorkerPool(threads)
   return { task, learners, seed, plan, features, columns, table, folds, loss: lossOf(task.classes.length), pool, limit }
 }

@@ -97,11 +97,11 @@ export type FinishedTraining = {
   coverage: readonly Coverage[] | undefined
   preset: Preset
   weights: Float64Array | undefined
-  dealer: FoldSplitter | undefined
+  splitter: FoldSplitter | undefined
 }
 
-const dealtReport = ({ prepared: { task, folds }, fitted: { predictions }, weights, dealer }: FinishedTraining): DealtReport => {
-  const dealt = dealer?.told(task, folds) ?? { by: 'chance' }
+const dealtReport = ({ prepared: { task, folds }, fitted: { predictions }, weights, splitter }: FinishedTraining): DealtReport => {
+  const dealt = splitter?.report(task, folds) ?? { by: 'chance' }
   if (dealt.by !== 'time_column') return dealt
   const blocks = dealt.blocks.map(({ fold, ...block }) => ({
     ...block,

@@ -144,11 +144,17 @@ export const trainTable = (
   const limit = new TimeLimit(asked.time_limit, stopped)
   onProgress({ phase: 'prepare', done: 0, total: 1 })
   const constant = learners === 'none'
-  const dealer = foldSplitterOf(asked, seed)
+  const splitter = foldSplitterOf(asked, seed)
   const task = defineTask(matrix, target, { ...asked, withoutInputs: constant })
   const weights = classWeights(task, asked.class_weights)
   const { preset = 'balanced' } = asked
-  const approach = { learners: constant ? ('linear' as const) : learners, preset, threads, limit, ...(dealer && { deal: dealer.deal }) }
+  const approach = {
+    learners: constant ? ('linear' as const) : learners,
+    preset,
+    threads,
+    limit,
+    ...(splitter && { split: splitter.split }),
+  }
   const prepared = prepare(task, seed, approach, onProgress)
   try {
     requireLinear(prepared)
@@ -164,7 +170,7 @@ export const trainTable = (
       coverage,
       preset,
       weights,
-      dealer,
+      splitter,
     })
     return { artefact: encodeArtefact(model), report }
   } finally {

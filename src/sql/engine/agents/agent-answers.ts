@@ -38,7 +38,7 @@ import { limitRows } from '../read/limit-rows.js'
 import { aliasOf, describe, standalone } from '../session/describe.js'
 import type { Leaf, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
-import { placed, running } from '../session/sources.js'
+import { atPlace, withText } from '../session/sources.js'
 
 /** An agent in a FROM. `at` is the past position at which it is asked. */
 export type AgentUse = { ref: AstNode; alias: string; agent: StreamId; label: string; at: number | undefined }
@@ -87,7 +87,7 @@ const refusedHere = ({ label }: AgentUse): Problem =>
 
 /** Refuses agents in places where no WHERE and no ON could give them questions. */
 export const agentsNeedQuestions = ([first]: readonly AgentUse[]): void => {
-  if (first) throw placed(noQuestion(first), first.ref)
+  if (first) throw atPlace(noQuestion(first), first.ref)
 }
 
 /** The join that contains an agent, and the table on its other side. */
@@ -145,7 +145,7 @@ const textsOfQuery = async (connection: DuckDBConnection, query: AstNode): Promi
   inner['subquery'] = { node: query, named_param_map: [] }
   limitRows(wrapped, limits.agentQuestionsMax + 1)
   const text = await printSelect(connection, wrapped)
-  const rows = await running(text, wrapped, () => readChecked(connection, text))
+  const rows = await withText(text, wrapped, () => readChecked(connection, text))
   return rows.flatMap(([value]) => (typeof value === 'string' ? [value] : []))
 }
 
@@ -252,7 +252,7 @@ export const answerAgents = async (session: Session, select: AstNode, uses: read
     try {
       await answerOne(session, select, use, [...waiting], scope)
     } catch (error) {
-      throw error instanceof MissingAnswers ? error : placed(error, use.ref)
+      throw error instanceof MissingAnswers ? error : atPlace(error, use.ref)
     }
   }
 }

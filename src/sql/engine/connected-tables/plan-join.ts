@@ -9,7 +9,7 @@ import { become, columnRef, isColumnRef, listOf, nodeOf, nodesOf, textOf, textsO
 import type { ConnectedTable } from '../resolve/resolve.js'
 import { aliasOf } from '../session/describe.js'
 import type { Session } from '../session/session.js'
-import { placed } from '../session/sources.js'
+import { atPlace } from '../session/sources.js'
 import { groupedIn, hasAggregates, partsBehind } from './aggregates.js'
 import { filterOf } from './filters.js'
 import { columnsOf, type FindColumn } from './find-column.js'
@@ -52,7 +52,7 @@ const tablesOf = async (
     const isNew = tables.every(({ ref }) => foldName(aliasOf(ref)) !== foldName(aliasOf(step.ref)))
     if (!named || !isNew || named.connection.stream !== (tables[0]?.found ?? named).connection.stream) return undefined
     const { found, columns } = await findTable(session, named).catch((error: unknown) => {
-      throw placed(error, step.ref)
+      throw atPlace(error, step.ref)
     })
     tables.push({ ...step, found, columns, shown: columns.map((column) => ({ ...column, name: `ledger_c${++count}` })) })
   }

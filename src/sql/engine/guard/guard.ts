@@ -4,7 +4,7 @@ import { Problem } from '../../../basics/errors.js'
 import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
 import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
 import { similarName } from '../../../dialect/names.js'
-import { placing } from '../session/sources.js'
+import { withPlace } from '../session/sources.js'
 import { isPivotValues } from './pivot-values.js'
 import { functionLists, isRefusedPattern } from './function-lists.js'
 
@@ -103,11 +103,11 @@ const checkType = (node: AstNode): void => {
 
 const checkNode = (node: AstNode, inFrom: boolean): void => {
   if (isExpression(node)) {
-    if (!inFrom) placing(node, () => checkExpression(node))
+    if (!inFrom) withPlace(node, () => checkExpression(node))
     return
   }
   const type = textOf(node, 'type')
-  placing(node, () => checkReference(node))
+  withPlace(node, () => checkReference(node))
   if (type !== '' && !allowedTypes.has(type)) throw refused(`${type} in a query`)
   checkType(node)
 }

@@ -20,7 +20,7 @@ import {
   walk,
 } from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
-import { placing } from '../session/sources.js'
+import { withPlace } from '../session/sources.js'
 
 /** `column IN (SELECT …)`, and likewise `NOT IN` and `=`. */
 export type SubqueryFilter = { column: string; op: 'in' | 'not in'; query: AstNode }
@@ -332,7 +332,7 @@ export const takeSearchTerms = (
   if (!select) return { ...terms, isAll: false }
   const isAlone = nodeOf(select, 'from_table') === ref
   const place: Place = { alias: aliasOf(ref), isAlone, quoted, columns: new Map(columns.map((name) => [foldName(name), name])) }
-  for (const condition of conjuncts(nodeOf(select, 'where_clause'))) placing(condition, () => readCondition(place, condition, terms))
+  for (const condition of conjuncts(nodeOf(select, 'where_clause'))) withPlace(condition, () => readCondition(place, condition, terms))
   if (terms.contents.length > limits.knowledgeQueriesMax)
     throw wrong(`content IN has ${terms.contents.length} questions; at most ${limits.knowledgeQueriesMax} are searched for at once`)
   return terms

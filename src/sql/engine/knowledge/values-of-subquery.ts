@@ -7,7 +7,7 @@ import { isDrawn } from '../read/nondeterminism.js'
 import { describe, standalone } from '../session/describe.js'
 import type { LeafColumn, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
-import { running } from '../session/sources.js'
+import { withText } from '../session/sources.js'
 import type { SubqueryFilter } from './search-terms.js'
 
 /** A query in WHERE, and the kind of the column that it is compared with. */
@@ -51,7 +51,7 @@ export const valuesOfSubquery = async (
   const tree = standalone([aliased('v', cast(columnRef('q', 'v'), 'VARCHAR'))], source, null, scope)
   const text = await printSelect(connection, tree)
   const around = { before: 'SELECT DISTINCT v FROM (', after: `) AS t WHERE v IS NOT NULL LIMIT ${most + 1}` }
-  const rows = await running(text, tree, () => readChecked(connection, text, around), around.before.length)
+  const rows = await withText(text, tree, () => readChecked(connection, text, around), around.before.length)
   if (rows.length > most && op === 'not in') return undefined
   if (rows.length > most) throw tooMany(most)
   // The values have no order of their own: a search with the same values is the same search.

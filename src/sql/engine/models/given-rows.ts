@@ -26,7 +26,7 @@ import {
 import { similarName } from '../../../dialect/names.js'
 import type { Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
-import { placed, running } from '../session/sources.js'
+import { atPlace, withText } from '../session/sources.js'
 import { standalone } from '../session/describe.js'
 import { modelColumn, modelColumns } from './outputs.js'
 import type { BoundModel } from '../scoring/scoring-model.js'
@@ -74,7 +74,7 @@ const oneValue = (reader: Reader, column: AstNode, value: AstNode): GivenRow[] |
   const name = columnNamed(reader, column)
   const constant = constantOf(reader, value)
   if (name === undefined && constant && isColumnRef(column))
-    throw placed(unknownColumn(reader.bound, textsOf(column, 'column_names').join('.')), column)
+    throw atPlace(unknownColumn(reader.bound, textsOf(column, 'column_names').join('.')), column)
   return name !== undefined && constant && isInput(reader, name) ? [new Map([[name, constant]])] : undefined
 }
 
@@ -170,7 +170,7 @@ export const answerQueries = async ({ connection }: Session, rows: readonly Give
     const plain = { ...value, alias: '' }
     const tree = standalone([aliased('value', cast(plain, 'VARCHAR')), aliased('type', call('typeof', plain))], emptyRef(), null, scope)
     const text = await printSelect(connection, tree)
-    const [[found, type] = []] = await running(text, tree, () => readChecked(connection, text))
+    const [[found, type] = []] = await withText(text, tree, () => readChecked(connection, text))
     const known = typeof found === 'string' ? textConstant(found) : nullConstant()
     become(value, { ...(await expressionTemplate(connection, `CAST($value AS ${String(type)})`, { value: known })), ...placeOf(value) })
   }

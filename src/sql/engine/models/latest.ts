@@ -9,7 +9,7 @@ import { named } from '../../../dialect/names.js'
 import type { Leaf } from '../session/scope.js'
 import { describe } from '../session/describe.js'
 import type { Session } from '../session/session.js'
-import { placed } from '../session/sources.js'
+import { atPlace } from '../session/sources.js'
 import { quoteName } from '../../../dialect/strings.js'
 import { isColumnOf } from './columns.js'
 import { futureTable, keyColumn, keySql, timeColumn } from './future.js'
@@ -56,7 +56,7 @@ const notOrdering = (column: AstNode, series: readonly { use: ModelUse; future: 
   const written = textsOf(column, 'column_names').join('.')
   const model = first?.use.bound.label ?? ''
   const order = first?.future.order.name ?? ''
-  return placed(
+  return atPlace(
     new Problem('bad_statement', 'LATEST needs the date', `${written} is not what orders the series of model ${model}: that is ${order}`, {
       hint: `Write t.${order} > LATEST; another column is mapped with ON t.your_column = ${first?.use.alias ?? 'm'}.${order}.`,
     }),
@@ -134,7 +134,7 @@ const checkConditions = (select: AstNode, leaf: Leaf, known: ReadonlySet<string>
     for (const names of readsOf(condition).columns) {
       const source = sourceOf(columnRef(...names), [leaf])
       if (!source || known.has(source.name)) continue
-      throw placed(
+      throw atPlace(
         new Problem('bad_statement', 'Future rows have no such value', `Rows behind LATEST have no ${source.name} yet`, {
           hint: `Choose series in a subquery: FROM (SELECT * FROM … WHERE ${source.name} …) AS ${leaf.alias}.`,
         }),

@@ -20,7 +20,7 @@ import {
 } from '../ast/nodes.js'
 import type { Leaf, LeafColumn } from '../session/scope.js'
 import { columnHint, named } from '../../../dialect/names.js'
-import { placed } from '../session/sources.js'
+import { atPlace } from '../session/sources.js'
 import { isScored } from './outputs.js'
 import { modelColumnOf, type ModelUse } from './references.js'
 import type { ArgumentKind, ScoringInput } from '../scoring/scoring-model.js'
@@ -69,7 +69,7 @@ export const checkRead = (select: AstNode, mappings: readonly { use: ModelUse; m
   const check = (side: AstNode): void => {
     for (const { use, mapping } of mappings) {
       const input = inputOf(use, uses, leaves, side)
-      if (input !== undefined && !mapping.inputs.has(input)) throw placed(valueless(use, input), side)
+      if (input !== undefined && !mapping.inputs.has(input)) throw atPlace(valueless(use, input), side)
     }
   }
   if (where)

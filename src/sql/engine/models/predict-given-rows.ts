@@ -8,7 +8,7 @@ import { expressionTemplate } from '../ast/templates.js'
 import type { Leaf, LeafColumn, Scope } from '../session/scope.js'
 import type { PredictedRows } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
-import { running } from '../session/sources.js'
+import { withText } from '../session/sources.js'
 import { standalone } from '../session/describe.js'
 import { doubleOf, formOf } from './mapping.js'
 import { isRemote } from '../../../models/engines/contract/remote.js'
@@ -72,8 +72,8 @@ export const predictGivenRows = async (
   }
   const tree = standalone(items, ref, null, scope)
   const text = await printSelect(connection, tree)
-  const prepared = await running(text, tree, () => prepareChecked(connection, text))
-  const result = await running(text, tree, () => prepared.run()).finally(() => prepared.destroySync())
+  const prepared = await withText(text, tree, () => prepareChecked(connection, text))
+  const result = await withText(text, tree, () => prepared.run()).finally(() => prepared.destroySync())
   const { target, outputWidth } = bound.model
   const sent = (await result.getRowsJS()).map((values): Record<string, unknown> =>
     Object.fromEntries(columns.flatMap(({ name }, i) => (values[i] === null ? [] : [[name, plain(values[i])]]))),

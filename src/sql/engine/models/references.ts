@@ -4,7 +4,7 @@ import type { AstNode } from '../ast/json.js'
 import { become, childrenOf, isColumnRef, isQuery, nodeOf, nodesOf, placeOf, textOf, textsOf } from '../ast/nodes.js'
 import { columnHint, named } from '../../../dialect/names.js'
 import type { Leaf } from '../session/scope.js'
-import { placing } from '../session/sources.js'
+import { withPlace } from '../session/sources.js'
 import { aliasOf } from '../session/describe.js'
 import { nameOfItem } from './columns.js'
 import { leavesOf } from './detach.js'
@@ -31,7 +31,7 @@ const qualified = (uses: readonly ModelUse[], table: string, name: string): [Mod
 /** The owner of a column's name: a model if the name says so, or if no table beside the models has such a column. */
 export const modelColumnOf = (node: AstNode, uses: readonly ModelUse[], leaves: readonly Leaf[]): [ModelUse, string] | undefined => {
   const [first = '', second] = textsOf(node, 'column_names')
-  if (second !== undefined) return placing(node, () => qualified(uses, first, second))
+  if (second !== undefined) return withPlace(node, () => qualified(uses, first, second))
   if (hasColumn(leaves, first)) return undefined
   for (const use of uses) {
     const column = modelColumn(use.bound, first)

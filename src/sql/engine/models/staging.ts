@@ -6,7 +6,7 @@ import { aliased, star } from '../ast/nodes.js'
 import { doubles } from '../../encode/vectors.js'
 import type { Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
-import { running } from '../session/sources.js'
+import { withText } from '../session/sources.js'
 import { standalone } from '../session/describe.js'
 import { isRemote } from '../../../models/engines/contract/remote.js'
 import { ChunkScorer, hideUnknown } from '../scoring/functions.js'
@@ -103,7 +103,7 @@ const copy = async (session: Session, node: AstNode, select: string): Promise<St
   const text = await printSelect(connection, node)
   checkAborted(session.signal)
   const before = `CREATE TEMP TABLE ${table} AS SELECT ${select} FROM (`
-  await running(text, node, () => readChecked(connection, text, { before, after: ') AS t', kind: StatementType.CREATE }), before.length)
+  await withText(text, node, () => readChecked(connection, text, { before, after: ') AS t', kind: StatementType.CREATE }), before.length)
   return measure(connection, table)
 }
 

@@ -2,7 +2,7 @@ import { StatementType } from '@duckdb/node-api'
 import { limits } from '../../../basics/limits.js'
 import { printSelect, readChecked } from '../ast/duckdb.js'
 import { cloneAst } from '../ast/json.js'
-import { running } from '../session/sources.js'
+import { withText } from '../session/sources.js'
 import { planLines } from './plan-lines.js'
 import type { PreparedQuery } from './prepared-query.js'
 
@@ -58,7 +58,7 @@ const modelLines = ({ session }: PreparedQuery): Line[] => {
 const planOf = async ({ session, text, tree }: PreparedQuery, analyze: boolean): Promise<string[]> => {
   const before = `EXPLAIN (${analyze ? 'ANALYZE, ' : ''}FORMAT json) `
   const around = { before, kind: StatementType.EXPLAIN }
-  const [[, plan] = []] = await running(text, tree, () => readChecked(session.connection, text, around), before.length)
+  const [[, plan] = []] = await withText(text, tree, () => readChecked(session.connection, text, around), before.length)
   return planLines(String(plan ?? '[]'))
 }
 

@@ -8,7 +8,7 @@ import { limits } from '../../../basics/limits.js'
 import type { AstNode } from '../ast/json.js'
 import { columnHint, named } from '../../../dialect/names.js'
 import { preparedColumns } from '../duckdb-connection/duckdb-connection.js'
-import { running } from '../session/sources.js'
+import { withText } from '../session/sources.js'
 import { fittedValue } from './fitted-value.js'
 import { checkNames } from '../../../dialect/column-names.js'
 import type { TableBefore } from '../../contract/select-purpose.js'
@@ -103,7 +103,7 @@ export const writeTable = async ({ connection, prepared, text, tree, path, after
     const limited = `SELECT * FROM (${select}) AS all_rows LIMIT ${limits.tableMaxRows + 1}`
     const shape = { columnCount: after?.columns.length ?? columns.length }
     const before = Buffer.byteLength(`COPY (${limited.slice(0, limited.indexOf(text))}`)
-    const written = await running(text, tree, () => writeParquet(connection, limited, shape, path).catch(fail), before)
+    const written = await withText(text, tree, () => writeParquet(connection, limited, shape, path).catch(fail), before)
     refuseLarge(await footerSize(connection, path))
     refuseLarge(await textSize(connection, path, written.columns))
     return written

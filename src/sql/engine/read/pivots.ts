@@ -26,7 +26,7 @@ import { endBinding } from '../session/binding.js'
 import { describe, standalone } from '../session/describe.js'
 import type { Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
-import { running, type Text } from '../session/sources.js'
+import { withText, type Text } from '../session/sources.js'
 import { closingBracket, isSymbol, isWord, upperWord } from '../../../dialect/tokens.js'
 
 const words = (text: string) => new Set(text.split(' '))
@@ -151,7 +151,7 @@ const distinct = async (connection: DuckDBConnection, query: AstNode, order: key
   const max = limits.sqlPivotMaxValues
   const text = await printSelect(connection, query)
   const [before, after] = around[order]
-  const rows = await running(
+  const rows = await withText(
     text,
     query,
     () => readChecked(connection, text, { before, after: `${after} LIMIT ${max + 1}` }),

@@ -9,7 +9,7 @@ import type { ModelUse } from '../models/references.js'
 import type { NativeStatement } from '../resolve/connections.js'
 import type { ConnectedTable, KnowledgeTable } from '../resolve/resolve.js'
 import type { Session } from '../session/session.js'
-import { placed } from '../session/sources.js'
+import { atPlace } from '../session/sources.js'
 
 /** The names in a FROM that are replaced once the whole FROM is known. */
 export type DeferredReferences = {
@@ -56,7 +56,7 @@ const putRows = async (session: Session, ref: AstNode, name: string, called: str
     session.reads.push({ name, query, state })
     putQuery(ref, query, called)
   } catch (error) {
-    throw placed(error, ref)
+    throw atPlace(error, ref)
   }
 }
 

@@ -26,7 +26,7 @@ import { lastPrefix } from '../read/mark-last.js'
 import { aliasOf, describe, standalone } from '../session/describe.js'
 import type { Scope } from '../session/scope.js'
 import type { LastSession, Session } from '../session/session.js'
-import { placed, running } from '../session/sources.js'
+import { atPlace, withText } from '../session/sources.js'
 
 /** A column that is compared with LAST. `start` is the value of LAST before any run has seen a value. */
 type LastComparison = { condition: AstNode; column: AstNode; mark: AstNode; ordinal: number; start: AstNode | undefined }
@@ -69,7 +69,7 @@ const tableOf = (select: AstNode, models: FromReferences['models'], column: AstN
   const found = name === undefined ? leaves : leaves.filter((ref) => foldName(aliasOf(ref)) === foldName(alias))
   const [table] = found
   if (table && found.length === 1) return table
-  throw placed(
+  throw atPlace(
     misused('LAST is compared with a column whose table is not clear', 'Write the table before the column: t.id > LAST.'),
     column,
   )
@@ -108,14 +108,14 @@ const highestOf = async (
   const highest = `greatest(max($column)${isFinite}, $before)`
   const tree = standalone([await item(`CAST(${highest} AS VARCHAR)`), await item(`typeof(max($column))`)], ref, null, scope)
   const text = await printSelect(connection, tree)
-  const [[value, type] = []] = await running(text, tree, () => readChecked(connection, text))
+  const [[value, type] = []] = await withText(text, tree, () => readChecked(connection, text))
   if (typeof type !== 'string' || !ordered.test(type))
-    throw placed(
+    throw atPlace(
       misused(`LAST cannot be compared with ${name}, which is of the type ${String(type)}`, 'Compare a number, a time or a text.'),
       compared.column,
     )
   if (typeof value === 'string' && value.length > limits.jobLastMaxChars)
-    throw placed(
+    throw atPlace(
       misused(`The highest value of ${name} has more than ${limits.jobLastMaxChars} characters`, 'Compare a shorter column.'),
       compared.column,
     )

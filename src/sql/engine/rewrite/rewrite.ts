@@ -32,7 +32,7 @@ import { refusePast, requireDatabase, resolveTable, type TableMeaning } from '..
 import type { Reader, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { positionOfAt } from '../resolve/as-of-position.js'
-import { placed, type Text } from '../session/sources.js'
+import { atPlace, type Text } from '../session/sources.js'
 import type { ReadQuery } from '../read/read-query.js'
 
 /** Reads the text of a query into a tree that has passed every check. */
@@ -151,7 +151,7 @@ export class Rewriter {
     switch (textOf(ref, 'type')) {
       case 'BASE_TABLE':
         return this.table(ref, scope, later).catch((error: unknown) => {
-          throw placed(error, ref)
+          throw atPlace(error, ref)
         })
       case 'JOIN': {
         const [left, right, condition] = [nodeOf(ref, 'left'), nodeOf(ref, 'right'), nodeOf(ref, 'condition')]

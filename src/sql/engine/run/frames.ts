@@ -15,7 +15,7 @@ import { rowsOf, type RowFormat } from '../../encode/chunks.js'
 import { checkAborted, rollback } from '../duckdb-connection/duckdb-connection.js'
 import type { Frame, ScoreCount } from '../../contract/select.js'
 import type { Session } from '../session/session.js'
-import { running } from '../session/sources.js'
+import { withText } from '../session/sources.js'
 
 /** Thrown when models must run before the query. No part of the answer has been sent then. */
 export class TooManyRowsInside extends Error {}
@@ -106,7 +106,7 @@ const explainBreak = async (session: Session, text: CheckedText): Promise<never>
   await session.refresh()
   const around = { before: 'EXPLAIN ANALYZE ', kind: StatementType.EXPLAIN }
   try {
-    if (session.staged.length === 0) await running(text, undefined, () => readChecked(connection, text, around), around.before.length)
+    if (session.staged.length === 0) await withText(text, undefined, () => readChecked(connection, text, around), around.before.length)
   } finally {
     await rollback(connection)
   }

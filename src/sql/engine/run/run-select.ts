@@ -169,9 +169,9 @@ async function* answer({ connection, request }: Context, session: Session, rewri
       ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
       : framesOf(session, prepared, { text: rewritten.text, format })
     const mayGiveUp = session.mode === 'inside' && session.run.uses.size > 0
-    const told = mayGiveUp ? heldBack(frames) : frames
+    const sent = mayGiveUp ? heldBack(frames) : frames
     const saysMore = session.last !== undefined || session.nondeterminism.length > 0
-    yield* saysMore ? withNextRun(told, session) : told
+    yield* saysMore ? withNextRun(sent, session) : sent
   } finally {
     prepared.destroySync()
   }
@@ -285,7 +285,7 @@ export async function* runSelect(
   let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
   const { signal, clock, isLate, done } = watch(connection, services.signal, timeoutMs)
-  const answers = new Answers(database.instance, services.ask ?? alone, signal, request.told)
+  const answers = new Answers(database.instance, services.ask ?? alone, signal, request.knowledge)
   try {
     checkAborted(signal)
     const context = { connection, database, request, services: { ...services, signal }, clock, answers }

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 export type QueryClock = { hold: () => void; run: () => void }
 
 /** The interval between interrupts, in milliseconds. DuckDB ignores an interrupt between two of its statements. */
-const insistMs = 20
+const interruptEveryMs = 20
 
 /** A watched query: the signal that stops it, whether the time limit was the reason, and the function that ends the watch. */
 type Watch = { signal: AbortSignal; isLate: () => boolean; clock: QueryClock; done: () => void }
@@ -23,11 +23,11 @@ export const watch = (connection: DuckDBConnection, caller: AbortSignal, timeout
   let remainingMs = timeoutMs
   let from = 0
   let timer: NodeJS.Timeout | undefined
-  let insisting: NodeJS.Timeout | undefined
+  let repeated: NodeJS.Timeout | undefined
   const stop = () => {
     stopped.abort()
     connection.interrupt()
-    insisting ??= setInterval(() => connection.interrupt(), insistMs)
+    repeated ??= setInterval(() => connection.interrupt(), interruptEveryMs)
   }
   const run = () => {
     from = performance.now()
@@ -49,7 +49,7 @@ export const watch = (connection: DuckDBConnection, caller: AbortSignal, timeout
     clock: { hold, run },
     done: () => {
       clearTimeout(timer)
-      clearInterval(insisting)
+      clearInterval(repeated)
       caller.removeEventListener('abort', stop)
     },
   }

@@ -38,17 +38,17 @@ export class Answers {
   readonly #fetched = new Map<string, Promise<FetchedTable>>()
   readonly #knowledge = new Map<string, Promise<KnowledgeAnswer>>()
   /** Whether knowledge bases are asked before the query runs, not during its run. */
-  readonly #isTold: boolean
+  readonly #isPlanned: boolean
   #connection: Promise<DuckDBConnection> | undefined
 
   constructor(
     private readonly instance: DuckDBInstance,
     private readonly ask: AskServer,
     private readonly signal: AbortSignal,
-    told?: readonly KnowledgeExchange[],
+    knowledge?: readonly KnowledgeExchange[],
   ) {
-    for (const one of told ?? []) this.#knowledge.set(JSON.stringify(one.question), Promise.resolve(one.told))
-    this.#isTold = told !== undefined
+    for (const one of knowledge ?? []) this.#knowledge.set(JSON.stringify(one.question), Promise.resolve(one.answer))
+    this.#isPlanned = knowledge !== undefined
   }
 
   /** The columns of a table in its database; with `soon`, a failure comes soon. @throws Problem not_found, and of the connection */
@@ -56,9 +56,9 @@ export class Answers {
     const key = JSON.stringify([connection, schema, table, soon])
     const known = this.#columns.get(key)
     if (known) return known
-    const asked = this.ask({ connection, columnsOf: table, ...(schema !== undefined && { schema }), soon }).then((told) => {
-      if ('columns' in told) return told.columns
-      throw new TypeError('the server told something else than columns')
+    const asked = this.ask({ connection, columnsOf: table, ...(schema !== undefined && { schema }), soon }).then((answer) => {
+      if ('columns' in answer) return answer.columns
+      throw new TypeError('the server answer something else than columns')
     })
     this.#columns.set(key, asked)
     return asked
@@ -66,16 +66,16 @@ export class Answers {
 
   /** The tables of a connected database; with `soon`, a failure comes soon. @throws Problem of the connection */
   async tablesOf(connection: string, soon = false): Promise<Tables> {
-    const told = await this.ask({ connection, tables: true, soon })
-    if ('tables' in told) return told.tables
-    throw new TypeError('the server told something else than tables')
+    const answer = await this.ask({ connection, tables: true, soon })
+    if ('tables' in answer) return answer.tables
+    throw new TypeError('the server answer something else than tables')
   }
 
   /** The columns of all tables of a connected database; with `soon`, a failure comes soon. @throws Problem of the connection */
   async everyColumn(connection: string, soon = false): Promise<ListedColumns> {
-    const told = await this.ask({ connection, everyColumn: true, soon })
-    if ('everyColumn' in told) return told.everyColumn
-    throw new TypeError('the server told something else than columns')
+    const answer = await this.ask({ connection, everyColumn: true, soon })
+    if ('everyColumn' in answer) return answer.everyColumn
+    throw new TypeError('the server answer something else than columns')
   }
 
   /**
@@ -97,9 +97,9 @@ export class Answers {
    * @throws Problem of the database
    */
   async planned(connection: string, native: string, soon: boolean): Promise<FetchedTable> {
-    const told = await this.ask({ connection, described: native, soon })
-    if (!('described' in told)) throw new TypeError('the server told something else than columns')
-    const columns = told.described ?? (await this.#columnsOfRows(connection, native, soon))
+    const answer = await this.ask({ connection, described: native, soon })
+    if (!('described' in answer)) throw new TypeError('the server answer something else than columns')
+    const columns = answer.described ?? (await this.#columnsOfRows(connection, native, soon))
     return { table: await this.empty(columns), sent: native, rows: 0 }
   }
 
@@ -117,9 +117,9 @@ export class Answers {
   }
 
   async #open(connection: string, query: Query, signal: AbortSignal): Promise<AnswerReader> {
-    const told = await this.ask({ connection, open: query })
-    if (!('place' in told)) throw new TypeError('the server told something else than a place')
-    return AnswerReader.open(told.place, signal)
+    const answer = await this.ask({ connection, open: query })
+    if (!('place' in answer)) throw new TypeError('the server answer something else than a place')
+    return AnswerReader.open(answer.place, signal)
   }
 
   async #fetch(connection: string, query: Query): Promise<FetchedTable> {
@@ -141,34 +141,34 @@ export class Answers {
    */
   async factsOf(knowledgeBase: string, isPlanned: boolean): Promise<KnowledgeFacts> {
     const question: KnowledgeQuestion = { knowledgeBase, facts: true }
-    const [told] = isPlanned ? [await this.#askKnowledge(question)] : await this.#needed([question])
-    if (told && 'facts' in told) return told.facts
-    throw new TypeError('the server told something else than facts')
+    const [answer] = isPlanned ? [await this.#askKnowledge(question)] : await this.#needed([question])
+    if (answer && 'facts' in answer) return answer.facts
+    throw new TypeError('the server answer something else than facts')
   }
 
   /** The chunks that each of the searches finds. @throws MissingKnowledge; Problem of the knowledge base, or of its embedding model */
   async found(knowledgeBase: string, searches: readonly KnowledgeQuery[]): Promise<(readonly KnowledgeChunk[])[]> {
-    const told = await this.#needed(searches.map((search) => ({ knowledgeBase, search })))
-    return told.map((one) => {
+    const answer = await this.#needed(searches.map((search) => ({ knowledgeBase, search })))
+    return answer.map((one) => {
       if ('found' in one) return one.found.chunks
-      throw new TypeError('the server told something else than chunks')
+      throw new TypeError('the server answer something else than chunks')
     })
   }
 
   /** Chunks without a search, in parts. They come only from the index, and they are too many to be sent with the query. */
   async listed(knowledgeBase: string, list: ListQuery): Promise<ChunkList> {
-    const told = await this.#askKnowledge({ knowledgeBase, list })
-    if ('listed' in told) return told.listed
-    throw new TypeError('the server told something else than chunks')
+    const answer = await this.#askKnowledge({ knowledgeBase, list })
+    if ('listed' in answer) return answer.listed
+    throw new TypeError('the server answer something else than chunks')
   }
 
   /** The answers of knowledge bases. If an answer is missing, the query gives up its place, unless nobody would send it again. */
   async #needed(questions: readonly KnowledgeQuestion[]): Promise<KnowledgeAnswer[]> {
-    const missing = this.#isTold ? questions.filter((question) => !this.#knowledge.has(JSON.stringify(question))) : []
+    const missing = this.#isPlanned ? questions.filter((question) => !this.#knowledge.has(JSON.stringify(question))) : []
     if (missing.length > 0) throw new MissingKnowledge(missing)
-    const told: KnowledgeAnswer[] = []
-    for (const question of questions) told.push(await this.#askKnowledge(question))
-    return told
+    const answer: KnowledgeAnswer[] = []
+    for (const question of questions) answer.push(await this.#askKnowledge(question))
+    return answer
   }
 
   /** A question that another attempt of the same run already asked gets the same answer. */
@@ -176,9 +176,9 @@ export class Answers {
     const key = JSON.stringify(question)
     const known = this.#knowledge.get(key)
     if (known) return known
-    const asked = this.ask(question).then((told) => {
-      if ('facts' in told || 'found' in told || 'listed' in told) return told
-      throw new TypeError('the server told something of a connected database')
+    const asked = this.ask(question).then((answer) => {
+      if ('facts' in answer || 'found' in answer || 'listed' in answer) return answer
+      throw new TypeError('the server answer something of a connected database')
     })
     this.#knowledge.set(key, asked)
     return asked

@@ -4,7 +4,7 @@ import { cloneAst, type AstNode } from '../ast/json.js'
 import { nodeOf, selectNode, star, textOf } from '../ast/nodes.js'
 import { integerTypes } from '../../encode/integer-types.js'
 import type { LeafColumn, Scope } from './scope.js'
-import { running } from './sources.js'
+import { withText } from './sources.js'
 
 const times = new Set([
   DuckDBTypeId.DATE,
@@ -38,7 +38,7 @@ export const describe = async (
 ): Promise<LeafColumn[]> => {
   const tree = standalone(items, ref, null, scope)
   const text = await printSelect(connection, tree)
-  const prepared = await running(text, tree, () => prepareChecked(connection, text))
+  const prepared = await withText(text, tree, () => prepareChecked(connection, text))
   try {
     return Array.from({ length: prepared.columnCount }, (_, i) => ({
       name: prepared.columnName(i),

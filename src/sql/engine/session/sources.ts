@@ -67,18 +67,18 @@ export class PlacedProblem extends Problem {
 /**
  * Runs a function that may refuse a part of a query, and adds that part to the refusal.
  *
- * @example placing(ref, () => checkReference(ref))
+ * @example withPlace(ref, () => checkReference(ref))
  */
-export const placing = <T>(node: AstNode, work: () => T): T => {
+export const withPlace = <T>(node: AstNode, work: () => T): T => {
   try {
     return work()
   } catch (error) {
-    throw placed(error, node)
+    throw atPlace(error, node)
   }
 }
 
 /** The refusal with its part of the query. Other errors, and refusals that already have a place, stay unchanged. */
-export const placed = (error: unknown, node: AstNode): unknown => {
+export const atPlace = (error: unknown, node: AstNode): unknown => {
   const location = locationOf(node)
   if (location === undefined || !(error instanceof Problem) || error instanceof PlacedProblem) return error
   return error.extras['line'] === undefined ? new PlacedProblem(error, location) : error
@@ -100,7 +100,7 @@ export class RunError extends Error {
 }
 
 /** Runs a text that was printed from a tree, and adds both to any error. */
-export const running = async <T>(text: string, tree: AstNode | undefined, work: () => Promise<T>, before = 0): Promise<T> => {
+export const withText = async <T>(text: string, tree: AstNode | undefined, work: () => Promise<T>, before = 0): Promise<T> => {
   try {
     return await work()
   } catch (error) {

@@ -348,18 +348,18 @@ const cases: [sql: string, statement: Statement][] = [
   ['explain analyze WITH a AS (SELECT 1) FROM a', { kind: 'explain', analyze: true, span: { start: 16, end: 43 } }],
   ['EXPLAIN DROP VIEW v', { kind: 'explain_command', statement: { kind: 'drop_view', targets: [session('v')], ifExists: false } }],
 
-  // Chatter
-  ['SET autocommit=1', { kind: 'chatter', verb: 'set', variables: ['autocommit'] }],
-  ['SET names utf8', { kind: 'chatter', verb: 'set', variables: ['names'] }],
+  // ClientSetting
+  ['SET autocommit=1', { kind: 'client_setting', verb: 'set', variables: ['autocommit'] }],
+  ['SET names utf8', { kind: 'client_setting', verb: 'set', variables: ['names'] }],
   [
     'SET SESSION wait_timeout = 1, @@global.sql_mode = (2, 3), NAMES utf8',
-    { kind: 'chatter', verb: 'set', variables: ['wait_timeout', 'sql_mode', 'names'] },
+    { kind: 'client_setting', verb: 'set', variables: ['wait_timeout', 'sql_mode', 'names'] },
   ],
-  ['SET profiling = 1', { kind: 'chatter', verb: 'set', variables: ['profiling'] }],
-  ['BEGIN', { kind: 'chatter', verb: 'begin', variables: [] }],
-  ['START TRANSACTION READ ONLY', { kind: 'chatter', verb: 'begin', variables: [] }],
-  ['COMMIT', { kind: 'chatter', verb: 'commit', variables: [] }],
-  ['ROLLBACK;', { kind: 'chatter', verb: 'rollback', variables: [] }],
+  ['SET profiling = 1', { kind: 'client_setting', verb: 'set', variables: ['profiling'] }],
+  ['BEGIN', { kind: 'client_setting', verb: 'begin', variables: [] }],
+  ['START TRANSACTION READ ONLY', { kind: 'client_setting', verb: 'begin', variables: [] }],
+  ['COMMIT', { kind: 'client_setting', verb: 'commit', variables: [] }],
+  ['ROLLBACK;', { kind: 'client_setting', verb: 'rollback', variables: [] }],
 
   // What DuckDB answers
   ['SELECT 1', { kind: 'select', sql: 'SELECT 1' }],

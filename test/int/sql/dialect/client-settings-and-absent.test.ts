@@ -3,7 +3,7 @@ import { ask, dialectService, expectAnswer, type Case } from '../../../support/d
 
 const at = dialectService()
 
-const chatter: Case[] = [
+const settings: Case[] = [
   ['SET names utf8', 'ok'],
   ["SET NAMES 'utf8mb4' COLLATE 'utf8mb4_general_ci'", 'ok'],
   ['SET autocommit=1', 'ok'],
@@ -51,7 +51,7 @@ const chatter: Case[] = [
     ],
   ],
 ]
-describe('what clients say when they connect', () => test.each(chatter)('%s', (...one) => expectAnswer(at.url, one)))
+describe('what clients say when they connect', () => test.each(settings)('%s', (...one) => expectAnswer(at.url, one)))
 
 // Each refusal says what is missing and what to use instead.
 const absent: [statement: string, says: RegExp][] = [
