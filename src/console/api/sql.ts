@@ -118,3 +118,12 @@ export const quotedName = (text: string): string =>
 
 /** Quotes a text for SQL. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/**
+ * The stream of an existing resource, as SQL with the parameters `project` and `name`. Records name it so: they keep the names of their
+ * time, which may have changed since, or belong to another resource.
+ *
+ * @example `SELECT * FROM log.job_runs WHERE job_id = ${streamOf('job')}`
+ */
+export const streamOf = (kind: string): string =>
+  `(SELECT stream FROM log.resources WHERE kind = '${kind}' AND project = :project AND name = :name)`

@@ -1,4 +1,4 @@
-import { select, type Value } from '../api/sql.js'
+import { select, streamOf, type Value } from '../api/sql.js'
 import { pathOfResource } from '../basics/kinds.js'
 import { useLoaded, useRepeated } from '../basics/loading.js'
 import { hrefOf, momentShown } from '../basics/place.js'
@@ -14,7 +14,7 @@ type Run = { position: number; project: string; job: string; started_at: string;
 >
 
 const query = `SELECT position, project, job, started_at, outcome, error FROM log.job_runs
-  WHERE (:job::VARCHAR IS NULL OR (project = :project AND job = :job)) AND (:until::BIGINT IS NULL OR position <= :until)
+  WHERE (:name::VARCHAR IS NULL OR job_id = ${streamOf('job')}) AND (:until::BIGINT IS NULL OR position <= :until)
   ORDER BY position DESC LIMIT ${pageRuns + 1}`
 
 const jobColumn = {
@@ -43,7 +43,7 @@ export const JobRuns = ({ job, everyMs }: Props) => {
   const until = job ? numberShown('position') : null
   const { loaded, reload } = useLoaded(
     async (signal) => {
-      const params = { project: job?.project ?? null, job: job?.name ?? null, until }
+      const params = { project: job?.project ?? null, name: job?.name ?? null, until }
       return pageOf(await select<Run>({ query, params, at, signal }), pageRuns)
     },
     [job?.project, job?.name, until, at],

@@ -3,6 +3,8 @@ import { send, sql } from '../../support/service.js'
 import { readConfig } from '../../../src/setup/config.js'
 import { openPage } from '../../support/console/browser.js'
 import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { jobWithRuns } from '../../support/jobs/job-runs.js'
+import { writes } from '../../support/log/log.js'
 import { until } from '../../support/until.js'
 
 const at = startConsole(undefined, { VAULT_KEY: 'ab'.repeat(32) })
@@ -58,12 +60,10 @@ test('the page of a job has its own runs alone, the newest first, and leads to e
   await sql(at.url, 'CREATE JOB other_job (SELECT 1) START now')
   const positions = async () =>
     (await sql(at.url, `SELECT position FROM log.job_runs WHERE job = 'often' ORDER BY position`)).data.flat().map(Number)
-  for (let i = 1; i <= 21; i++) {
-    await sql(at.url, 'CREATE JOB often (SELECT 1) START now')
-    await until(async () => (await positions()).length === i)
-    await sql(at.url, 'DROP JOB often')
-  }
-  await sql(at.url, 'CREATE JOB often (SELECT 1) START now')
+  const project = await at.log.resources.one('project', 'mindsdb')
+  if (!project) throw new Error('there is no project')
+  await at.log.submit(writes(...jobWithRuns(project.stream, 'often', { chars: 1, runs: 22 })))
+  await until(async () => (await positions()).length === 22)
   const { page } = await openPage(at.browser, at.url, '#/health')
   await page.getByText('The page of a job has all its runs.').waitFor()
   await page.getByRole('region', { name: 'The last runs of jobs' }).getByRole('link', { name: 'mindsdb.often' }).first().click()

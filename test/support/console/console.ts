@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { undoAll, type Step } from '../../../src/basics/undo.js'
+import type { Log } from '../../../src/log/contract/log.js'
+import type { Service } from '../../../src/main.js'
 import { startTestService } from '../service.js'
 import { openBrowser, openPage, setChecked, takeMisdeeds, violationsOf } from './browser.js'
 import { tooWideIn } from './width.js'
@@ -53,7 +55,7 @@ export const startBrowser = (): OpenBrowser => {
 }
 
 /** A service and a browser for all tests of a file. */
-export type Console = { browser: Browser; url: string }
+export type Console = { browser: Browser; url: string; log: Log }
 
 /**
  * Starts a service and a browser before the tests of a file, and ends them after it.
@@ -62,20 +64,26 @@ export type Console = { browser: Browser; url: string }
  */
 export const startConsole = (prepare?: (url: string) => Promise<void>, environment: Record<string, string> = {}): Console => {
   const at = startBrowser()
-  let running: string | undefined
+  let started: Service | undefined
+  const running = (): Service => {
+    if (!started) throw new Error('the service does not run yet')
+    return started
+  }
   beforeAll(async () => {
-    const { url, stop } = await startTestService(environment)
+    const { service, stop } = await startTestService(environment)
     at.undo(stop)
-    running = url
-    await prepare?.(url)
+    started = service
+    await prepare?.(service.url)
   })
   return {
     get browser() {
       return at.browser
     },
     get url() {
-      if (running === undefined) throw new Error('the service does not run yet')
-      return running
+      return running().url
+    },
+    get log() {
+      return running().log
     },
   }
 }
@@ -93,7 +101,11 @@ export const expectUsable = async (page: Page): Promise<void> => {
 export const screenWidths = [360, 1_280, 2_560] as const
 
 /** Checks a page on a phone, a laptop and a large screen, in both themes: it is accessible, and nothing is too wide. */
-export const seenAtAllSizes = async ({ browser, url }: Console, hash: string, ready: (page: Page) => Promise<void>): Promise<void> => {
+export const seenAtAllSizes = async (
+  { browser, url }: Pick<Console, 'browser' | 'url'>,
+  hash: string,
+  ready: (page: Page) => Promise<void>,
+): Promise<void> => {
   for (const width of screenWidths) {
     const { page } = await openPage(browser, url, hash, { viewport: { width, height: 900 } })
     await ready(page)

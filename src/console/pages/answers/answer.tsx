@@ -10,6 +10,20 @@ import { Busy, Refusal } from '../../components/notice.js'
 import { Rows } from '../../components/rows.js'
 import { countText } from '../../components/value.js'
 
+/** The names of an agent when it answered, and the streams by which the service finds it under any name. */
+type Agent = { project: string; agent: string; project_id: string; agent_id: string } & Record<string, Value>
+
+const agentQuery = `SELECT project, agent, project_id, agent_id FROM log.answers WHERE answer_id = :id`
+
+/** An answer, and its path in the API. @throws ApiError */
+const loadAnswer = async (names: { project: string; agent: string; id: string }, at: string | undefined, signal: AbortSignal) => {
+  const { id } = names
+  const [found] = await select<Agent>({ query: agentQuery, params: { id }, at, signal })
+  const [project, agent] = [found?.project_id ?? names.project, found?.agent_id ?? names.agent]
+  const path = `projects/${encodeURIComponent(project)}/agents/${encodeURIComponent(agent)}/answers/${encodeURIComponent(id)}`
+  return { path, answer: await json<Answer>(path, { at, signal }) }
+}
+
 type Query = { sql: string; columns: string[]; rows: Value[][]; cut: boolean }
 
 type Answer = {
@@ -116,9 +130,9 @@ const Steps = ({ id }: { id: string }) => {
 /** The record of an answer: its versions, question, steps and texts. */
 export default ({ params: { project = '', agent = '', id = '' } }: PageProps) => {
   const at = momentShown()
-  const path = `projects/${encodeURIComponent(project)}/agents/${encodeURIComponent(agent)}/answers/${encodeURIComponent(id)}`
-  const { loaded, reload } = useLoaded((signal) => json<Answer>(path, { at, signal }), [path, at])
-  const { value, error } = loaded.value
+  const { loaded, reload } = useLoaded((signal) => loadAnswer({ project, agent, id }, at, signal), [project, agent, id, at])
+  const { value: found, error } = loaded.value
+  const value = found?.answer
   return (
     <>
       <div class="title">
@@ -141,7 +155,7 @@ export default ({ params: { project = '', agent = '', id = '' } }: PageProps) =>
       </div>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
-      {value && (
+      {found && value && (
         <>
           <p class="card answer-text">{value.answer === '' ? (value.error ?? value.outcome) : value.answer}</p>
           <dl class="fields">
@@ -187,7 +201,7 @@ export default ({ params: { project = '', agent = '', id = '' } }: PageProps) =>
           </dl>
           <section aria-label="Whether it is good">
             <h2>Whether it is good</h2>
-            <Feedback path={path} answer={value.id} at={at} />
+            <Feedback path={found.path} answer={value.id} at={at} />
           </section>
           {value.queries.length > 0 && <h2>What it rests on</h2>}
           {value.queries.map(({ sql, columns, rows, cut }, i) => (
@@ -198,7 +212,7 @@ export default ({ params: { project = '', agent = '', id = '' } }: PageProps) =>
           ))}
           <h2>Step by step</h2>
           <Steps id={value.id} />
-          {at === undefined && <Rerun path={path} />}
+          {at === undefined && <Rerun path={found.path} />}
         </>
       )}
     </>

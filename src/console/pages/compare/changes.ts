@@ -11,8 +11,8 @@ export type ResourceChange = {
   kind: string
   project: string | null
   name: string
-  /** Its previous name, if it was renamed. */
-  before: string | null
+  /** Its previous names, if it or its project was renamed. */
+  before: { project: string | null; name: string } | null
   became: 'created' | 'changed' | 'deleted'
   events: number
 }
@@ -55,7 +55,7 @@ export const loadChanges = async (
     const one = after ?? before
     if (!one) return []
     const { kind, project, name } = one
-    const renamed = before && before.name !== name ? before.name : null
+    const renamed = before && (before.name !== name || before.project !== project) ? before : null
     return [{ kind, project, name, before: renamed, became: !before ? 'created' : after ? 'changed' : 'deleted', events: n }]
   })
   return { changed, isCut: counted.length > changedMax, events: counted.reduce((sum, { n }) => sum + n, 0) }
@@ -85,8 +85,9 @@ export const loadDifferences = async (
 ): Promise<Operation[]> => {
   const info = kindNamed(kind)
   if (!info) return []
+  const was = before ?? { project, name }
   const [old, present] = await Promise.all([
-    became === 'created' ? undefined : recordAt(info, project, before ?? name, from, signal),
+    became === 'created' ? undefined : recordAt(info, was.project, was.name, from, signal),
     became === 'deleted' ? undefined : recordAt(info, project, name, to, signal),
   ])
   return differences(old, present, '')

@@ -31,6 +31,8 @@ const setOpen = (key: string, isOpen: boolean): void => {
   changeQuery({ open: (isOpen ? [...others, key] : others).join('\n') })
 }
 
+const fullName = ({ project, name }: { project: string | null; name: string }): string => (project === null ? name : `${project}.${name}`)
+
 const One = ({ changed, moments }: { changed: ResourceChange; moments: Moments }) => {
   const key = keyOf(changed)
   const isOpen = opened().includes(key)
@@ -41,13 +43,10 @@ const One = ({ changed, moments }: { changed: ResourceChange; moments: Moments }
         <span class="position" aria-hidden="true">
           {signs[became]}
         </span>
-        <strong>
-          {project === null ? '' : `${project}.`}
-          {name}
-        </strong>
+        <strong>{fullName(changed)}</strong>
         <span class="quiet">
           {kind.replace('_', ' ')} {became}
-          {before === null ? '' : `, was ${before}`}
+          {before === null ? '' : `, was ${fullName(before)}`}
         </span>
         <span class="quiet">
           {countText(events)} {events === 1 ? 'event' : 'events'}

@@ -28,7 +28,7 @@ const pageMessages = 100
 const query = `SELECT m.position, m.received_at, m.message, m.sender, m.text, m.status, m.answer_id, m.answer, m.reason, m.error, m.notice,
   m.readable, a.project AS agent_project, a.agent
   FROM log.messages AS m LEFT JOIN log.answers AS a ON a.answer_id = m.answer_id
-  WHERE m.project = :project AND m.conversation = :conversation AND (:until::BIGINT IS NULL OR m.position <= :until)
+  WHERE m.conversation = :conversation AND (:until::BIGINT IS NULL OR m.position <= :until)
   ORDER BY m.position DESC LIMIT ${pageMessages + 1}`
 
 const Reply = ({ of }: { of: Message }) => {
@@ -64,8 +64,8 @@ export default ({ params: { project = '', name = '', conversation = '' } }: Page
   const at = momentShown()
   const until = numberShown('position')
   const { loaded, reload } = useLoaded(
-    async (signal) => pageOf(await select<Message>({ query, params: { project, conversation, until }, at, signal }), pageMessages),
-    [project, conversation, at, until],
+    async (signal) => pageOf(await select<Message>({ query, params: { conversation, until }, at, signal }), pageMessages),
+    [conversation, at, until],
   )
   const { value, error } = loaded.value
   return (

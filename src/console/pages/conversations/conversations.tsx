@@ -1,6 +1,6 @@
 /** Room: the pages of conversations of chatbots. It imports console/api, console/basics and console/components alone. */
 
-import { select, type Value } from '../../api/sql.js'
+import { select, streamOf, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
@@ -25,6 +25,9 @@ type ListedConversation = {
 
 const pageConversations = 100
 
+/** The last chatbot that had this name. */
+const deletedChatbot = '(SELECT max(chatbot_id) FROM log.conversations WHERE project = :project AND chatbot = :name)'
+
 /** The conversations of a chatbot, the latest first. */
 export default ({ params: { project = '', name = '' } }: PageProps) => {
   const at = momentShown()
@@ -32,7 +35,7 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
   const { loaded, reload } = useLoaded(
     async (signal) => {
       const asked = await select<ListedConversation>({
-        query: `SELECT * FROM log.conversations WHERE project = :project AND chatbot = :name
+        query: `SELECT * FROM log.conversations WHERE chatbot_id = coalesce(${streamOf('chatbot')}, ${deletedChatbot})
           ORDER BY coalesce(last_message_at, started_at) DESC, conversation LIMIT ${pageConversations + 1} OFFSET ${skipped}`,
         params: { project, name },
         at,

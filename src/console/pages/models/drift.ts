@@ -1,4 +1,4 @@
-import { memberOf, select, type Value } from '../../api/sql.js'
+import { memberOf, select, streamOf, type Value } from '../../api/sql.js'
 import { percentText, shown } from '../../components/value.js'
 import type { Feature, ModelName } from './reports.js'
 
@@ -85,9 +85,9 @@ export const loadDrift = async (
       ...{ at, readsOnly: true, signal },
     }),
     select<{ input: string }>({
-      query: `SELECT input FROM log.predictions WHERE project = :project AND model = :model AND version = :version AND readable
+      query: `SELECT input FROM log.predictions WHERE model_id = ${streamOf('model')} AND version = :version AND readable
         ORDER BY position DESC LIMIT ${sampleRows}`,
-      params: { project: of.project, model: of.model, version },
+      params: { project: of.project, name: of.model, version },
       ...{ at, signal },
     }),
   ])

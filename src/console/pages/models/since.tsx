@@ -1,4 +1,4 @@
-import { literal, select, type Value } from '../../api/sql.js'
+import { literal, select, streamOf, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
@@ -31,12 +31,12 @@ const outcomesMax = 2_000
 const pointsMax = 40
 
 const accuracyQuery = `SELECT version, outcomes, trained, r2, mae, accuracy, log_loss, confidence, coverage
-  FROM log.accuracy WHERE project = :project AND model = :model ORDER BY version DESC LIMIT 100`
+  FROM log.accuracy WHERE model_id = ${streamOf('model')} ORDER BY version DESC LIMIT 100`
 
 const outcomesQuery = `SELECT p.recorded_at AS "when", p.output->>'$.value' AS predicted, o.truth->>'$' AS truth
   FROM log.outcomes AS o
   JOIN log.predictions AS p ON o.prediction = p.position AND o.prediction_request = p.request AND o.row = p.row
-  WHERE o.project = :project AND o.model = :model AND o.version = :version AND o.replaced_by IS NULL AND o.readable AND p.readable
+  WHERE o.model_id = ${streamOf('model')} AND o.version = :version AND o.replaced_by IS NULL AND o.readable AND p.readable
   ORDER BY p.position DESC, p.row LIMIT ${outcomesMax}`
 
 const versionColumns: readonly ListColumn<Accuracy>[] = [
@@ -166,7 +166,7 @@ export const Since = ({ of, record, report }: { of: ModelName; record: ModelReco
   const at = momentShown()
   const { loaded, reload } = useLoaded(
     async (signal) => {
-      const params = { project: of.project, model: of.model }
+      const params = { project: of.project, name: of.model }
       const [accuracy, outcomes] = await Promise.all([
         select<Accuracy>({ query: accuracyQuery, params, at, signal }),
         select<Outcome>({ query: outcomesQuery, params: { ...params, version: record.version }, at, signal }),
