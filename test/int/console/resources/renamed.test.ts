@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
-import { undoAll } from '../../../src/basics/undo.js'
-import { AgentShop } from '../../support/agents/shop.js'
-import { openBrowser, openPage } from '../../support/console/browser.js'
-import { checkMisdeeds } from '../../support/console/console.js'
-import { send } from '../../support/service.js'
-import { until } from '../../support/until.js'
+import { undoAll } from '../../../../src/basics/undo.js'
+import { AgentShop } from '../../../support/agents/shop.js'
+import { openBrowser, openPage } from '../../../support/console/browser.js'
+import { checkMisdeeds } from '../../../support/console/console.js'
+import { send } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 
 const shop = new AgentShop()
 const undo: (() => unknown)[] = []
