@@ -28,8 +28,23 @@ export const percentText = (share: number): string => `${Math.round(100 * share)
 /** @example msText(2_913) // '2.9 s' */
 export const msText = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
 
-/** A number for display: a large number is whole, others have four significant digits. @example figure(12_345.6) // '12,346' */
-export const figure = (value: number | null): string => {
+const fractionDigitsMax = 20
+
+/** What a share of nearly 1 lacks: 0.9999 is not 1. */
+const missingToOne = (value: number): number => (value > 0.999 && value < 1 ? 1 - value : 0)
+
+/**
+ * A number for display: a large number is whole, others have four significant digits.
+ *
+ * @param gap a difference that must be seen, such as that between the ends of an interval: two of its digits are shown
+ * @example figure(12_345.6) // '12,346'
+ * @example figure(719.962, 0.08) // '719.962'
+ */
+export const figure = (value: number | null, gap = missingToOne(value ?? 0)): string => {
   if (value === null) return ''
-  return Math.abs(value) >= 1_000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4)))
+  const isLarge = Math.abs(value) >= 1_000
+  const usual = isLarge ? 0 : 3 - Math.floor(Math.log10(Math.abs(value)))
+  const needed = gap === 0 ? 0 : Math.min(1 + Math.ceil(-Math.log10(Math.abs(gap))), fractionDigitsMax)
+  if (needed > usual) return value.toLocaleString('en', { maximumFractionDigits: needed })
+  return isLarge ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4)))
 }

@@ -84,6 +84,7 @@ const Control = ({ input, value, set }: { input: Input; value: string; set: (val
 const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPrediction }) => {
   const { value, least, greatest, explanation } = predicted
   const { confidence, contributions } = explanation
+  const width = (greatest ?? 0) - (least ?? 0)
   const probabilities = Object.entries(explanation).flatMap(([name, share]) =>
     name.startsWith('probability_class_') && typeof share === 'number'
       ? [{ name: name.slice(18), value: share, text: `${(100 * share).toFixed(1)} %` }]
@@ -92,10 +93,10 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
   return (
     <section class="card prediction" aria-live="polite" aria-label="Prediction">
       <span class="quiet">{target}</span>
-      <output class="count">{typeof value === 'number' ? figure(value) : shown(value)}</output>
+      <output class="count">{typeof value === 'number' ? figure(value, width) : shown(value)}</output>
       {least !== null && greatest !== null && (
         <p>
-          between {figure(least)} and {figure(greatest)} in {figure(100 * (confidence ?? 0))} of 100 such cases
+          between {figure(least, width)} and {figure(greatest, width)} in {figure(100 * (confidence ?? 0))} of 100 such cases
         </p>
       )}
       {probabilities.length > 0 && (

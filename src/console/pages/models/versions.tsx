@@ -24,12 +24,13 @@ const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [numbe
     <>
       {rows.map((name) => {
         const [a, b] = [number(0, name), number(1, name)]
+        const gap = a === null || b === null ? undefined : b - a
         return (
           <tr key={name}>
             <th scope="row">{name}</th>
-            <td class="right">{figure(a)}</td>
-            <td class="right">{figure(b)}</td>
-            <td class="right">{a === null || b === null ? '' : `${b > a ? '+' : ''}${figure(b - a)}`}</td>
+            <td class="right">{figure(a, gap)}</td>
+            <td class="right">{figure(b, gap)}</td>
+            <td class="right">{gap === undefined ? '' : `${gap > 0 ? '+' : ''}${figure(gap)}`}</td>
           </tr>
         )
       })}
