@@ -14,7 +14,7 @@ import { functions } from './writing/functions.js'
 import { columnsOf } from './writing/columns.js'
 import type { Schema } from './writing/schema.js'
 
-/** The place of an error in a statement: line and column from 1, as the service counts them. */
+/** The place of an error in a statement: line and column from 1, as the service counts them. A character beyond 16 bits is one column. */
 export type Fault = { line: number; column: number; message: string }
 
 type Props = {
@@ -61,7 +61,8 @@ const look = EditorView.theme({
 
 const rangeOf = (state: EditorState, { line, column }: Fault): { from: number; to: number } => {
   const found = state.doc.line(Math.max(1, Math.min(line, state.doc.lines)))
-  const from = Math.min(found.to, found.from + column - 1)
+  const before = Array.from(found.text).slice(0, column - 1)
+  const from = found.from + before.join('').length
   const word = /^[\w.]+/.exec(state.doc.sliceString(from, found.to))?.[0].length ?? 1
   return { from, to: Math.min(state.doc.length, from + Math.max(1, word)) }
 }

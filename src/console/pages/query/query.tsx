@@ -3,7 +3,7 @@
  */
 
 import { untracked, useSignal, useSignalEffect } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { Columns } from '../../components/columns.js'
@@ -42,8 +42,7 @@ const noSchema: Schema = {}
 const errorOf = (outcome: Outcome): ApiError | undefined =>
   outcome.type === 'error' || outcome.type === 'table' ? outcome.error : undefined
 
-const faultOf = (outcome: Outcome): Fault | undefined => {
-  const error = errorOf(outcome)
+const faultOf = (error: ApiError | undefined): Fault | undefined => {
   const found = error && placeOf(error.message)
   return found && { ...found, message: error.message.split('\n')[0] ?? '' }
 }
@@ -90,6 +89,10 @@ export default () => {
   const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
   const { loaded: databases } = useLoaded((signal) => loadDatabases(at, signal), [at])
   const outcome = running.outcome.value
+  const error = errorOf(outcome)
+  /** The place of an error is one of the text that ran. */
+  const isSame = running.text.value === text.value.trim()
+  const fault = useMemo(() => (isSame ? faultOf(error) : undefined), [error, isSame])
   const parameters = parametersOf(text.value)
 
   // This effect must be the first one: other windows may have changed the sheets while another page was shown.
@@ -229,14 +232,7 @@ export default () => {
         </label>
         <Downloads asked={{ query: text.value, db, at, params, isDryRun }} wrong={wrong} />
       </div>
-      <Editor
-        text={text}
-        sheet={chosen.value}
-        onRun={() => void runText()}
-        schema={schema.value.value ?? noSchema}
-        db={db}
-        fault={faultOf(outcome)}
-      />
+      <Editor text={text} sheet={chosen.value} onRun={() => void runText()} schema={schema.value.value ?? noSchema} db={db} fault={fault} />
       {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={give} />}
       {savingError.value && <Refusal error={savingError.value} />}
       <NoAnswer outcome={outcome} />

@@ -59,6 +59,8 @@ const doesWrite = ({ query, dryRun = false }: Omit<Statement, 'signal'>): boolea
 /** The running statement of a sheet, and its outcome. */
 export class StatementRun {
   readonly outcome = signal<Outcome>({ type: 'none' })
+  /** The text of the statement of the outcome. */
+  readonly text = signal<string | undefined>(undefined)
   readonly summaries = signal<ColumnSummary[]>([])
   #aborting: AbortController | undefined
   #mayWrite = false
@@ -103,6 +105,7 @@ export class StatementRun {
     const isOver = () => aborted.aborted
     const since = performance.now()
     this.#mayWrite = doesWrite(statement)
+    this.text.value = statement.query
     this.outcome.value = { type: 'running', since }
     this.summaries.value = []
     for (let failures = 0; ; failures++) {

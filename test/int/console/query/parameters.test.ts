@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { openPage, violationsOf } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
+import { sql } from '../../../support/service.js'
 
 const at = startConsole()
 
@@ -68,5 +69,30 @@ test('a parameter may have the name of what every object has, and a number keeps
   await page.getByLabel(':constructor').fill('1.5')
   expect(await page.getByLabel('Type of constructor').inputValue()).toBe('number')
   expect((await answered(page))[0]).toBe('false')
+  await page.context().close()
+})
+
+test('the mark of an error stands behind characters beyond 16 bits, until the text is another one', async () => {
+  const text = `SELECT '😀😀😀', nosuch FROM (SELECT 1 AS a) AS t`
+  const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql: text }).toString()}`)
+  await page.getByRole('button', { name: 'Run' }).click()
+  const mark = page.locator('.cm-lintRange-error')
+  await mark.waitFor()
+  expect(await mark.innerText()).toBe('nosuch')
+  await page.getByLabel('SQL').press('ControlOrMeta+Home')
+  await page.keyboard.type('-- ')
+  await mark.waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
+test('an error in a view has no mark in the statement that reads it', async () => {
+  await sql(at.url, 'CREATE TABLE files.short (SELECT 1 AS a, 2 AS b)')
+  await sql(at.url, 'CREATE VIEW mindsdb.broken AS (SELECT a, b FROM files.short)')
+  await sql(at.url, 'CREATE OR REPLACE TABLE files.short (SELECT 1 AS a)')
+  const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql: 'SELECT * FROM mindsdb.broken' }).toString()}`)
+  await page.getByRole('button', { name: 'Run' }).click()
+  expect(await page.getByRole('alert').innerText()).toMatch(/^In view mindsdb.broken: .*line 1, column/)
+  await page.evaluate('new Promise(requestAnimationFrame)')
+  expect(await page.locator('.cm-lintRange-error').count()).toBe(0)
   await page.context().close()
 })

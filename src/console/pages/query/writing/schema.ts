@@ -99,8 +99,13 @@ export const withoutExplain = (sql: string): string => {
   return sql.slice(start)
 }
 
-/** The place in the message of an SQL error. @example placeOf('… (line 1, column 8)\n…') // { line: 1, column: 8 } */
+/**
+ * The place in the message of an SQL error; undefined if it is in the text of a view, which is another one.
+ *
+ * @example placeOf('… (line 1, column 8)\n…') // { line: 1, column: 8 }
+ */
 export const placeOf = (message: string): { line: number; column: number } | undefined => {
+  if (message.startsWith('In view ')) return undefined
   const [, line, column] = /\(line (\d+), column (\d+)\)/.exec(message) ?? []
   return line === undefined || column === undefined ? undefined : { line: Number(line), column: Number(column) }
 }
