@@ -96,7 +96,8 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
       <output class="count">{typeof value === 'number' ? figure(value, width) : shown(value)}</output>
       {least !== null && greatest !== null && (
         <p>
-          between {figure(least, width)} and {figure(greatest, width)} in {figure(100 * (confidence ?? 0))} of 100 such cases
+          {width === 0 ? 'exactly so' : `between ${figure(least, width)} and ${figure(greatest, width)}`} in{' '}
+          {figure(100 * (confidence ?? 0))} of 100 such cases
         </p>
       )}
       {probabilities.length > 0 && (
