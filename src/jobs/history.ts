@@ -1,20 +1,17 @@
 import { jobKind, type JobOutcome } from '../../events/job.js'
 import { limits } from '../basics/limits.js'
 import type { Resource, Log } from '../log/contract/log.js'
-import { streamEventsWith } from '../log/read/slices.js'
+import { eventsOf } from '../log/read/slices.js'
 
 /** A run as recorded in the log; without an end it is in progress. Times are UTC. */
 export type RunRecord = { started_at: string; end: { finished_at: string; outcome: JobOutcome; error: string | null } | null }
-
-const tellsOfRun = (text: string): boolean => text.includes('JobRun')
 
 /** The newest runs of a job up to its version, oldest first. */
 export const readRuns = async (log: Pick<Log, 'readStream'>, { stream, version }: Resource<'job'>): Promise<RunRecord[]> => {
   // A run is two events.
   const after = Math.max(0, version - 2 * limits.jobHistoryMaxRuns)
   const runs = new Map<string, RunRecord>()
-  for await (const { type, data, recorded_at, version: at } of streamEventsWith(log, stream, after, tellsOfRun)) {
-    if (at > version) break
+  for await (const { type, data, recorded_at } of eventsOf(log, stream, version, after)) {
     if (type === 'JobRunStarted') {
       const { run, started_at } = jobKind.schemas.JobRunStarted.parse(data)
       runs.set(run, { started_at, end: null })

@@ -45,7 +45,7 @@ export async function* streamEventsWith(
 }
 
 /**
- * The events of one stream up to a version, in order, read in slices in the same way.
+ * The events of one stream after a version up to another, in order, read in slices in the same way.
  *
  * @example for await (const envelope of eventsOf(log, stream)) found = foldEvent(kind, stream, found, envelope)
  */
@@ -53,8 +53,9 @@ export async function* eventsOf(
   log: Pick<Log, 'readStream'>,
   stream: string,
   until = Number.MAX_SAFE_INTEGER,
+  after = 0,
 ): AsyncGenerator<Envelope, void, void> {
-  for (let version = 0; version < until;) {
+  for (let version = after; version < until;) {
     const count = Math.min(limits.eventSliceMaxEvents, until - version)
     const slice = await log.readStream(stream, version, count, limits.eventSliceMaxChars)
     for (const { text } of slice) yield parseEnvelope(text)
