@@ -58,6 +58,9 @@ export const byNames = <K extends Kind>(kind: K, refs: readonly string[], projec
   project,
 })
 
+/** The number of resources that a refusal shows by name. */
+export const namesShown = 20
+
 /** The contents of a project: its jobs, the number of all other resources, and the kinds and names of the first of these. */
 export type Contents = { jobs: readonly Resource<'job'>[]; others: number; firstOthers: readonly NamedResource[] }
 export type NamedResource = { kind: Kind; state: { name: string } }
@@ -66,8 +69,8 @@ export type NamedResource = { kind: Kind; state: { name: string } }
 export const contentsOf = (project: string): Lookup<Contents> => ({ find: 'contents', project })
 
 /**
- * Some resources of a kind that use the one with this name or id, in any project: `usersOf('chatbot', 'agent', 'broker', 'shop')`. These
- * are more than a refusal shows, but not all: there may be hundreds of thousands.
+ * The first resources of a kind that use the one with this name or id, in any project: `usersOf('chatbot', 'agent', 'broker', 'shop')`.
+ * These are one more than a refusal shows, and not all, as there may be hundreds of thousands.
  */
 export const usersOf = (kind: Kind, of: Kind, ref: string, project?: string): Lookup<readonly NamedResource[]> => ({
   find: 'users',

@@ -7,6 +7,7 @@ import { limits } from '../../basics/limits.js'
 import type { NewEvent } from '../contract/log.js'
 import {
   isKind,
+  namesShown,
   type AnyResource,
   type NamedResource,
   type Contents,
@@ -24,9 +25,6 @@ const columns = 'stream, kind, id, version, created_at, updated_at, state'
 const fromLinks = 'FROM links CROSS JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ?'
 /** With at most this many links, a page reads each link. With more, it walks the resources from its beginning until it is full. */
 const fewLinks = 1_000
-/** The number of resources that a refusal shows by name. */
-const namesShown = 20
-
 /**
  * The resources that follow from the events, updated in the same transaction: unique names, the states for decisions, and the states that
  * REST reads.
@@ -180,11 +178,6 @@ export class ResourceTable {
     }
   }
 
-  /** Some resources of a kind whose states refer to this stream, one more than a refusal shows. */
-  users(kind: Kind, target: string): NamedResource[] {
-    return this.#linkedNames.all(target, kind, namesShown + 1).map((name) => ({ kind, state: { name } }))
-  }
-
   /** The ids of the resources of a kind whose states refer to this stream, in order of creation. */
   linkedIds(kind: Kind, target: string): readonly number[] {
     const known = this.#cache.linkedIds(kind, target)
@@ -249,7 +242,8 @@ export class ResourceTable {
       }
       case 'users': {
         const used = scope === undefined ? undefined : this.one(lookup.of, lookup.ref, scope, orId)
-        return used ? this.users(lookup.kind, used.stream) : []
+        const names = used ? this.#linkedNames.all(used.stream, lookup.kind, namesShown + 1) : []
+        return names.map((name): NamedResource => ({ kind: lookup.kind, state: { name } }))
       }
       case 'count':
         return scope === undefined ? 0 : this.#count.get(lookup.kind, scope)
