@@ -38,7 +38,7 @@ export class Answers {
   readonly #fetched = new Map<string, Promise<FetchedTable>>()
   readonly #knowledge = new Map<string, Promise<KnowledgeAnswer>>()
   /** Whether knowledge bases are asked before the query runs, not during its run. */
-  readonly #isPlanned: boolean
+  readonly #asksAhead: boolean
   #connection: Promise<DuckDBConnection> | undefined
 
   constructor(
@@ -48,7 +48,7 @@ export class Answers {
     knowledge?: readonly KnowledgeExchange[],
   ) {
     for (const one of knowledge ?? []) this.#knowledge.set(JSON.stringify(one.question), Promise.resolve(one.answer))
-    this.#isPlanned = knowledge !== undefined
+    this.#asksAhead = knowledge !== undefined
   }
 
   /** The columns of a table in its database; with `soon`, a failure comes soon. @throws Problem not_found, and of the connection */
@@ -164,7 +164,7 @@ export class Answers {
 
   /** The answers of knowledge bases. If an answer is missing, the query gives up its place, unless nobody would send it again. */
   async #needed(questions: readonly KnowledgeQuestion[]): Promise<KnowledgeAnswer[]> {
-    const missing = this.#isPlanned ? questions.filter((question) => !this.#knowledge.has(JSON.stringify(question))) : []
+    const missing = this.#asksAhead ? questions.filter((question) => !this.#knowledge.has(JSON.stringify(question))) : []
     if (missing.length > 0) throw new MissingKnowledge(missing)
     const answer: KnowledgeAnswer[] = []
     for (const question of questions) answer.push(await this.#askKnowledge(question))
