@@ -48,8 +48,9 @@ export const block = async (): Promise<void> => {
     console.log(`${refused.length} were refused; these say nothing about the work on what is accepted:`)
     for (const { name, status, refusal } of refused) console.log(`  ${status}  ${name}: ${refusal}`)
     for (const one of missing) console.log(`not asked: ${one}; bench/largest has none of it, or the service does not have it`)
-    const slowest = Math.max(...walked.map(({ wallMs }) => wallMs))
-    checkAims([[`at most ${boundMs} ms by the clock, waits for the disk included; it was ${slowest.toFixed(0)} ms`, slowest <= boundMs]])
+    const slowest = walked.reduce((most, one) => (one.wallMs > most.wallMs ? one : most))
+    const aim = `at most ${boundMs} ms by the clock, waits for the disk included; it was ${slowest.wallMs.toFixed(0)} ms at ${slowest.name}`
+    checkAims([[aim, slowest.wallMs <= boundMs]])
     if (missing.length + over.length > 0) process.exitCode = 1
   } finally {
     await target.stop()

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ConfigError } from './config.js'
@@ -220,11 +221,11 @@ export const removeTables = ({ tablesFile }: DataPaths): void => {
 
 /**
  * Replaces the tables by a copy, while no process has them open. After a crash either the copy or the old tables are there; the next start
- * recognises old ones by their `begun_at`, and rebuilds them.
+ * recognises old ones by their `begun_at`, and rebuilds them. A file system may write the whole copy to the disk for this, so nobody waits.
  */
-export const exchangeTables = ({ tablesFile }: DataPaths, copy: string): void => {
-  for (const suffix of ['.wal', '.tmp']) rmSync(`${tablesFile}${suffix}`, { recursive: true, force: true })
-  renameSync(copy, tablesFile)
+export const exchangeTables = async ({ tablesFile }: DataPaths, copy: string): Promise<void> => {
+  for (const suffix of ['.wal', '.tmp']) await rm(`${tablesFile}${suffix}`, { recursive: true, force: true })
+  await rename(copy, tablesFile)
 }
 
 /** The id of the node that owns this directory; the first start makes it. @throws ConfigError when the file has other content */

@@ -145,13 +145,13 @@ export class ProcessManager {
   }
 
   /** Ends the process, runs a task while there is none, starts another process, and waits until that has opened its tables. */
-  async replace(between: () => void): Promise<void> {
+  async replace(between: () => Promise<void>): Promise<void> {
     const child = this.#child
     this.#leaving = child
     // Its file is no longer needed, so the process need not close it properly.
     child?.kill('replaced')
     await child?.exited
-    if (!this.#isStopping) between()
+    if (!this.#isStopping) await between()
     await this.#respawn()
     await this.#opened()
   }

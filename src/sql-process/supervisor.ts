@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join, resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../setup/config.js'
@@ -167,8 +167,8 @@ export class SqlProcess implements SelectService {
       const until = performance.now() + this.#limits.purgeWaitMs
       while (this.#admission.running > 0 && performance.now() < until) await sleep(idleLookMs)
       copy &&= await this.#copied(erasedAt, copy)
-      await this.#manager.replace(() => {
-        if (copy) this.#exchange(copy.file)
+      await this.#manager.replace(async () => {
+        if (copy) await this.#exchange(copy.file)
       })
     } finally {
       release()
@@ -183,7 +183,7 @@ export class SqlProcess implements SelectService {
     let copy = earlier
     try {
       for (let erased = await erasedAt(); !copy || copy.position < erased; erased = await erasedAt()) {
-        if (copy) rmSync(copy.file, { force: true })
+        if (copy) await rm(copy.file, { force: true })
         const file = join(this.#paths.tables, `${randomUUID()}.duckdb`)
         copy = { file, position: await this.copy(file, erased) }
       }
@@ -195,12 +195,12 @@ export class SqlProcess implements SelectService {
   }
 
   /** A failure here must not leave the service without a process: the next process finds the old tables and rebuilds them. */
-  #exchange(copy: string): void {
+  async #exchange(copy: string): Promise<void> {
     try {
-      exchangeTables(this.#paths, copy)
+      await exchangeTables(this.#paths, copy)
     } catch (err) {
       this.options.logger?.warn({ err }, 'the copy of the tables cannot be put in their place; they are built anew')
-      rmSync(copy, { force: true })
+      await rm(copy, { force: true })
     }
   }
 
