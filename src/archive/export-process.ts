@@ -38,7 +38,8 @@ const run = async ({ dataDirectory, place, keys, headKey, ...job }: ExportJob): 
     const seed = headKey === undefined ? undefined : Buffer.from(headKey, 'hex')
     const signer = findHeadSigner(paths, seed, reader)
     const onProgress = (at: number): void => void process.send?.({ at } satisfies ExportMessage)
-    return await writeArchive({ ...job, ...keepFree, store, reader, signer, size: reader.head(), finishedOnly: true, onProgress })
+    const size = await reader.durableHead()
+    return await writeArchive({ ...job, ...keepFree, store, reader, signer, size, finishedOnly: true, onProgress })
   } finally {
     reader.close()
   }

@@ -66,7 +66,7 @@ export const problemCatalogue = {
   outcome_unknown: {
     status: 503,
     about:
-      'The storage did not say in time whether it recorded the request. Send it again with the same Idempotency-Key: then it is recorded once.',
+      'The storage did not say whether it recorded the request. Send it again with the same Idempotency-Key: then it is recorded once.',
   },
   disk_full: { status: 507, about: 'The disk of the data directory has no room for this. Nothing of it was recorded.' },
   analytics_unavailable: { status: 503, about: 'SQL is not available at the moment; REST is.' },

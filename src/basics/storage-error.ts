@@ -25,3 +25,16 @@ export const storageFailed = (what: 'read' | 'written', cause: unknown): Problem
     retryAfterSeconds: 5,
     cause: causeOf(cause),
   })
+
+/** Why all writes are refused after the disk did not confirm one of them. */
+export const unconfirmed = (cause: unknown): Refusal => ({
+  cause: `the disk did not confirm what was written last (${causeOf(cause)})`,
+  hint: 'Nothing more is written. Check the disk, then start the service again: it continues with what the disk has.',
+})
+
+/** The problem for a client whose request was written, but not confirmed by the disk. */
+export const notConfirmed = ({ cause, hint }: Refusal): Problem =>
+  new Problem('outcome_unknown', 'Outcome unknown', `${cause}; this request may be recorded or not`, {
+    hint: `${hint} Then look before you send it again; with the same Idempotency-Key it is safe to send it again.`,
+    retryAfterSeconds: 60,
+  })

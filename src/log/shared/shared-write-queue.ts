@@ -77,7 +77,12 @@ export class SharedWriteQueue implements WriteQueue {
     return turn
   }
 
-  read<T>(read: (reads: Reads) => T): T {
+  /** PostgreSQL has what this file shows, so nothing waits for the disk of this node. */
+  async read<T>(read: (reads: Reads) => T): Promise<T> {
+    return this.readNow(read)
+  }
+
+  readNow<T>(read: (reads: Reads) => T): T {
     if (this.#isClosed) throw stopping()
     try {
       return read(this.#replica.reads)

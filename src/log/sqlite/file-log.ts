@@ -27,7 +27,7 @@ import type { ResourceTable } from '../storage/resource-table.js'
 import { noteHeadKey, readHeadKeys } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 
-/** A log over a file. Other nodes may have copies of the file. Writes take turns, and reads see the last commit. */
+/** A log over a file. Other nodes may have copies of the file. Writes take turns, and reads see the last commit that the disk has. */
 export class FileLog implements ServedLog {
   readonly resources: Resources
   readonly #queue: WriteQueue
@@ -40,14 +40,14 @@ export class FileLog implements ServedLog {
   ) {
     this.#queue = queue
     this.#vault = vault
-    const table = <T>(read: (table: ResourceTable) => T): T => this.#queue.read(({ resources }) => read(resources))
+    const table = <T>(read: (table: ResourceTable) => T): Promise<T> => this.#queue.read(({ resources }) => read(resources))
     this.resources = {
-      one: async (kind, ref, project) => table((resources) => resources.one(kind, ref, project?.stream ?? '')),
-      byStream: async (kind, stream) => table((resources) => resources.byStream(kind, stream)),
-      list: async (kind, project) => table((resources) => resources.list(kind, project?.stream)),
-      page: async (kind, project, after, limit) => table((resources) => resources.page(kind, project?.stream ?? '', after, limit)),
-      linkedIds: async (kind, to) => table((resources) => resources.linkedIds(kind, to)),
-      linkedPage: async (kind, to, after, limit) => table((resources) => resources.linkedPage(kind, to, after, limit)),
+      one: (kind, ref, project) => table((resources) => resources.one(kind, ref, project?.stream ?? '')),
+      byStream: (kind, stream) => table((resources) => resources.byStream(kind, stream)),
+      list: (kind, project) => table((resources) => resources.list(kind, project?.stream)),
+      page: (kind, project, after, limit) => table((resources) => resources.page(kind, project?.stream ?? '', after, limit)),
+      linkedIds: (kind, to) => table((resources) => resources.linkedIds(kind, to)),
+      linkedPage: (kind, to, after, limit) => table((resources) => resources.linkedPage(kind, to, after, limit)),
     }
   }
 
@@ -72,16 +72,16 @@ export class FileLog implements ServedLog {
     return this.#queue.inTurn(({ db }) => eraseSomeReplies(db, after))
   }
 
-  async replyTo(keyed: RequestKey): Promise<Reply | undefined> {
+  replyTo(keyed: RequestKey): Promise<Reply | undefined> {
     return this.#queue.read(({ answers }) => answers.replyTo(keyed))
   }
 
-  async repeated(keyed: RequestKey): Promise<Outcome | undefined> {
+  repeated(keyed: RequestKey): Promise<Outcome | undefined> {
     return this.#queue.read(({ answers }) => answers.repeated(keyed))
   }
 
   async head(): Promise<Head> {
-    const { position, chain } = this.#queue.read(({ tail }) => tail)
+    const { position, chain } = await this.#queue.read(({ tail }) => tail)
     return { logId: this.id, position, chain: chain.toString('hex') }
   }
 
@@ -106,63 +106,63 @@ export class FileLog implements ServedLog {
     }
   }
 
-  async readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+  readAll(after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
     return this.#queue.read(({ events }) => events.all(after, limit, maxChars))
   }
 
-  async readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
+  readStream(stream: string, after: number, limit: number, maxChars?: number): Promise<StoredEvent[]> {
     return this.#queue.read(({ events }) => events.stream(stream, after, limit, maxChars))
   }
 
-  async versionAt(stream: string, position: number): Promise<number> {
+  versionAt(stream: string, position: number): Promise<number> {
     return this.#queue.read(({ events }) => events.versionAt(stream, position))
   }
 
-  async streamVersion(stream: string): Promise<number> {
+  streamVersion(stream: string): Promise<number> {
     return this.#queue.read(({ resources }) => resources.versionOf(stream))
   }
 
-  async earlier<K extends Kind>(found: Resource<K>, version: number): Promise<ResourceVersion<K> | undefined> {
+  earlier<K extends Kind>(found: Resource<K>, version: number): Promise<ResourceVersion<K> | undefined> {
     return this.#queue.read(({ resources }) => resources.earlier(found, version))
   }
 
-  async rootAt(size: number): Promise<Buffer> {
+  rootAt(size: number): Promise<Buffer> {
     return this.#queue.read(({ proofs }) => proofs.rootAt(size))
   }
 
-  async inclusionProof(position: number, size: number): Promise<InclusionProof> {
+  inclusionProof(position: number, size: number): Promise<InclusionProof> {
     return this.#queue.read(({ proofs }) => proofs.inclusionProof(position, size))
   }
 
-  async consistencyProof(from: number, to: number): Promise<Buffer[]> {
+  consistencyProof(from: number, to: number): Promise<Buffer[]> {
     return this.#queue.read(({ proofs }) => proofs.consistencyProof(from, to))
   }
 
-  async subtrees(from: number, to: number): Promise<Buffer[]> {
+  subtrees(from: number, to: number): Promise<Buffer[]> {
     return this.#queue.read(({ proofs }) => proofs.subtrees(from, to))
   }
 
-  async leaves(from: number, to: number): Promise<Buffer[]> {
+  leaves(from: number, to: number): Promise<Buffer[]> {
     return this.#queue.read(({ proofs }) => proofs.leaves(from, to))
   }
 
   headKeys(): string[] {
-    return this.#queue.read(({ db }) => readHeadKeys(db))
+    return this.#queue.readNow(({ db }) => readHeadKeys(db))
   }
 
   noteHeadKey(vkey: string): Promise<void> {
     return this.#queue.inTurn(({ db }) => noteHeadKey(db, vkey))
   }
 
-  async payload(hash: string): Promise<Buffer | undefined> {
+  payload(hash: string): Promise<Buffer | undefined> {
     return this.#queue.read(({ payload }) => payload(hash))
   }
 
-  async payloadState(hash: string): Promise<PayloadState | undefined> {
+  payloadState(hash: string): Promise<PayloadState | undefined> {
     return this.#queue.read(({ payloadState }) => payloadState(hash))
   }
 
-  async erasedAt(): Promise<number> {
+  erasedAt(): Promise<number> {
     return this.#queue.read(({ erasedAt }) => erasedAt())
   }
 
@@ -170,7 +170,7 @@ export class FileLog implements ServedLog {
     await wipe(() => this.#queue.between(truncateWal), signal)
   }
 
-  async rotation(): Promise<Rotation | undefined> {
+  rotation(): Promise<Rotation | undefined> {
     return this.#queue.read(({ db }) => readRotation(db))
   }
 
@@ -189,7 +189,7 @@ export class FileLog implements ServedLog {
   }
 
   recordedAt(): number | undefined {
-    const { position, microseconds } = this.#queue.read(({ tail }) => tail)
+    const { position, microseconds } = this.#queue.readNow(({ tail }) => tail)
     return position === 0 ? undefined : microseconds / 1_000
   }
 

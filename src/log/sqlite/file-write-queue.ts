@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import { v4 as uuidv4 } from 'uuid'
-import { stopping } from '../../basics/errors.js'
+import { isProblem, stopping, type Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch, CommitListener } from '../contract/log.js'
@@ -11,7 +12,8 @@ import { tryToWrite } from '../storage/probe.js'
 import { EventReads } from '../storage/events.js'
 import { ensureResources } from './rebuild.js'
 import { openForWriting, prepareErasedAt, type Connection } from '../storage/schema.js'
-import { causeOf, isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
+import { WalFile } from '../storage/wal-file.js'
+import { causeOf, isStorageError, notConfirmed, storageFailed, unconfirmed, writesRefused } from '../../basics/storage-error.js'
 
 export type QueueOptions = {
   file: string
@@ -21,20 +23,28 @@ export type QueueOptions = {
   onBatch?: (batch: Batch) => void
   /** The time after a failed write until the readiness check tries another write; by default the limit's. */
   probeIntervalMs?: number
+  /** Opens what brings the write-ahead log of the file to the disk; by default a `WalFile`. */
+  openWal?: (file: string) => Pick<WalFile, 'sync' | 'close'>
 }
 
+/** A commit waits at most this many further turns of the event loop for commands that keep coming. */
+const moreTurnsMax = 8
+
 /** The log's file while it is open, with all its prepared statements. One thread writes and reads, so readers never see half a batch. */
-type OpenFile = WriteTransaction & Reads
+type OpenFile = WriteTransaction & Reads & { readonly wal: Pick<WalFile, 'sync' | 'close'> }
 
 /**
  * The log's file, and the queue of work that writes to it, with group commit: all work that waits while a transaction runs shares the next
- * transaction. Work is answered when its transaction is on the disk. If the storage fails, the whole transaction is refused, and the next
- * one reopens the file.
+ * transaction. Work is answered when its transaction is on the disk, and nothing reads the transaction before. Other requests do not wait
+ * for the disk. If the storage fails, the whole transaction is refused, and the next one reopens the file.
  */
 export class FileWriteQueue implements WriteQueue {
   #open: OpenFile | undefined
   #waiting: QueuedWork[] = []
-  #scheduled = false
+  /** The turns of the waiting work, until none is left. */
+  #working: Promise<void> | undefined
+  /** Resolves when the last transaction is on the disk, or is known not to be; undefined once it has. */
+  #syncing: Promise<void> | undefined
   #closing = false
   #closed = false
   readonly #listeners = new CommitListeners()
@@ -53,51 +63,35 @@ export class FileWriteQueue implements WriteQueue {
   inTurn<T>(work: (open: WriteTransaction) => T): Promise<T> {
     if (this.#closing) return Promise.reject(stopping())
     const turn = enqueue(this.#waiting, work)
-    this.#schedule()
+    this.#working ??= this.#work()
     return turn
   }
 
   /**
-   * Commits at the end of this turn of the event loop. If several commands came in this turn, others probably follow. The commit then waits
-   * one more turn, which ends at once if nothing comes.
+   * Commits at the end of a turn of the event loop. If several commands came in this turn, others probably follow: the commit waits for
+   * another turn as long as the last one brought more. A turn ends at once if nothing comes.
    */
-  #schedule(): void {
-    if (this.#scheduled) return
-    this.#scheduled = true
-    const commit = () => {
-      this.#scheduled = false
-      this.#runBatch()
-      if (this.#waiting.length > 0) this.#schedule()
+  async #work(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await setImmediate()
+      for (let seen = 1, turn = 0; this.#waiting.length > seen && turn < moreTurnsMax; turn++) {
+        seen = this.#waiting.length
+        await setImmediate()
+      }
+      await this.#runBatch()
     }
-    setImmediate(() => {
-      if (this.#waiting.length > 1) setImmediate(commit)
-      else commit()
-    })
+    this.#working = undefined
   }
 
-  #runBatch(): void {
+  async #runBatch(): Promise<void> {
     const batch = this.#waiting.splice(0, limits.batchMaxCommands)
-    if (batch.length === 0) return // close() came first
-    const answers: (() => void)[] = []
     const began = performance.now()
-    const refusal = this.#refusal ?? this.#file.displaced()
-    if (refusal) {
-      // The file stays open, because recorded data can only be read from it.
-      for (const { reject } of batch) reject(writesRefused(refusal))
+    const answers = await this.#carryOut(batch)
+    if (isProblem(answers)) {
+      for (const { reject } of batch) reject(answers)
       this.#tell({ commands: batch.length, began, failed: true, events: [] })
       return
     }
-    try {
-      const open = this.connect()
-      open.writer.begin()
-      for (const work of batch) answers.push(runWork(work, open))
-      open.writer.commit()
-    } catch (error) {
-      this.#giveUp(batch, error)
-      this.#tell({ commands: batch.length, began, failed: true, events: [] })
-      return
-    }
-    // Work is answered only after it is on the disk.
     for (const answer of answers) answer()
     const { tail, changed, written } = this.connect().writer
     // A transaction that only has refusals does not reach the disk, so it does not show that the disk works.
@@ -106,8 +100,43 @@ export class FileWriteQueue implements WriteQueue {
     if (changed.size > 0) this.#listeners.announce(tail.position, changed, written)
   }
 
-  /** After a storage failure the whole batch is refused; the next one reopens the file and checks its end. */
-  #giveUp(batch: QueuedWork[], error: unknown): void {
+  /** Carries work out in one transaction. Returns its answers once the disk has it, or the problem that all of the work met. */
+  async #carryOut(batch: readonly QueuedWork[]): Promise<(() => void)[] | Problem> {
+    const refusal = this.#refusal ?? this.#file.displaced()
+    // The file stays open, because recorded data can only be read from it.
+    if (refusal) return writesRefused(refusal)
+    const answers: (() => void)[] = []
+    try {
+      const open = this.connect()
+      open.writer.begin()
+      for (const work of batch) answers.push(runWork(work, open))
+      open.writer.commit()
+    } catch (error) {
+      return this.#giveUp(error)
+    }
+    return (await this.#sync()) ?? answers
+  }
+
+  /**
+   * Brings the last transaction to the disk. Returns why that failed, if it did. The system may then have dropped what it could not write,
+   * and says so once only: a second attempt that succeeds would prove nothing. So nothing more is written.
+   */
+  async #sync(): Promise<Problem | undefined> {
+    let fault: Problem | undefined
+    const synced = this.connect()
+      .wal.sync()
+      .catch((error: unknown) => {
+        this.#refusal = unconfirmed(error)
+        fault = notConfirmed(this.#refusal)
+      })
+    this.#syncing = synced
+    await synced
+    this.#syncing = undefined
+    return fault
+  }
+
+  /** After a storage failure the whole batch is refused, with this problem; the next one reopens the file and checks its end. */
+  #giveUp(error: unknown): Problem {
     try {
       this.#open?.writer.abandon()
     } catch {
@@ -119,8 +148,7 @@ export class FileWriteQueue implements WriteQueue {
       // The file is reopened in any case.
     }
     this.#failure = { cause: causeOf(error), at: performance.now() }
-    const problem = storageFailed('written', error)
-    for (const { reject } of batch) reject(problem)
+    return storageFailed('written', error)
   }
 
   #tell({ began, ...batch }: Omit<Batch, 'seconds'> & { began: number }): void {
@@ -136,8 +164,13 @@ export class FileWriteQueue implements WriteQueue {
     return this.#listeners.add(listener)
   }
 
+  async read<T>(read: (reads: Reads) => T): Promise<T> {
+    if (this.#syncing) await this.#synced()
+    return this.readNow(read)
+  }
+
   /** If the storage fails during a read, the caller gets a refusal with a remedy. */
-  read<T>(read: (reads: Reads) => T): T {
+  readNow<T>(read: (reads: Reads) => T): T {
     try {
       return read(this.connect())
     } catch (error) {
@@ -146,7 +179,13 @@ export class FileWriteQueue implements WriteQueue {
     }
   }
 
+  /** Resolves when no transaction is on its way to the disk. */
+  async #synced(): Promise<void> {
+    while (this.#syncing) await this.#syncing
+  }
+
   async between<T>(work: (db: Connection) => T): Promise<T> {
+    await this.#synced()
     return work(this.connect().db)
   }
 
@@ -155,7 +194,8 @@ export class FileWriteQueue implements WriteQueue {
     const refusal = this.#refusal ?? this.#file.displaced()
     if (refusal) return { queued: this.#waiting.length, unwritable: refusal.cause }
     const failed = this.#failure
-    if (failed && performance.now() - failed.at >= (this.#options.probeIntervalMs ?? limits.logProbeIntervalMs)) this.#probe()
+    if (failed && !this.#syncing && performance.now() - failed.at >= (this.#options.probeIntervalMs ?? limits.logProbeIntervalMs))
+      this.#probe()
     return { queued: this.#waiting.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
   }
 
@@ -165,7 +205,7 @@ export class FileWriteQueue implements WriteQueue {
       tryToWrite(this.connect().db)
       this.#failure = undefined
     } catch (error) {
-      this.#giveUp([], error)
+      this.#giveUp(error)
     }
   }
 
@@ -176,9 +216,11 @@ export class FileWriteQueue implements WriteQueue {
     // If the file is gone, opening it would create an empty one.
     const refusal = this.#file.displaced()
     if (refusal) throw writesRefused(refusal)
-    const { file, vault, pragmas = [] } = this.#options
+    const { file, vault, pragmas = [], openWal = (path: string) => new WalFile(path) } = this.#options
     const db = openForWriting(file, uuidv4)
     try {
+      // The commits are brought to the disk by this queue.
+      db.pragma('synchronous = NORMAL')
       for (const pragma of pragmas) db.pragma(pragma)
       ensureResources(db)
       const writer = new LogWriter(db, vault)
@@ -192,6 +234,7 @@ export class FileWriteQueue implements WriteQueue {
         payload: payloadReader(db, vault),
         payloadState: payloadStates(db),
         erasedAt: prepareErasedAt(db),
+        wal: openWal(file),
       }
       this.#file.note()
       return this.#open
@@ -205,13 +248,14 @@ export class FileWriteQueue implements WriteQueue {
     const open = this.#open
     this.#open = undefined
     this.#file.forgetWal()
+    open?.wal.close()
     open?.db.close()
   }
 
   /** Executes the waiting work, then closes the file; later requests are refused. */
-  close(): void {
+  async close(): Promise<void> {
     this.#closing = true
-    while (this.#waiting.length > 0) this.#runBatch()
+    await this.#working
     this.#closed = true
     this.disconnect()
   }

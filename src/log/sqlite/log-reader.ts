@@ -7,6 +7,7 @@ import { prepareIsKeyLost, readPreviousKey } from '../storage/keys.js'
 import { payloadReader } from '../storage/payloads.js'
 import { EventReads } from '../storage/events.js'
 import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connection } from '../storage/schema.js'
+import { openWalIn } from '../storage/wal-file.js'
 import { readTree } from '../proof/open-tree.js'
 import { CheckedProofs } from '../proof/checked-proofs.js'
 
@@ -17,6 +18,8 @@ const kindsInTables = ['prediction', 'answer', 'conversation', 'request', 'befor
 export type LogReader = {
   id: string
   head(): number
+  /** The position up to which the disk has the log. Data that is derived and stored ends there, so that it never knows more than the log. */
+  durableHead(): Promise<number>
   /** Events after a position, in order: at most `limit`, and fewer if their texts reach `maxChars` characters. */
   read(after: number, limit: number, maxChars?: number): StoredEvent[]
   /** The first event of a stream. */
@@ -87,9 +90,16 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
   const keys = new ReaderKeys(db, paths, masterKeys, needsKeys)
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const events = new EventReads(db)
+  const wal = openWalIn(paths.log)
+  let durable = 0
   return {
     id: readLogId(db),
     head: () => head.get() ?? 0,
+    durableHead: async () => {
+      const position = head.get() ?? 0
+      if (position > durable) await wal?.sync()
+      return (durable = position)
+    },
     read: (after, limit, maxChars) => events.all(after, limit, maxChars),
     first: (stream) => events.stream(stream, 0, 1)[0],
     // One transaction, so that the events and the tiles show the same state.
@@ -98,6 +108,9 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
     useKeys: (given) => keys.use(given),
     headKeys: () => readHeadKeys(db),
     erasedAt: prepareErasedAt(db, kindsInTables),
-    close: () => db.close(),
+    close: () => {
+      wal?.close()
+      db.close()
+    },
   }
 }

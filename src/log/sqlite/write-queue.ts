@@ -43,8 +43,10 @@ export interface WriteQueue {
    * @throws Problem when it is refused, too many wait, or the storage fails
    */
   inTurn<T>(work: (open: WriteTransaction) => T): Promise<T>
-  /** @throws Problem when the storage fails */
-  read<T>(read: (reads: Reads) => T): T
+  /** Reads what the disk has. @throws Problem when the storage fails */
+  read<T>(read: (reads: Reads) => T): Promise<T>
+  /** Reads without waiting for the disk: the next loss of power may take the newest of it back. @throws Problem when the storage fails */
+  readNow<T>(read: (reads: Reads) => T): T
   /** Does work on the writing connection while no transaction is open. */
   between<T>(work: (db: Connection) => T): Promise<T>
   /** The number of waiting commands, and the reason if nothing can be written. */
@@ -52,7 +54,7 @@ export interface WriteQueue {
   refuseWrites(refusal: Refusal): void
   onCommitted(listener: CommitListener): () => void
   /** Executes the waiting work, then closes the file; later requests are refused. */
-  close(): Promise<void> | void
+  close(): Promise<void>
 }
 
 /** Puts work at the end of the queue. @throws Problem when too many wait, and the errors of the turn */

@@ -5,7 +5,12 @@
 
 import { openLogReader } from '../../log/sqlite/log-reader.js'
 import { runSelect } from '../../sql/engine/run/run-select.js'
-import { serveSqlProcess } from './serve.js'
+import { serveSqlProcess, type ServeOptions } from './serve.js'
 
 // The tables are kept: a payload that counted as erased because its key was missing would stay erased in them.
-serveSqlProcess({ openLog: (dataDirectory, masterKeys) => openLogReader(dataDirectory, masterKeys, true), run: runSelect })
+const openLog: ServeOptions['openLog'] = (dataDirectory, masterKeys) => {
+  const reader = openLogReader(dataDirectory, masterKeys, true)
+  return { ...reader, head: () => reader.durableHead() }
+}
+
+serveSqlProcess({ openLog, run: runSelect })

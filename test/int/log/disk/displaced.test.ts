@@ -1,12 +1,12 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { commandHere } from '../../support/command-here.js'
-import { until } from '../../support/until.js'
-import { dataPaths } from '../../../src/setup/data-directory.js'
-import { verifyLog } from '../../../src/log/verify/verify.js'
-import { ConfigError } from '../../../src/setup/config.js'
-import { restartable, rowsNow, send, temporaryDirectory } from '../../support/service.js'
+import { commandHere } from '../../../support/command-here.js'
+import { until } from '../../../support/until.js'
+import { dataPaths } from '../../../../src/setup/data-directory.js'
+import { verifyLog } from '../../../../src/log/verify/verify.js'
+import { ConfigError } from '../../../../src/setup/config.js'
+import { restartable, rowsNow, send, temporaryDirectory } from '../../../support/service.js'
 
 let place: ReturnType<typeof restartable>
 let outside: ReturnType<typeof temporaryDirectory>

@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SqliteLog } from '../../../../src/log/sqlite/sqlite-log.js'
+import { WalFile } from '../../../../src/log/storage/wal-file.js'
+import { projectCreated, refusal, withLogOf, writes, type OpenLog } from '../../../support/log/log.js'
+
+/** A disk that confirms what was written only when the test says so. The bytes go to the real one. */
+class SlowDisk {
+  isSlow = false
+  #confirm: ((fault?: Error) => void)[] = []
+
+  open = (file: string) => {
+    const wal = new WalFile(file)
+    return {
+      close: () => wal.close(),
+      sync: async () => {
+        await wal.sync()
+        if (this.isSlow) await new Promise<void>((resolve, reject) => this.#confirm.push((fault) => (fault ? reject(fault) : resolve())))
+      },
+    }
+  }
+
+  /** The number of transactions that wait for the disk. */
+  get waiting(): number {
+    return this.#confirm.length
+  }
+
+  /** Resolves when a transaction waits for the disk. */
+  async reached(): Promise<void> {
+    while (this.waiting === 0) await sleep(1)
+  }
+
+  confirm(fault?: Error): void {
+    for (const one of this.#confirm.splice(0)) one(fault)
+  }
+}
+
+const disk = new SlowDisk()
+const withLog = withLogOf(async (file, vault) => {
+  disk.isSlow = false
+  const log = new SqliteLog({ file, vault, openWal: disk.open })
+  disk.isSlow = true
+  return log
+})
+const withSlowDisk = (run: (open: OpenLog) => Promise<void>) =>
+  withLog((open) =>
+    run(open).finally(() => {
+      disk.isSlow = false
+      disk.confirm()
+    }),
+  )
+
+/** Whether a promise has settled after all that can happen without the disk. */
+const settled = async (promise: Promise<unknown>): Promise<boolean> => {
+  let isSettled = false
+  const settle = (): boolean => (isSettled = true)
+  promise.then(settle, settle)
+  await sleep(20)
+  return isSettled
+}
+
+describe('a disk that takes its time', () => {
+  test('nothing reads, announces or answers what the disk has not confirmed, and nothing else waits', () =>
+    withSlowDisk(async ({ log }) => {
+      const announced: number[] = []
+      log.onCommitted((position) => announced.push(position))
+      const written = log.submit(writes(projectCreated(1)))
+      await disk.reached()
+      const reads = [written, log.head(), log.readAll(0, 10), log.resources.list('project'), log.health()]
+      // The event loop is free meanwhile: this turn comes.
+      for (const read of reads) expect(await settled(read)).toBe(false)
+      expect(announced).toEqual([])
+      disk.confirm()
+      expect((await written).positions).toEqual([1])
+      expect((await log.head()).position).toBe(1)
+      expect(announced).toEqual([1])
+    }))
+
+  test('what comes meanwhile shares the next transaction', () =>
+    withSlowDisk(async ({ log }) => {
+      const commits: number[] = []
+      log.onCommitted((position) => commits.push(position))
+      const first = log.submit(writes(projectCreated(1)))
+      await disk.reached()
+      const others = [2, 3, 4].map((n) => log.submit(writes(projectCreated(n))))
+      expect(await settled(Promise.all(others))).toBe(false)
+      expect(disk.waiting).toBe(1)
+      disk.confirm()
+      await first
+      await disk.reached()
+      disk.confirm()
+      await Promise.all(others)
+      expect(commits).toEqual([1, 4])
+    }))
+
+  test('closing waits for the disk', () =>
+    withSlowDisk(async ({ log, reopen }) => {
+      const written = log.submit(writes(projectCreated(1)))
+      await disk.reached()
+      const closed = log.close()
+      expect(await settled(closed)).toBe(false)
+      disk.confirm()
+      await Promise.all([written, closed])
+      const again = await reopen()
+      expect((await again.head()).position).toBe(1)
+      disk.isSlow = false
+      await again.close()
+    }))
+
+  test('a disk that fails to confirm ends all writes: whether the last one is recorded is not known', () =>
+    withSlowDisk(async ({ log, reopen }) => {
+      const written = log.submit(writes(projectCreated(1)))
+      await disk.reached()
+      const next = log.submit(writes(projectCreated(2)))
+      disk.confirm(new Error('EIO: i/o error, fdatasync'))
+      expect(await refusal(written)).toBe('outcome_unknown')
+      expect(await refusal(next)).toBe('storage_failed')
+      expect(await refusal(log.submit(writes(projectCreated(3))))).toBe('storage_failed')
+      expect((await log.health()).unwritable).toBe('the disk did not confirm what was written last (EIO: i/o error, fdatasync)')
+      await log.close()
+      const again = await reopen()
+      // The next start continues with what the file has, which is all of it or nothing.
+      expect((await again.head()).position).toBe(1)
+      disk.isSlow = false
+      await again.submit(writes(projectCreated(2)))
+      await again.close()
+    }))
+})
