@@ -10,6 +10,7 @@ import { limits } from '../basics/limits.js'
 import { holding, type BlobStore } from '../files/blob-store.js'
 import { dataFormat, dataPaths, makeDirectory, type DataPaths } from '../setup/data-directory.js'
 import { openForReading, readLogId, type Connection } from '../log/storage/schema.js'
+import { syncWalOf } from '../log/storage/wal-file.js'
 import { erasedInFile, type ErasedSince } from '../log/storage/erased-blobs.js'
 import { readTail } from '../log/storage/events.js'
 import { copyDurably, linked, syncAll, writeDurably } from './durable-files.js'
@@ -93,6 +94,7 @@ const copyAll = async (
   for (;;) {
     options.onProgress('copying the log')
     copyLog(options.from.log, part.log)
+    await syncWalOf(options.from.log)
     const db = openForReading(part.log)
     try {
       const needed = neededBlobs(db)

@@ -6,6 +6,7 @@ import { ConfigError, type Config } from '../../setup/config.js'
 import { checkDataDirectory } from '../../setup/data-directory.js'
 import type { Head } from '../../log/contract/log.js'
 import { noteHeadKey, openForReading, readLogId, refuseCopyOfShared } from '../../log/storage/schema.js'
+import { syncWalOf } from '../../log/storage/wal-file.js'
 import { withLogAtRest } from '../access/log-at-rest.js'
 import type { Output } from '../terminal/output.js'
 
@@ -25,7 +26,7 @@ export const head = async (config: Config, { into, key, json, newKey }: HeadOpti
   if ([key, json, newKey, into !== undefined].filter(Boolean).length > 1)
     throw new ConfigError('head takes one of --into, --key, --json and --new-key')
   if (newKey) out.line(await beginKey(config))
-  else if (json) out.line(JSON.stringify(olderHead(config)))
+  else if (json) out.line(JSON.stringify(await olderHead(config)))
   else await signed(config, { into, key }, out)
   return 0
 }
@@ -40,6 +41,7 @@ const signed = async (config: Config, { into, key }: Pick<HeadOptions, 'into' | 
       return
     }
     const note = signedFileHead(db, signer)
+    await syncWalOf(paths.log)
     if (into === undefined) out.line(note.slice(0, -1))
     else await appendNote(resolve(into), note)
   } finally {
@@ -47,10 +49,13 @@ const signed = async (config: Config, { into, key }: Pick<HeadOptions, 'into' | 
   }
 }
 
-const olderHead = (config: Config): Head => {
-  const db = openForReading(checkDataDirectory(config.dataDirectory).log)
+const olderHead = async (config: Config): Promise<Head> => {
+  const { log } = checkDataDirectory(config.dataDirectory)
+  const db = openForReading(log)
   try {
-    return olderFileHead(db)
+    const head = olderFileHead(db)
+    await syncWalOf(log)
+    return head
   } finally {
     db.close()
   }

@@ -31,3 +31,14 @@ export class WalFile {
 
 /** The write-ahead log of a file that another process may write; undefined when there is none, so that everything is in the file. */
 export const openWalIn = (logFile: string): WalFile | undefined => (existsSync(walOf(logFile)) ? new WalFile(logFile) : undefined)
+
+/**
+ * Resolves when the disk has all that was read from a file before the call. Who signs, stores or sends what it read beside a running
+ * service calls this first, so that nothing of it is taken back by a loss of power.
+ *
+ * @example const note = signedFileHead(db, signer); await syncWalOf('data/log.sqlite'); print(note)
+ */
+export const syncWalOf = async (logFile: string): Promise<void> => {
+  const wal = openWalIn(logFile)
+  await wal?.sync().finally(() => wal.close())
+}
