@@ -66,8 +66,9 @@ const describesQuery = (cursor: Cursor): boolean =>
 export const startsQuery = (cursor: Cursor): boolean =>
   cursor.isSymbol('(') || queryWords.some((word) => cursor.isWord(word)) || describesQuery(cursor)
 
-/** Takes the rest as a query. */
+/** Takes the rest as a query. Its words stay where they are in the text, so that the place of an error is the one that its author sees. */
 export const takeSelect = (cursor: Cursor): StatementOf<'select' | 'system_select'> => {
-  const sql = cursor.textOf(cursor.takeRest())
+  const before = cursor.sql.slice(0, cursor.peek()?.start)
+  const sql = before.replaceAll(/\S/gu, ' ') + cursor.textOf(cursor.takeRest())
   return readSystemSelect(cursor.tokens, sql) ?? { kind: 'select', sql }
 }

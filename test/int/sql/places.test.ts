@@ -273,6 +273,8 @@ describe('a statement that holds a query shows its own text', () => {
     'EXPLAIN SELECT ▲nope FROM agents',
     'EXPLAIN ANALYZE\nSELECT 1 +\n  ▲nope FROM agents',
     'SELECT name FROM agents WHERE name = ▲nope',
+    '\n\n  SELECT ▲nope FROM agents',
+    '-- é🎉; a comment\n/* another\n one */\nSELECT name,\n  ▲nope FROM agents',
   ])('%s', async (marked) => {
     const { error_message: message } = await sqlOf(service.url, marked.replace(mark, ''))
     const { line, column } = placeOf(marked)

@@ -363,7 +363,7 @@ const cases: [sql: string, statement: Statement][] = [
 
   // What DuckDB answers
   ['SELECT 1', { kind: 'select', sql: 'SELECT 1' }],
-  ['  /* c */ select * from a ;', { kind: 'select', sql: 'select * from a' }],
+  ['  /* c */ select * from a ;', { kind: 'select', sql: '          select * from a' }],
   ['WITH a AS (SELECT 1) SELECT * FROM a', { kind: 'select', sql: 'WITH a AS (SELECT 1) SELECT * FROM a' }],
   ['VALUES (1), (2)', { kind: 'select', sql: 'VALUES (1), (2)' }],
   ['FROM files.t', { kind: 'select', sql: 'FROM files.t' }],
