@@ -12,6 +12,8 @@ export type EventReader = {
   head(): Awaitable<number>
   /** Events after a position, in order: at most `limit`, and no more once their texts have `maxChars`. */
   read(after: number, limit: number, maxChars?: number): Awaitable<readonly StoredEvent[]>
+  /** Resolves when the disk has all that was read: after a loss of power, tables must not know more than the log. */
+  confirm?(): Awaitable<void>
 }
 
 /**
@@ -124,6 +126,7 @@ export class Replay {
     const target = Math.min(until, await this.options.events.head())
     while (this.#position < target) {
       const { events, payloads, failure } = await this.#collect(target)
+      await this.options.events.confirm?.()
       await this.#apply(events, payloads)
       if (failure) throw failure
       onProgress?.(this.#position, target)

@@ -38,7 +38,8 @@ const run = async ({ dataDirectory, place, keys, headKey, ...job }: ExportJob): 
     const seed = headKey === undefined ? undefined : Buffer.from(headKey, 'hex')
     const signer = findHeadSigner(paths, seed, reader)
     const onProgress = (at: number): void => void process.send?.({ at } satisfies ExportMessage)
-    const size = await reader.durableHead()
+    const size = reader.head()
+    await reader.confirm()
     return await writeArchive({ ...job, ...keepFree, store, reader, signer, size, finishedOnly: true, onProgress })
   } finally {
     reader.close()

@@ -26,15 +26,9 @@ export const storageFailed = (what: 'read' | 'written', cause: unknown): Problem
     cause: causeOf(cause),
   })
 
-/** Why all writes are refused after the disk did not confirm one of them. */
-export const unconfirmed = (cause: unknown): Refusal => ({
-  cause: `the disk did not confirm what was written last (${causeOf(cause)})`,
-  hint: 'Nothing more is written. Check the disk, then start the service again: it continues with what the disk has.',
-})
-
-/** The problem for a client whose request was written, but not confirmed by the disk. */
-export const notConfirmed = ({ cause, hint }: Refusal): Problem =>
-  new Problem('outcome_unknown', 'Outcome unknown', `${cause}; this request may be recorded or not`, {
-    hint: `${hint} Then look before you send it again; with the same Idempotency-Key it is safe to send it again.`,
+/** The problem for all clients after the disk did not confirm a transaction: what is in the file may not be on the disk. */
+export const unconfirmed = (cause: unknown): Problem =>
+  new Problem('outcome_unknown', 'Outcome unknown', `the disk did not confirm what was written last (${causeOf(cause)})`, {
+    hint: 'Whether it is recorded is not known, so nothing more is written or read. Check the disk and start the service again; then send the request with the same Idempotency-Key.',
     retryAfterSeconds: 60,
   })

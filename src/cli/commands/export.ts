@@ -36,7 +36,8 @@ export const exportLog = async (config: Config, { project, until, heads }: Optio
   const splits = heads.flatMap(readHeads).map(({ head }) => head.position)
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
-    const size = endPosition(until, await reader.durableHead())
+    const size = endPosition(until, reader.head())
+    await reader.confirm()
     const source = sourceOf(reader, config)
     const found = project === undefined ? undefined : await projectCalled(source.read, project, size)
     if (project !== undefined && !found) throw new ConfigError(`no project was called ${project} up to position ${size}`)

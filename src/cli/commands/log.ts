@@ -15,6 +15,7 @@ export const printLog = async (config: Config, { from, follow }: { from: number;
     let position = from - 1
     while (!stopped.signal.aborted) {
       const events = reader.read(position, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)
+      if (events.length > 0) await reader.confirm()
       for (const { text } of events) if (!process.stdout.write(`${text}\n`)) await once(process.stdout, 'drain')
       position = events.at(-1)?.position ?? position
       if (events.length > 0) continue

@@ -7,6 +7,7 @@ import { holding } from '../../files/blob-store.js'
 import { isBlobDamaged } from '../../files/shared/problems.js'
 import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
 import { openForReading, readHeadKeys } from '../../log/storage/schema.js'
+import { syncWalOf } from '../../log/storage/wal-file.js'
 import { verifyLog, type Verification } from '../../log/verify/verify.js'
 import { recordedAhead } from '../../basics/trusted-clock.js'
 import type { Output } from '../terminal/output.js'
@@ -76,6 +77,7 @@ export const verify = async (
       kept: heads.filter((read) => !newer.includes(read) && headFault(read, keys) === undefined).map(({ head }) => head),
     }),
   )
+  await syncWalOf(paths.log)
   for (const fault of faults) out.line(fault)
   for (const { position, what } of result.findings) out.line(position === null ? what : `position ${position}: ${what}`)
   const ok = result.ok && faults.length === 0

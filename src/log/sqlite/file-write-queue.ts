@@ -13,7 +13,7 @@ import { EventReads } from '../storage/events.js'
 import { ensureResources } from './rebuild.js'
 import { openForWriting, prepareErasedAt, type Connection } from '../storage/schema.js'
 import { WalFile } from '../storage/wal-file.js'
-import { causeOf, isStorageError, notConfirmed, storageFailed, unconfirmed, writesRefused } from '../../basics/storage-error.js'
+import { causeOf, isStorageError, storageFailed, unconfirmed, writesRefused } from '../../basics/storage-error.js'
 
 export type QueueOptions = {
   file: string
@@ -29,6 +29,8 @@ export type QueueOptions = {
 
 /** A commit waits at most this many further turns of the event loop for commands that keep coming. */
 const moreTurnsMax = 8
+/** A disk that needs longer than this to confirm a transaction is told by the readiness check. */
+const slowSyncMs = 5_000
 
 /** The log's file while it is open, with all its prepared statements. One thread writes and reads, so readers never see half a batch. */
 type OpenFile = WriteTransaction & Reads & { readonly wal: Pick<WalFile, 'sync' | 'close'> }
@@ -43,8 +45,11 @@ export class FileWriteQueue implements WriteQueue {
   #waiting: QueuedWork[] = []
   /** The turns of the waiting work, until none is left. */
   #working: Promise<void> | undefined
-  /** Resolves when the last transaction is on the disk, or is known not to be; undefined once it has. */
+  /** Resolves when the disk has confirmed the last transaction or failed to; undefined once it has. */
   #syncing: Promise<void> | undefined
+  #syncingSince = 0
+  /** Set for good once the disk failed to confirm a transaction. */
+  #unconfirmed: Problem | undefined
   #closing = false
   #closed = false
   readonly #listeners = new CommitListeners()
@@ -72,15 +77,18 @@ export class FileWriteQueue implements WriteQueue {
    * another turn as long as the last one brought more. A turn ends at once if nothing comes.
    */
   async #work(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await setImmediate()
-      for (let seen = 1, turn = 0; this.#waiting.length > seen && turn < moreTurnsMax; turn++) {
-        seen = this.#waiting.length
+    try {
+      while (this.#waiting.length > 0) {
         await setImmediate()
+        for (let seen = 1, turn = 0; this.#waiting.length > seen && turn < moreTurnsMax; turn++) {
+          seen = this.#waiting.length
+          await setImmediate()
+        }
+        await this.#runBatch()
       }
-      await this.#runBatch()
+    } finally {
+      this.#working = undefined
     }
-    this.#working = undefined
   }
 
   async #runBatch(): Promise<void> {
@@ -102,6 +110,7 @@ export class FileWriteQueue implements WriteQueue {
 
   /** Carries work out in one transaction. Returns its answers once the disk has it, or the problem that all of the work met. */
   async #carryOut(batch: readonly QueuedWork[]): Promise<(() => void)[] | Problem> {
+    if (this.#unconfirmed) return this.#unconfirmed
     const refusal = this.#refusal ?? this.#file.displaced()
     // The file stays open, because recorded data can only be read from it.
     if (refusal) return writesRefused(refusal)
@@ -118,21 +127,17 @@ export class FileWriteQueue implements WriteQueue {
   }
 
   /**
-   * Brings the last transaction to the disk. Returns why that failed, if it did. The system may then have dropped what it could not write,
-   * and says so once only: a second attempt that succeeds would prove nothing. So nothing more is written.
+   * Brings the last transaction to the disk. Returns the problem if that failed. The system may then have dropped what it could not write,
+   * and says so once only: a second attempt that succeeds would prove nothing. So nothing more is written or read.
    */
   async #sync(): Promise<Problem | undefined> {
-    let fault: Problem | undefined
-    const synced = this.connect()
+    this.#syncingSince = performance.now()
+    this.#syncing = this.connect()
       .wal.sync()
-      .catch((error: unknown) => {
-        this.#refusal = unconfirmed(error)
-        fault = notConfirmed(this.#refusal)
-      })
-    this.#syncing = synced
-    await synced
+      .catch((error: unknown) => void (this.#unconfirmed = unconfirmed(error)))
+    await this.#syncing
     this.#syncing = undefined
-    return fault
+    return this.#unconfirmed
   }
 
   /** After a storage failure the whole batch is refused, with this problem; the next one reopens the file and checks its end. */
@@ -171,6 +176,7 @@ export class FileWriteQueue implements WriteQueue {
 
   /** If the storage fails during a read, the caller gets a refusal with a remedy. */
   readNow<T>(read: (reads: Reads) => T): T {
+    if (this.#unconfirmed) throw this.#unconfirmed
     try {
       return read(this.connect())
     } catch (error) {
@@ -186,17 +192,22 @@ export class FileWriteQueue implements WriteQueue {
 
   async between<T>(work: (db: Connection) => T): Promise<T> {
     await this.#synced()
+    if (this.#unconfirmed) throw this.#unconfirmed
     return work(this.connect().db)
   }
 
   /** The number of waiting commands, and the reason if the file cannot be written. After some time, this tries a write again. */
   health(): { queued: number; unwritable: string | undefined } {
+    const queued = this.#waiting.length
+    if (this.#unconfirmed) return { queued, unwritable: this.#unconfirmed.detail }
     const refusal = this.#refusal ?? this.#file.displaced()
-    if (refusal) return { queued: this.#waiting.length, unwritable: refusal.cause }
+    if (refusal) return { queued, unwritable: refusal.cause }
+    if (this.#syncing && performance.now() - this.#syncingSince >= slowSyncMs)
+      return { queued, unwritable: `the disk has not confirmed what was written last for ${slowSyncMs / 1000} s` }
     const failed = this.#failure
     if (failed && !this.#syncing && performance.now() - failed.at >= (this.#options.probeIntervalMs ?? limits.logProbeIntervalMs))
       this.#probe()
-    return { queued: this.#waiting.length, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
+    return { queued, unwritable: this.#failure && `the log could not be written: ${this.#failure.cause}` }
   }
 
   /** Tests whether the disk accepts writes again. */
@@ -245,6 +256,8 @@ export class FileWriteQueue implements WriteQueue {
   }
 
   disconnect(): void {
+    // Closing would move what the disk did not confirm into the file, unchecked. The next start checks it.
+    if (this.#unconfirmed) return
     const open = this.#open
     this.#open = undefined
     this.#file.forgetWal()

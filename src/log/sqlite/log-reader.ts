@@ -18,8 +18,11 @@ const kindsInTables = ['prediction', 'answer', 'conversation', 'request', 'befor
 export type LogReader = {
   id: string
   head(): number
-  /** The position up to which the disk has the log. Data that is derived and stored ends there, so that it never knows more than the log. */
-  durableHead(): Promise<number>
+  /**
+   * Resolves when the disk has all that was read before the call. Who stores, signs or sends what it reads waits for it, because a loss of
+   * power would take it back from the log alone. @throws the error of the system, from the first failure on always
+   */
+  confirm(): Promise<void>
   /** Events after a position, in order: at most `limit`, and fewer if their texts reach `maxChars` characters. */
   read(after: number, limit: number, maxChars?: number): StoredEvent[]
   /** The first event of a stream. */
@@ -91,14 +94,15 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
   const head = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const events = new EventReads(db)
   const wal = openWalIn(paths.log)
-  let durable = 0
+  let fault: Error | undefined
   return {
     id: readLogId(db),
     head: () => head.get() ?? 0,
-    durableHead: async () => {
-      const position = head.get() ?? 0
-      if (position > durable) await wal?.sync()
-      return (durable = position)
+    confirm: async () => {
+      if (fault) throw fault
+      await wal?.sync().catch((error: unknown) => {
+        throw (fault = error instanceof Error ? error : new Error(String(error)))
+      })
     },
     read: (after, limit, maxChars) => events.all(after, limit, maxChars),
     first: (stream) => events.stream(stream, 0, 1)[0],

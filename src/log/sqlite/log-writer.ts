@@ -121,7 +121,7 @@ export class LogWriter {
     this.#statements.begin.run()
   }
 
-  /** Makes the batch durable. */
+  /** Ends the transaction of a batch. */
   commit(): void {
     this.#statements.commit.run()
     this.#begun = this.#tail

@@ -4,7 +4,7 @@ import type { Connection } from './schema.js'
 const probeBytes = 64 * 1024
 
 /**
- * Writes a little and removes it again, in one transaction that reaches the disk. So a full disk fails here as it would for a command.
+ * Writes a little and removes it again, in one transaction that reaches the file. So a full disk fails here as it would for a command.
  * @throws the error of SQLite when the write fails
  */
 export const tryToWrite = (db: Connection): void => {

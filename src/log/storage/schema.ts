@@ -93,7 +93,7 @@ export const answerHasRows = `answer ->> '$.reply.rows'`
 
 const answersWithRows = `CREATE INDEX IF NOT EXISTS answers_with_rows ON answers (actor, key) WHERE ${answerHasRows}`
 
-/** Opens the log's file for writing and creates missing tables. Durable: each commit is on the disk before it returns. */
+/** Opens the log's file for writing and creates missing tables. Each commit waits for the disk, unless the caller changes that. */
 export const openForWriting = (file: string, freshLogId: () => string): Connection => {
   const db = new Database(file, { timeout: 5_000 })
   db.pragma('journal_mode = WAL')

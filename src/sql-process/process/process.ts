@@ -5,12 +5,7 @@
 
 import { openLogReader } from '../../log/sqlite/log-reader.js'
 import { runSelect } from '../../sql/engine/run/run-select.js'
-import { serveSqlProcess, type ServeOptions } from './serve.js'
+import { serveSqlProcess } from './serve.js'
 
 // The tables are kept: a payload that counted as erased because its key was missing would stay erased in them.
-const openLog: ServeOptions['openLog'] = (dataDirectory, masterKeys) => {
-  const reader = openLogReader(dataDirectory, masterKeys, true)
-  return { ...reader, head: () => reader.durableHead() }
-}
-
-serveSqlProcess({ openLog, run: runSelect })
+serveSqlProcess({ openLog: (dataDirectory, masterKeys) => openLogReader(dataDirectory, masterKeys, true), run: runSelect })

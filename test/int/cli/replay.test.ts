@@ -45,6 +45,24 @@ const failure = async (log: MemoryLog, database: DuckDBInstance): Promise<Projec
   return error
 }
 
+test('what the disk of the log has not confirmed is in no table', async () => {
+  const log = new MemoryLog()
+  log.append(skill(1))
+  const database = await DuckDBInstance.create(':memory:')
+  const seen: number[] = []
+  const confirm = async () => {
+    seen.push((await query(database, 'SELECT count(*)::INTEGER AS n FROM ledger.events'))[0]?.['n'] as number)
+    if (seen.length === 2) throw new Error('EIO: i/o error, fdatasync')
+  }
+  const events = { head: () => log.head(), read: log.read.bind(log), confirm }
+  const tables = await Replay.open({ events, payloads: log, database })
+  await tables.catchUp()
+  log.append(skill(2))
+  await expect(tables.catchUp()).rejects.toThrow('EIO')
+  expect([seen, tables.position]).toEqual([[0, 1], 1])
+  tables.close()
+})
+
 describe('predictions', () => {
   const hash = (n: number) => String(n).padStart(64, '0')
 

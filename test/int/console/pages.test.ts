@@ -272,6 +272,7 @@ test('nothing that is typed is taken back, however fast it comes', async () => {
   const statement = 'SELECT size, rent FROM files.homes WHERE size > 20 AND rent < 900'
   await page.getByLabel('SQL').click()
   await page.keyboard.type(statement)
+  await page.locator('.cm-content', { hasText: statement }).waitFor()
   expect(await page.getByLabel('SQL').innerText()).toBe(statement)
   await page.context().close()
 })

@@ -211,7 +211,8 @@ describe('reading beside the server', () => {
       const data = { project: projectCreated(1).stream as never, name: 's', type: 't', params: { token: { $secret: payload.hash } } }
       for (let i = 1; i <= 20; i++) {
         await log.submit(writes(projectCreated(i)))
-        expect([reader.head(), await reader.durableHead()]).toEqual([i, i])
+        expect(reader.head()).toBe(i)
+        await reader.confirm()
         expect(reader.read(i - 1, 10)).toEqual(await log.readAll(i - 1, 10))
       }
       await log.submit({ ...writes({ stream: 's', event: { type: 'SkillCreated', data } }), payloads: [payload] })

@@ -27,7 +27,8 @@ export const exportParquet = async (
     throw new ConfigError(`${place} is the place where the server writes (EXPORT_DIR or EXPORT_URL): name another place`)
   const reader = openLogReader(config.dataDirectory, config.masterKeys)
   try {
-    const size = endPosition(until, await reader.durableHead())
+    const size = endPosition(until, reader.head())
+    await reader.confirm()
     const signer = findHeadSigner(dataPaths(config.dataDirectory), config.headKey, reader)
     const onProgress = (position: number): void => out.progress(`${position} events`)
     const { written } = await writeArchive({ store, reader, signer, size, onProgress })

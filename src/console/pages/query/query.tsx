@@ -91,7 +91,7 @@ export default () => {
   const outcome = running.outcome.value
   const error = errorOf(outcome)
   /** The place of an error is one of the text that ran. */
-  const isSame = running.text.value === text.value.trim()
+  const isSame = running.text.value === text.value.trimEnd()
   const fault = useMemo(() => (isSame ? faultOf(error) : undefined), [error, isSame])
   const parameters = parametersOf(text.value)
 
@@ -157,7 +157,8 @@ export default () => {
     wrong ?? (answers.isFull && !running.isRunning ? `${answersMax} statements run. Cancel one, or wait until it ends.` : undefined)
 
   const runText = async () => {
-    const sql = text.value.trim()
+    // Blanks before the statement are sent: the place of an error is counted from the beginning of the text.
+    const sql = text.value.trimEnd()
     const statement = { query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) }
     if (sql === '' || hindrance !== undefined || running.isTwice(statement)) return
     savingError.value = undefined

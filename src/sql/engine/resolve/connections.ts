@@ -52,7 +52,7 @@ const namesNoTable = (tokens: readonly Token[]): boolean => {
  */
 export const sentTo = (connection: Pick<DatabaseEntry, 'name' | 'engine'>, tokens: readonly Token[], sql: string): string => {
   if (!isConnected(connection)) throw connectionProblem(connection)
-  return namesNoTable(tokens) ? sentAsIs(connection.name, sql) : sql
+  return namesNoTable(tokens) ? sentAsIs(connection.name, sql.trimStart()) : sql
 }
 
 /**

@@ -85,6 +85,15 @@ test('the mark of an error stands behind characters beyond 16 bits, until the te
   await page.context().close()
 })
 
+test('the mark of an error stands at its word also if blank lines and comments come first', async () => {
+  const text = `\n\n  -- a comment\n  SELECT 1,\n nosuch FROM (SELECT 1 AS a) AS t\n`
+  const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql: text }).toString()}`)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.locator('.cm-lintRange-error').waitFor()
+  expect(await page.locator('.cm-lintRange-error').innerText()).toBe('nosuch')
+  await page.context().close()
+})
+
 test('an error in a view has no mark in the statement that reads it', async () => {
   await sql(at.url, 'CREATE TABLE files.short (SELECT 1 AS a, 2 AS b)')
   await sql(at.url, 'CREATE VIEW mindsdb.broken AS (SELECT a, b FROM files.short)')

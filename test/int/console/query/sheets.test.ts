@@ -23,7 +23,7 @@ test('several statements are written side by side, keep their answers, and are t
   await page.getByText('7 rows').waitFor()
   await page.getByRole('button', { name: 'SELECT 1 AS one', exact: true }).click()
   await page.getByText('1 row ').waitFor()
-  expect(await page.getByLabel('SQL').innerText()).toContain('SELECT 1 AS one')
+  await page.locator('.cm-content', { hasText: 'SELECT 1 AS one' }).waitFor()
   await page.goto(`${at.url}/#/`)
   await page.locator('h1', { hasText: /./ }).first().waitFor()
   await page.reload()
