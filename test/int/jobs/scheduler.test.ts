@@ -11,7 +11,8 @@ import type { SqlExecutor } from '../../../src/jobs/run.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
 import type { SqlRequest } from '../../../src/sql/contract/request.js'
-import { origin, withLog, type OpenLog } from '../../support/log/log.js'
+import { origin, withLogOf, type OpenLog } from '../../support/log/log.js'
+import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 
 const logger = pino({ level: 'silent' })
 const minute = 60_000
@@ -37,6 +38,10 @@ const cutOff = (): SqlAnswer => ({
     throw new Problem('query_limit', 'Limit', 'too many rows')
   })(),
 })
+
+/** The disk confirms at once, so that a number of turns of the event loop is enough for each write. */
+const openWal = () => ({ sync: () => Promise.resolve(), close: () => undefined })
+const withLog = withLogOf(async (file, vault, pragmas = []) => new SqliteLog({ file, vault, pragmas, openWal }))
 
 /** A clock that stands until it is told to go on. */
 class HandClock implements JobClock {
