@@ -12,7 +12,7 @@ import { tryToWrite } from '../storage/probe.js'
 import { EventReads } from '../storage/events.js'
 import { ensureResources } from './rebuild.js'
 import { openForWriting, prepareErasedAt, type Connection } from '../storage/schema.js'
-import { WalFile } from '../storage/wal-file.js'
+import { WalFile, type Wal } from '../storage/wal-file.js'
 import { causeOf, isStorageError, storageFailed, unconfirmed, writesRefused } from '../../basics/storage-error.js'
 
 export type QueueOptions = {
@@ -24,7 +24,7 @@ export type QueueOptions = {
   /** The time after a failed write until the readiness check tries another write; by default the limit's. */
   probeIntervalMs?: number
   /** Opens what brings the write-ahead log of the file to the disk; by default a `WalFile`. */
-  openWal?: (file: string) => Pick<WalFile, 'sync' | 'close'>
+  openWal?: (file: string) => Wal
 }
 
 /** A commit waits at most this many further turns of the event loop for commands that keep coming. */
@@ -33,7 +33,7 @@ const moreTurnsMax = 8
 const slowSyncMs = 5_000
 
 /** The log's file while it is open, with all its prepared statements. One thread writes and reads, so readers never see half a batch. */
-type OpenFile = WriteTransaction & Reads & { readonly wal: Pick<WalFile, 'sync' | 'close'> }
+type OpenFile = WriteTransaction & Reads & { readonly wal: Wal }
 
 /**
  * The log's file, and the queue of work that writes to it, with group commit: all work that waits while a transaction runs shares the next
@@ -115,26 +115,25 @@ export class FileWriteQueue implements WriteQueue {
     // The file stays open, because recorded data can only be read from it.
     if (refusal) return writesRefused(refusal)
     const answers: (() => void)[] = []
+    let open: OpenFile
     try {
-      const open = this.connect()
+      open = this.connect()
       open.writer.begin()
       for (const work of batch) answers.push(runWork(work, open))
       open.writer.commit()
     } catch (error) {
       return this.#giveUp(error)
     }
-    return (await this.#sync()) ?? answers
+    return (await this.#sync(open.wal)) ?? answers
   }
 
   /**
    * Brings the last transaction to the disk. Returns the problem if that failed. The system may then have dropped what it could not write,
    * and says so once only: a second attempt that succeeds would prove nothing. So nothing more is written or read.
    */
-  async #sync(): Promise<Problem | undefined> {
+  async #sync(wal: Wal): Promise<Problem | undefined> {
     this.#syncingSince = performance.now()
-    this.#syncing = this.connect()
-      .wal.sync()
-      .catch((error: unknown) => void (this.#unconfirmed = unconfirmed(error)))
+    this.#syncing = wal.sync().catch((error: unknown) => void (this.#unconfirmed = unconfirmed(error)))
     await this.#syncing
     this.#syncing = undefined
     return this.#unconfirmed

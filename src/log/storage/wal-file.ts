@@ -4,13 +4,20 @@ import { promisify } from 'node:util'
 const datasync = promisify(fdatasync)
 const walOf = (logFile: string): string => `${logFile}-wal`
 
+/** Brings what was committed to the disk. */
+export type Wal = {
+  /** Resolves when all transactions that were committed before the call are on the disk. @throws the error of the system */
+  sync(): Promise<void>
+  close(): void
+}
+
 /**
  * The write-ahead log of a file that SQLite has open. Its bytes are brought to the disk without SQLite, so that the thread does not wait:
  * a disk that other processes keep busy can take a second.
  *
  * @example const wal = new WalFile('data/log.sqlite'); await wal.sync(); wal.close()
  */
-export class WalFile {
+export class WalFile implements Wal {
   readonly #descriptor: number
 
   /** @throws the error of the system if SQLite has not opened the file yet */
@@ -18,7 +25,6 @@ export class WalFile {
     this.#descriptor = openSync(walOf(logFile), 'r')
   }
 
-  /** Resolves when all transactions that were committed before the call are on the disk. @throws the error of the system */
   sync(): Promise<void> {
     return datasync(this.#descriptor)
   }

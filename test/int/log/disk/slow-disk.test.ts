@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Outcome } from '../../../../src/log/contract/log.js'
 import { SqliteLog } from '../../../../src/log/sqlite/sqlite-log.js'
 import { WalFile } from '../../../../src/log/storage/wal-file.js'
 import { projectCreated, refusal, withLogOf, writes, type OpenLog } from '../../../support/log/log.js'
@@ -42,13 +43,16 @@ const withLog = withLogOf(async (file, vault) => {
   disk.isSlow = true
   return log
 })
-const withSlowDisk = (run: (open: OpenLog) => Promise<void>) =>
-  withLog((open) =>
-    run(open).finally(() => {
+/** Runs a test over a log whose first transaction waits for the disk: `written` is its answer. */
+const withSlowDisk = (run: (open: OpenLog & { written: Promise<Outcome> }) => Promise<void>) =>
+  withLog(async (open) => {
+    const written = open.log.submit(writes(projectCreated(1)))
+    await disk.reached()
+    await run({ ...open, written }).finally(() => {
       disk.isSlow = false
       disk.confirm()
-    }),
-  )
+    })
+  })
 
 /** Whether a promise has settled after all that can happen without the disk. */
 const settled = async (promise: Promise<unknown>): Promise<boolean> => {
@@ -61,15 +65,15 @@ const settled = async (promise: Promise<unknown>): Promise<boolean> => {
 
 describe('a disk that takes its time', () => {
   test('nothing reads, announces or answers what the disk has not confirmed, and nothing else waits', () =>
-    withSlowDisk(async ({ log }) => {
+    withSlowDisk(async ({ log, written }) => {
       const announced: number[] = []
       log.onCommitted((position) => announced.push(position))
-      const written = log.submit(writes(projectCreated(1)))
-      await disk.reached()
       const reads = [written, log.head(), log.readAll(0, 10), log.resources.list('project')]
       // The event loop is free meanwhile: this turn comes.
       for (const read of reads) expect(await settled(read)).toBe(false)
       expect(announced).toEqual([])
+      // The readiness check must not hang on a disk that hangs.
+      expect((await log.health()).unwritable).toBeUndefined()
       disk.confirm()
       expect((await written).positions).toEqual([1])
       expect((await log.head()).position).toBe(1)
@@ -77,16 +81,14 @@ describe('a disk that takes its time', () => {
     }))
 
   test('what comes meanwhile shares the next transaction', () =>
-    withSlowDisk(async ({ log }) => {
+    withSlowDisk(async ({ log, written }) => {
       const commits: number[] = []
       log.onCommitted((position) => commits.push(position))
-      const first = log.submit(writes(projectCreated(1)))
-      await disk.reached()
       const others = [2, 3, 4].map((n) => log.submit(writes(projectCreated(n))))
       expect(await settled(Promise.all(others))).toBe(false)
       expect(disk.waiting).toBe(1)
       disk.confirm()
-      await first
+      await written
       await disk.reached()
       disk.confirm()
       await Promise.all(others)
@@ -94,9 +96,7 @@ describe('a disk that takes its time', () => {
     }))
 
   test('closing waits for the disk', () =>
-    withSlowDisk(async ({ log, reopen }) => {
-      const written = log.submit(writes(projectCreated(1)))
-      await disk.reached()
+    withSlowDisk(async ({ log, written, reopen }) => {
       const closed = log.close()
       expect(await settled(closed)).toBe(false)
       disk.confirm()
@@ -108,9 +108,7 @@ describe('a disk that takes its time', () => {
     }))
 
   test('a disk that fails to confirm ends all writes and reads: whether the last one is recorded is not known', () =>
-    withSlowDisk(async ({ log, reopen }) => {
-      const written = log.submit(writes(projectCreated(1)))
-      await disk.reached()
+    withSlowDisk(async ({ log, written, reopen }) => {
       const next = log.submit(writes(projectCreated(2)))
       const read = log.head()
       disk.confirm(new Error('EIO: i/o error, fdatasync'))
