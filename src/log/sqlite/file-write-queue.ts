@@ -33,7 +33,14 @@ const moreTurnsMax = 8
 const slowSyncMs = 5_000
 
 /** The log's file while it is open, with all its prepared statements. One thread writes and reads, so readers never see half a batch. */
-type OpenFile = WriteTransaction & Reads & { readonly wal: Wal }
+type OpenFile = WriteTransaction &
+  Reads & {
+    readonly wal: Wal
+    /** The number of rows that this connection has changed. */
+    readonly changes: () => number
+    /** The same number when the disk last confirmed; undefined before, because an earlier process may have left a transaction. */
+    confirmed: number | undefined
+  }
 
 /**
  * The log's file, and the queue of work that writes to it, with group commit: all work that waits while a transaction runs shares the next
@@ -124,18 +131,22 @@ export class FileWriteQueue implements WriteQueue {
     } catch (error) {
       return this.#giveUp(error)
     }
-    return (await this.#sync(open.wal)) ?? answers
+    return (await this.#sync(open)) ?? answers
   }
 
   /**
    * Brings the last transaction to the disk. Returns the problem if that failed. The system may then have dropped what it could not write,
    * and says so once only: a second attempt that succeeds would prove nothing. So nothing more is written or read.
    */
-  async #sync(wal: Wal): Promise<Problem | undefined> {
+  async #sync(open: OpenFile): Promise<Problem | undefined> {
+    const changes = open.changes()
+    // Refusals and repeated commands write nothing.
+    if (changes === open.confirmed) return undefined
     this.#syncingSince = performance.now()
-    this.#syncing = wal.sync().catch((error: unknown) => void (this.#unconfirmed = unconfirmed(error)))
+    this.#syncing = open.wal.sync().catch((error: unknown) => void (this.#unconfirmed = unconfirmed(error)))
     await this.#syncing
     this.#syncing = undefined
+    open.confirmed = changes
     return this.#unconfirmed
   }
 
@@ -234,6 +245,7 @@ export class FileWriteQueue implements WriteQueue {
       for (const pragma of pragmas) db.pragma(pragma)
       ensureResources(db)
       const writer = new LogWriter(db, vault)
+      const changes = db.prepare<[], number>('SELECT total_changes()').pluck()
       const { resources, answers, proofs } = writer
       this.#open = {
         ...{ db, writer, resources, answers, proofs },
@@ -245,6 +257,8 @@ export class FileWriteQueue implements WriteQueue {
         payloadState: payloadStates(db),
         erasedAt: prepareErasedAt(db),
         wal: openWal(file),
+        changes: () => changes.get() ?? 0,
+        confirmed: undefined,
       }
       this.#file.note()
       return this.#open

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { wrong } from '../../../../src/basics/errors.js'
 import type { Outcome } from '../../../../src/log/contract/log.js'
 import { SqliteLog } from '../../../../src/log/sqlite/sqlite-log.js'
 import { WalFile } from '../../../../src/log/storage/wal-file.js'
@@ -93,6 +94,25 @@ describe('a disk that takes its time', () => {
       disk.confirm()
       await Promise.all(others)
       expect(commits).toEqual([1, 4])
+    }))
+
+  test('a refusal waits for the disk only behind what was written', () =>
+    withSlowDisk(async ({ log, written }) => {
+      const refused = () =>
+        refusal(
+          log.submit({
+            ...writes(),
+            decide: () => {
+              throw wrong('no')
+            },
+          }),
+        )
+      const behind = refused()
+      expect(await settled(behind)).toBe(false)
+      disk.confirm()
+      await written
+      expect([await behind, await refused()]).toEqual(['wrong_arguments', 'wrong_arguments'])
+      expect(disk.waiting).toBe(0)
     }))
 
   test('closing waits for the disk', () =>
