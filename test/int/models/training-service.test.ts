@@ -134,12 +134,18 @@ test('a training that is cancelled while another runs, and a log that cannot be 
     const running = new Promise<never>((_, reject) => (finish = () => reject(crash)))
     // On a busy machine it fails before the service has asked for it.
     running.catch(() => undefined)
-    const trainings = serviceOver(open, { trainer: trainerThat(() => running) })
+    let begin: () => void = () => undefined
+    // The log says so earlier: the service reads it once more before it begins.
+    const begun = new Promise<void>((resolve) => (begin = resolve))
+    const trainer = trainerThat(() => {
+      begin()
+      return running
+    })
+    const trainings = serviceOver(open, { trainer })
     const model = await createModel(open, 'm')
     const other = await createModel(open, 'other')
     await trainings.resume()
-    while ((await open.log.resources.byStream('model', model.stream))?.state.versions[0]?.status !== 'training')
-      await new Promise((resolve) => setTimeout(resolve, 5))
+    await begun
     const byStream = open.log.resources.byStream.bind(open.log.resources)
     open.log.resources.byStream = () => Promise.reject(new Error('cannot be read'))
     await open.ledger.execute({ type: 'CancelTraining', data: { project: 'shop', model: 'other', version: null } }, origin)
