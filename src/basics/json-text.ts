@@ -3,14 +3,42 @@ import { LongWork } from './long-work.js'
 /** How many items are turned into text in one turn of the event loop. */
 const itemsAtOnce = 100
 
+/** `atOnce`: how many items make one text. `work`: the work that this is a part of. */
+type ItemOptions = { atOnce?: number; work?: LongWork }
+
 /** The items of a JSON array as texts, several items per text, with commas between them. It yields to the event loop between texts. */
-export async function* jsonItems(items: readonly unknown[]): AsyncGenerator<string, void, void> {
-  const work = new LongWork()
-  for (let from = 0; from < items.length; from += itemsAtOnce) {
+export async function* jsonItems(
+  items: readonly unknown[],
+  { atOnce = itemsAtOnce, work = new LongWork() }: ItemOptions = {},
+): AsyncGenerator<string, void, void> {
+  for (let from = 0; from < items.length; from += atOnce) {
     await work.pause()
-    const text = JSON.stringify(items.slice(from, from + itemsAtOnce)).slice(1, -1)
+    const text = JSON.stringify(items.slice(from, from + atOnce)).slice(1, -1)
     yield from === 0 ? text : `,${text}`
   }
+}
+
+/**
+ * The same text as `JSON.stringify(value)` in parts: a list among its members comes item by item. It yields to the event loop between
+ * parts, also before the first one: whoever made a large value has used this turn.
+ *
+ * @example for await (const part of jsonMembers({ id: 7, tools })) response.write(part)
+ */
+export async function* jsonMembers(value: Readonly<Record<string, unknown>>): AsyncGenerator<string, void, void> {
+  const work = new LongWork({ goesOn: true })
+  let before = '{'
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    await work.pause()
+    yield `${before}${JSON.stringify(name)}:`
+    before = ','
+    if (Array.isArray(member)) {
+      yield '['
+      yield* jsonItems(member, { atOnce: 1, work })
+      yield ']'
+    } else yield JSON.stringify(member)
+  }
+  yield before === '{' ? '{}' : '}'
 }
 
 /** The same text as `JSON.stringify(items)`. Many items are converted in several turns of the event loop. */

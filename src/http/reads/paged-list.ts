@@ -4,7 +4,7 @@ import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { Call } from '../protocol/call.js'
 import { pageSize, value, whole, type ValuesOf } from '../protocol/parameters.js'
-import { json, jsonPieces, type Headers, type Reply } from '../protocol/reply.js'
+import { jsonArray, jsonPieces, type Headers, type Reply } from '../protocol/reply.js'
 
 /** The paging parameters of every list. Without them it answers everything. */
 export const listParameters = {
@@ -102,11 +102,11 @@ const page = async (call: Call, parts: readonly Part[], from: Cursor, limit: num
   const shown: unknown[] = []
   let last = from
   for await (const { items, cursor } of walk(parts, from)) {
-    if (shown.length >= limit) return json(shown, { headers: nextLink(call, last, parts.length) })
+    if (shown.length >= limit) return jsonArray(shown, { headers: nextLink(call, last, parts.length) })
     shown.push(...items)
     last = cursor
   }
-  return json(shown)
+  return jsonArray(shown)
 }
 
 /** A longer list is sent in pieces of about this many characters. */

@@ -4,13 +4,14 @@ import { answersStream } from '../../../events/records/answers.js'
 import { asAnswer, type AnswerRecords, type RecordedAnswer } from '../../agents/record/answer-records.js'
 import type { AnswerJudge } from '../../agents/record/judge-answer.js'
 import { isProblem, wrong } from '../../basics/errors.js'
+import { jsonMembers } from '../../basics/json-text.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { LogAt } from '../../log/read/time-travel.js'
 import { object } from '../protocol/body.js'
 import { carriedOut } from '../protocol/carry-out.js'
-import { json } from '../protocol/reply.js'
+import { json, jsonPieces } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { list, listParameters, type Entry } from '../reads/paged-list.js'
 import type { ReadRouteFactory } from '../reads/read-routes.js'
@@ -145,7 +146,8 @@ export const answerRoutes = ({ ledger, reading, records, judge }: Options): Rout
         const queries = record.tools.flatMap(({ sql, columns, rows, cut, failed }) =>
           sql === undefined || failed ? [] : [{ sql, columns, rows, cut }],
         )
-        return json({ ...factsOf(answer), ...record, queries })
+        // With its data it may have 20 MB.
+        return jsonPieces(jsonMembers({ ...factsOf(answer), ...record, queries }))
       },
     }),
     route({
