@@ -9,7 +9,7 @@ import { hasHash, hashFile, sync } from '../basics/disk.js'
 import { limits } from '../basics/limits.js'
 import { holding, type BlobStore } from '../files/blob-store.js'
 import { dataFormat, dataPaths, makeDirectory, type DataPaths } from '../setup/data-directory.js'
-import { openForReading, readLogId, type Connection } from '../log/storage/schema.js'
+import { openForReading, readLogId, type LogConnection } from '../log/storage/schema.js'
 import { syncWalOf } from '../log/storage/wal-file.js'
 import { erasedInFile, type ErasedSince } from '../log/storage/erased-blobs.js'
 import { readTail } from '../log/storage/events.js'
@@ -29,7 +29,7 @@ export type BackupOptions = {
   /** An earlier backup: blobs that it has are linked instead of copied. */
   like: string | undefined
   /** The head of the copied log, in the form for keeping elsewhere. */
-  headOf: (db: Connection) => string
+  headOf: (db: LogConnection) => string
   onProgress: (text: string) => void
 }
 

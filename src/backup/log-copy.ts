@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from 'node:fs'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import type { StoredEvent } from '../log/contract/log.js'
-import { forgetSharedBatch, type Connection } from '../log/storage/schema.js'
+import { forgetSharedBatch, type LogConnection } from '../log/storage/schema.js'
 
 /**
  * Copies the log at one moment. Writers do not wait, because SQLite reads a snapshot. The copy is made from the rows, so that it has no
@@ -27,7 +27,7 @@ export const copyLog = (from: string, to: string): void => {
 }
 
 /** The blobs that a log needs: all that its events name, except those erased since. */
-export const neededBlobs = (db: Connection): Set<string> => {
+export const neededBlobs = (db: LogConnection): Set<string> => {
   const needed = new Set<string>()
   const events = db.prepare<[], StoredEvent>('SELECT position, text FROM events ORDER BY position')
   for (const { text } of events.iterate()) {

@@ -14,7 +14,7 @@ import { channelOf } from './channels/channel-of.js'
 import type { Attempt, Channel, Fetch } from './channels/channel.js'
 import { waitAfter } from './channels/post.js'
 import { noticeOf } from './notice.js'
-import { bytesOf, messageText, type MessagePayload } from './payloads.js'
+import { payloadBytes, messageText, type MessagePayload } from './payloads.js'
 import type { MessageEnd, Watchers } from './watchers.js'
 import type { Logger } from '../basics/logger.js'
 
@@ -93,7 +93,7 @@ export class Deliverer {
 
   /** Delivers an answer. */
   deliver(work: AddressedMessage, given: DeliverableAnswer): Promise<NextStep> {
-    const payload = this.options.ledger.vault.seal(bytesOf({ text: given.content }))
+    const payload = this.options.ledger.vault.seal(payloadBytes({ text: given.content }))
     const delivery = { message: work.message, reply: uuidv7(), answer: given.answer, answered_at: given.position, payload: payload.hash }
     return this.#deliver(work, delivery, given, [payload])
   }

@@ -13,9 +13,9 @@ const fit = (_: string, value: unknown): unknown => (typeof value === 'string' ?
 /**
  * A message or an answer as bytes to be encrypted: JSON, its texts without NUL and without half characters.
  *
- * @example ledger.vault.seal(bytesOf({ text, sender, address }))
+ * @example ledger.vault.seal(payloadBytes({ text, sender, address }))
  */
-export const bytesOf = (payload: MessagePayload | ReplyPayload): Buffer => Buffer.from(JSON.stringify(payload, fit))
+export const payloadBytes = (payload: MessagePayload | ReplyPayload): Buffer => Buffer.from(JSON.stringify(payload, fit))
 
 const textOnly = z.looseObject({ text: z.string() })
 const message = z.object({ text: z.string(), sender: z.string().nullable(), address: jsonObject })

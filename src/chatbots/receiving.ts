@@ -7,7 +7,7 @@ import { limits } from '../basics/limits.js'
 import { eventAt } from '../log/read/slices.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Resource, Origin, Outcome } from '../log/contract/log.js'
-import { bytesOf } from './payloads.js'
+import { payloadBytes } from './payloads.js'
 
 /**
  * A message to a chatbot. `place` names its conversation within the chatbot and the channel, or is an existing conversation; `ids`
@@ -60,7 +60,7 @@ export const receiveMessage = async (ledger: Ledger, arrived: ChatbotMessage, me
   const { chatbot, channel, ids, text, sender, address, onlyIfStarted, origin } = arrived
   const name = nameOf(ledger, arrived)
   const origins = ids.map((id) => ledger.vault.fingerprint(`message ${chatbot.stream} ${channel} ${id}`).slice(0, originChars))
-  const sealed = ledger.vault.seal(bytesOf({ text, sender, address }))
+  const sealed = ledger.vault.seal(payloadBytes({ text, sender, address }))
   const data = { chatbot: chatbot.stream, channel, name, onlyIfStarted, message, origins, payload: sealed.hash }
   const [first] = origins
   const idempotency =

@@ -17,7 +17,7 @@ import {
   type AnswerAddress,
   type Connection,
   type ListedColumns,
-  type Outcome,
+  type QueryEnd,
   type Query,
   type QueryLimits,
   type TableColumn,
@@ -33,7 +33,7 @@ import { RememberedLists } from './remembered-lists.js'
 export type ConnectionStatus = { status: 'success' } | { status: 'connection_error'; detail: string }
 
 /** An answer that waits for its reader. `leave` says that nobody reads it any more. */
-export type OpenAnswer = AnswerAddress & { ended: Promise<Outcome>; leave: () => void }
+export type OpenAnswer = AnswerAddress & { ended: Promise<QueryEnd>; leave: () => void }
 
 const mostOf: QueryLimits = {
   rows: limits.connectionMaxRows,
@@ -285,7 +285,7 @@ export class Connections {
   }
 
   /** Ends the process of a file when its time is over. */
-  #endIn(driver: Driver, timeMs: number, ended: Promise<Outcome>): void {
+  #endIn(driver: Driver, timeMs: number, ended: Promise<QueryEnd>): void {
     const timer = setTimeout(() => this.#leave(driver), timeMs + limits.connectionCancelWaitMs).unref()
     void ended.then(() => clearTimeout(timer))
   }

@@ -8,7 +8,7 @@ import { limits } from '../basics/limits.js'
 import { whenOverdue } from '../basics/concurrency/when-overdue.js'
 import { startProgram } from '../setup/start-program.js'
 import type { MetadataAnswer, FromDriver, Metadata, ToDriver } from './contract/messages.js'
-import { isWriting, type Connection, type Outcome, type Query, type QueryLimits } from './contract/requests.js'
+import { isWriting, type Connection, type QueryEnd, type Query, type QueryLimits } from './contract/requests.js'
 
 /** The hosts that the process may call, and the files that it may read. */
 export type DriverSettings = { egressAllow: string; loopback: boolean; files: string | undefined }
@@ -20,7 +20,7 @@ type PendingQuery = {
   sent?: { statement: string; at: number }
   opened: () => void
   reject: (reason: Error) => void
-  ended: (outcome: Outcome) => void
+  ended: (outcome: QueryEnd) => void
 }
 
 /** The process has its own time limits. If it does not keep them, it gets no more requests. */
@@ -30,7 +30,7 @@ const gone = (): Problem =>
   new Problem('connection_failed', 'Connection lost', 'The process that talks to connected databases ended', { hint: 'Try again.' })
 
 /** After the end of a process its effect is unknown: a statement that writes may have changed something. */
-const unknown = ({ query, sent }: PendingQuery, ending: QueryOutcome): Outcome => ({
+const unknown = ({ query, sent }: PendingQuery, ending: QueryOutcome): QueryEnd => ({
   ...{ rows: 0, bytes: 0, ending, changed: isWriting(query) },
   sent: sent?.statement,
   durationMs: sent ? Math.round(performance.now() - sent.at) : 0,
@@ -123,10 +123,10 @@ export class Driver {
   }
 
   /** Makes a ticket valid. `ended` resolves with the outcome of its answer, whether anybody reads it or not. */
-  async open(connection: Connection, query: Query, queryLimits: QueryLimits, ticket: string): Promise<{ ended: Promise<Outcome> }> {
+  async open(connection: Connection, query: Query, queryLimits: QueryLimits, ticket: string): Promise<{ ended: Promise<QueryEnd> }> {
     const id = ++this.#last
-    let ended: (outcome: Outcome) => void = () => undefined
-    const outcome = new Promise<Outcome>((resolve) => (ended = resolve))
+    let ended: (outcome: QueryEnd) => void = () => undefined
+    const outcome = new Promise<QueryEnd>((resolve) => (ended = resolve))
     // A process that does not even answer this does not work any more.
     const isHeard = whenOverdue(graceMs, () => this.end('lost'))
     try {

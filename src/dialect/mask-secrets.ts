@@ -1,6 +1,7 @@
 import { atOnce, inTurns } from '../basics/long-work.js'
+import { mask } from '../basics/mask.js'
 import { foreignTokens, tokensIn, type Token } from './lexer.js'
-import { inOrder, mask, rawCuts, replaced, type Cut } from './secret-cuts.js'
+import { inOrder, rawCuts, replaced, type Cut } from './secret-cuts.js'
 import { secretValues } from './secret-values.js'
 import { textHider } from './text-hider.js'
 import { quotedStatements, withoutStatements, type QuotedStatement } from './tokens.js'
@@ -43,10 +44,10 @@ export const cutSecretsInTurns = async (sql: string): Promise<string> => replace
  *
  * @example maskSecrets("SET token = 'abc'") // SET token = *****
  */
-export const maskSecrets = (sql: string, tokens?: readonly Token[]): string => atOnce(maskSecretsOf(sql, tokens))
+export const maskSecretsInSql = (sql: string, tokens?: readonly Token[]): string => atOnce(maskSecretsInSqlOf(sql, tokens))
 
 /** The same as work with pauses. */
-export const maskSecretsOf = function* (sql: string, tokens?: readonly Token[]): Generator<void, string> {
+export const maskSecretsInSqlOf = function* (sql: string, tokens?: readonly Token[]): Generator<void, string> {
   return replaced(sql, yield* findCuts(sql, tokens), ({ start, end }) => sql.slice(start, end).replace(/[^\n]/g, '*'))
 }
 

@@ -1,10 +1,8 @@
+import { mask } from '../basics/mask.js'
 import { isSecretKey } from '../vault/secret-keys.js'
 
 /** A part of a text, and its replacement. */
 export type Cut = { start: number; end: number; text: string }
-
-/** What is shown in the place of a secret. */
-export const mask = '******'
 
 /** The order of cuts: by their start, and the longest first if several begin at one place. */
 export const inOrder = (cuts: readonly Cut[]): Cut[] => [...cuts].sort((a, b) => a.start - b.start || b.end - a.end)

@@ -1,8 +1,9 @@
+import { mask } from '../basics/mask.js'
 import { isSecretKey } from '../vault/secret-keys.js'
 import { holdsSecret } from '../vault/looks-secret.js'
 import type { Token } from './lexer.js'
 import { findSecretLiterals } from './secret-literals.js'
-import { endsWithSecretKey, inOrder, mask, rawCuts, replaced, secretInText, urlCuts, type Cut } from './secret-cuts.js'
+import { endsWithSecretKey, inOrder, rawCuts, replaced, secretInText, urlCuts, type Cut } from './secret-cuts.js'
 import { isSymbol, isWord } from './tokens.js'
 
 const operators = new Set(['=', ':', ':=', '==', '=>', '!=', '<>', '~', '->', '->>', '<', '>', '<=', '>='])

@@ -6,13 +6,13 @@ import { limits } from '../basics/limits.js'
 import { explainCall } from './request-errors.js'
 import { connectAllowed, type ConnectedSocket } from './tcp-connection.js'
 import type { EgressPolicy } from './policy.js'
-import type { Lookup } from './resolve.js'
+import type { NameLookup } from './resolve.js'
 
 /**
  * The options of connections for tests and for private certificate authorities: the resolver, additional trusted certificates, and the most
  * connections of a caller to one address (`egressConnectionsMax` by default).
  */
-export type HttpConnectOptions = { lookup?: Lookup; ca?: string; connections?: number }
+export type HttpConnectOptions = { lookup?: NameLookup; ca?: string; connections?: number }
 
 /** The time before a dropped pool is closed, so that calls that have just obtained it can still begin. */
 const lastCallsMs = 1_000

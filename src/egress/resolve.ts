@@ -4,12 +4,12 @@ import { parseAddress, writtenAddress, type Address } from './addresses.js'
 import { checkAddress, readHost, readPort, type EgressPolicy } from './policy.js'
 
 /** Asks for all addresses of a name. */
-export type Lookup = (name: string) => Promise<readonly string[]>
+export type NameLookup = (name: string) => Promise<readonly string[]>
 
 /** The destination of a connection: the checked address, and the name that its certificate must be valid for. */
 export type AllowedAddress = { name: string; address: string; port: number }
 
-const fromSystem: Lookup = async (name) => (await systemLookup(name, { all: true, verbatim: true })).map(({ address }) => address)
+const fromSystem: NameLookup = async (name) => (await systemLookup(name, { all: true, verbatim: true })).map(({ address }) => address)
 
 const unknownHost = (name: string): Problem =>
   new Problem('connection_failed', 'Unknown host', `The host ${name} is not known`, {
@@ -33,7 +33,7 @@ export const resolveAllowed = async (
   policy: EgressPolicy,
   host: string,
   port: unknown,
-  lookup: Lookup = fromSystem,
+  lookup: NameLookup = fromSystem,
 ): Promise<[AllowedAddress, ...AllowedAddress[]]> => {
   const read = readHost(host)
   const checkedPort = readPort(port)
@@ -44,7 +44,7 @@ export const resolveAllowed = async (
   return [first, ...rest]
 }
 
-const answers = async (name: string, lookup: Lookup): Promise<readonly string[]> => {
+const answers = async (name: string, lookup: NameLookup): Promise<readonly string[]> => {
   // Names below localhost always mean this machine, whatever a resolver says.
   if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
   try {

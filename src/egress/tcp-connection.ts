@@ -2,12 +2,12 @@ import { connect as connectSocket, type Socket } from 'node:net'
 import { Problem } from '../basics/errors.js'
 import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import type { EgressPolicy } from './policy.js'
-import { resolveAllowed, type AllowedAddress, type Lookup } from './resolve.js'
+import { resolveAllowed, type AllowedAddress, type NameLookup } from './resolve.js'
 
 /** The idle time of a connection before the system checks that the other end still exists. */
 const keepAliveAfterMs = 10_000
 
-export type ConnectOptions = { timeoutMs: number; signal?: AbortSignal; lookup?: Lookup }
+export type ConnectOptions = { timeoutMs: number; signal?: AbortSignal; lookup?: NameLookup }
 
 /** A connected socket and its destination. A certificate must be valid for `name`. */
 export type ConnectedSocket = { socket: Socket; to: AllowedAddress }

@@ -10,7 +10,7 @@ import { downloadFile } from './download-file.js'
 import type { Item, CreationMethod } from './items.js'
 
 /** The outcome for an item: `failed` is the reason why it could not be created; undefined if it was created. */
-export type Outcome = { item: Item; failed: string | undefined; notes: string[] }
+export type ItemOutcome = { item: Item; failed: string | undefined; notes: string[] }
 
 /** The two services, a directory for temporary files, and a callback for progress. */
 export type ImportContext = { old: Client; here: Client; directory: string; onProgress: (text: string) => void }
@@ -86,7 +86,7 @@ const carryOutOne = async (item: Item, make: CreationMethod, context: ImportCont
   }
 }
 
-type AttemptOutcome = Outcome & { isRefused: boolean }
+type AttemptOutcome = ItemOutcome & { isRefused: boolean }
 
 const attempt = async (item: Item, context: ImportContext): Promise<AttemptOutcome> => {
   if (item.fate.is !== 'create') return { item, failed: undefined, notes: [], isRefused: false }
@@ -105,7 +105,7 @@ const attempt = async (item: Item, context: ImportContext): Promise<AttemptOutco
  *
  * @example const failed = (await carryOut(plan, context)).filter(({ failed }) => failed !== undefined)
  */
-export const carryOut = async (plan: readonly Item[], context: ImportContext): Promise<Outcome[]> => {
+export const carryOut = async (plan: readonly Item[], context: ImportContext): Promise<ItemOutcome[]> => {
   const tried = new Map<Item, AttemptOutcome>()
   let left = plan.filter(({ fate }) => fate.is === 'create')
   for (let before = Infinity; left.length > 0 && left.length < before;) {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '../../events/common.js'
-import { hideSecrets, mask } from '../vault/seal-secrets.js'
+import { mask } from '../basics/mask.js'
+import { hideSecrets } from '../vault/seal-secrets.js'
 
 /** Whether a value is a mask that a service shows instead of a secret. */
 const isMask = (value: Json | undefined): boolean => typeof value === 'string' && (/^\*{3,}$/.test(value) || /:\*{3,}@/.test(value))

@@ -27,7 +27,7 @@ import type {
   Removal,
 } from './contract/contents.js'
 import type { ModelInterceptor, KnowledgeQuery, KnowledgeResult, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
-import { afterInserting, bytesOf, documentOf, emptyRows } from './documents/documents.js'
+import { afterInserting, documentBytes, documentOf, emptyRows } from './documents/documents.js'
 import { ownColumns } from './index/filters.js'
 import type { IndexAnswer } from './index/messages.js'
 import type { PageReader } from './read-pages.js'
@@ -82,7 +82,7 @@ async function* documentsIn(
     if (!document) empty.push(number)
     else {
       batch.push(document)
-      bytes += bytesOf(document)
+      bytes += documentBytes(document)
     }
     const isFull = batch.length >= limits.knowledgeBatchMaxDocuments || bytes >= limits.knowledgeBatchMaxBytes
     if (isAtomic || !isFull) continue

@@ -17,7 +17,7 @@ import type { Resource, Origin } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import type { InsertMode } from './contract/contents.js'
 import { chunksIn } from './documents/chunks.js'
-import { bytesOf } from './documents/documents.js'
+import { documentBytes } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
 import { estimateTokens } from '../llm/tokens/estimates.js'
 import { reserveAll, type Spending, type SpendingOfProject } from '../llm/tokens/daily-token-quotas.js'
@@ -65,7 +65,7 @@ const batchesOf = async (cut: readonly CutDocument[], chunksMax: number, work: L
   let [bytes, chunks] = [0, 0]
   for (const one of cut) {
     await work.pause()
-    const size = bytesOf(one.document)
+    const size = documentBytes(one.document)
     const last = batches.at(-1)
     const hasRoom = bytes + size <= limits.knowledgeBatchMaxBytes && chunks + one.texts.length <= chunksMax
     if (last && last.length < limits.knowledgeBatchMaxDocuments && hasRoom) {

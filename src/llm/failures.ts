@@ -1,5 +1,6 @@
 import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { mask } from '../basics/mask.js'
 import { AnswerTooLarge, ConnectionLost } from '../egress/request-errors.js'
 
 /** The details of the exchange for an error: the host and the model. Nothing of the prompt or the key gets into an error. */
@@ -66,7 +67,7 @@ const plain = (text: string): string =>
 /** A provider's words for an error: one line, cut, and without the key, which some servers repeat. */
 const quoted = (text: string | undefined, { apiKey }: Exchange): string => {
   if (text === undefined) return ''
-  const line = plain(apiKey === null ? text : text.replaceAll(apiKey, '******'))
+  const line = plain(apiKey === null ? text : text.replaceAll(apiKey, mask))
   return `: ${line.length > limits.llmErrorMaxChars ? `${line.slice(0, limits.llmErrorMaxChars).toWellFormed()} …` : line}`
 }
 

@@ -6,7 +6,7 @@ import type { SharedLogSession } from '../log/shared/postgres/shared-log-session
 import { chainAt, lookAt, reappendedAfter } from '../log/shared/postgres/statements.js'
 import { readLogId as readSharedLogId } from '../log/shared/postgres/tables.js'
 import { masterKeyIds } from '../log/storage/keys.js'
-import { lastPosition, openForWriting, prepareSharedBatch, readLogId, reappendedNote, type Connection } from '../log/storage/schema.js'
+import { lastPosition, openForWriting, prepareSharedBatch, readLogId, reappendedNote, type LogConnection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
 import { refuseWhileServed } from './serving.js'
@@ -22,7 +22,7 @@ const onlyHere = (last: number): string =>
   `They stay in this data directory alone, up to position ${last}: "mindledger backup" keeps them, "mindledger export" lists them`
 
 /** The end of the log in PostgreSQL, which must be a place of this log. @throws ConfigError when PostgreSQL has another event there */
-const endOf = async (session: SharedLogSession, db: Connection): Promise<Place> => {
+const endOf = async (session: SharedLogSession, db: LogConnection): Promise<Place> => {
   if ((await readSharedLogId(session)) !== readLogId(db)) throw new ConfigError('PostgreSQL has another log than the data directory')
   const { seq, position, chain, batch } = await lookAt(session)
   const last = lastPosition(db)
@@ -34,7 +34,7 @@ const endOf = async (session: SharedLogSession, db: Connection): Promise<Place> 
 }
 
 /** @throws ConfigError when PostgreSQL changes to another master key than that of this log: each would lose keys of the other */
-const refuseOtherRotation = async (session: SharedLogSession, db: Connection): Promise<void> => {
+const refuseOtherRotation = async (session: SharedLogSession, db: LogConnection): Promise<void> => {
   const [inUse, rotation] = await notesThere(session, ['key_id', 'rotation'])
   const [own] = masterKeyIds(db)
   if (!rotation?.value || own === inUse?.value) return
@@ -46,7 +46,7 @@ const refuseOtherRotation = async (session: SharedLogSession, db: Connection): P
 }
 
 /** The blobs that events after a position name, except those erased since. */
-const blobsAfter = (db: Connection, position: number): string[] => {
+const blobsAfter = (db: LogConnection, position: number): string[] => {
   const named = new Set<string>()
   const texts = db.prepare<[number], string>('SELECT text FROM events WHERE position > ? ORDER BY position').pluck()
   for (const text of texts.iterate(position)) {
@@ -62,7 +62,7 @@ const blobsAfter = (db: Connection, position: number): string[] => {
  * Sends stored answers that PostgreSQL lost although it has all events. This is only safe while PostgreSQL has no later event: it might be
  * an erasure, and the answers might show erased data. The other rows may have changed since. The node takes PostgreSQL's version of them.
  */
-const sendAnswers = async (session: SharedLogSession, db: Connection, end: Place): Promise<number> => {
+const sendAnswers = async (session: SharedLogSession, db: LogConnection, end: Place): Promise<number> => {
   const sender = new Sender(session, end)
   let sent = 0
   for (const part of answersIn(db)) {
@@ -73,7 +73,7 @@ const sendAnswers = async (session: SharedLogSession, db: Connection, end: Place
   return sent
 }
 
-const sendLost = async (session: SharedLogSession, db: Connection, asked: PostgresMigration): Promise<ReappendResult> => {
+const sendLost = async (session: SharedLogSession, db: LogConnection, asked: PostgresMigration): Promise<ReappendResult> => {
   const end = await endOf(session, db)
   const last = lastPosition(db)
   const first = end.position + 1

@@ -5,7 +5,7 @@ import { openSharedStore, type SharedPlace } from '../files/shared/open-store.js
 import type { Place, Rows } from '../log/shared/postgres/rows.js'
 import { isRefusal, SharedLogSession, UnreachableError, UnreplicatedError } from '../log/shared/postgres/shared-log-session.js'
 import { appendBatch } from '../log/shared/postgres/statements.js'
-import type { Connection } from '../log/storage/schema.js'
+import type { LogConnection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { payloadsIn } from './stored-rows.js'
@@ -61,7 +61,7 @@ export class Sender {
 type KnownPayload = { hash: string; wrapped: Buffer | null; replaced_by: string | null }
 
 /** Sends the payloads that PostgreSQL does not have, or has with another key. */
-export const sendPayloads = async (session: SharedLogSession, db: Connection, sender: Sender): Promise<void> => {
+export const sendPayloads = async (session: SharedLogSession, db: LogConnection, sender: Sender): Promise<void> => {
   for (const part of payloadsIn(db)) {
     const select = 'SELECT hash, wrapped, replaced_by FROM mindledger.payloads WHERE hash = ANY($1)'
     const { rows } = await session.query<KnownPayload>(select, [part.map(({ hash }) => hash)])

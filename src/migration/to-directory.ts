@@ -9,7 +9,7 @@ import { shownNodes } from '../log/shared/nodes.js'
 import { closeAfter } from '../log/shared/postgres/tables.js'
 import { ownLogIn } from '../log/shared/replica.js'
 import { SharedLog } from '../log/shared/shared-log.js'
-import { forgetSharedBatch, openForWriting, readSharedBatch, type Connection } from '../log/storage/schema.js'
+import { forgetSharedBatch, openForWriting, readSharedBatch, type LogConnection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import type { Vault } from '../vault/vault.js'
@@ -54,7 +54,10 @@ const fetchBlob = async (blobs: Pick<SharedBlobs, 'hold' | 'forget'>, hash: stri
   if (!(await isWhole())) throw blobDamaged(hash, 'the disk here does not keep its bytes')
 }
 
-const fetchBlobs = async (db: Connection, { from, paths, onProgress }: DirectoryMigration): Promise<Omit<MigrationResult, 'position'>> => {
+const fetchBlobs = async (
+  db: LogConnection,
+  { from, paths, onProgress }: DirectoryMigration,
+): Promise<Omit<MigrationResult, 'position'>> => {
   const needed = [...neededBlobs(db)]
   const missing: string[] = []
   const { blobs, close } = await openSharedStore(from, { folder: paths.blobs, maxBytes: Infinity })
@@ -76,7 +79,7 @@ const fetchBlobs = async (db: Connection, { from, paths, onProgress }: Directory
 }
 
 /** From now on no node opens the log in PostgreSQL. @throws ConfigError when a node began meanwhile, or wrote */
-const closeThere = async (db: Connection, asked: DirectoryMigration): Promise<void> => {
+const closeThere = async (db: LogConnection, asked: DirectoryMigration): Promise<void> => {
   await checkEnded(asked)
   const seq = readSharedBatch(db)?.seq ?? 0
   if (await inSession(asked.from.url, (session) => closeAfter(session, seq))) return

@@ -11,7 +11,7 @@ import {
   readLogId,
   readSharedBatch,
   reappendedNote,
-  type Connection,
+  type LogConnection,
 } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
@@ -37,7 +37,7 @@ const followsPostgres = ({ paths }: ToPostgres): ConfigError =>
   )
 
 /** Begins the log, or continues one that a migration of this log began. @throws ConfigError when it is another log, or complete */
-const begin = async (session: SharedLogSession, db: Connection, asked: ToPostgres): Promise<Place> => {
+const begin = async (session: SharedLogSession, db: LogConnection, asked: ToPostgres): Promise<Place> => {
   const logId = readLogId(db)
   const [found] = (await session.query<{ there: boolean }>(`SELECT to_regclass('mindledger.head') IS NOT NULL AS there`)).rows
   if (found?.there !== true) {
@@ -54,7 +54,7 @@ const begin = async (session: SharedLogSession, db: Connection, asked: ToPostgre
 }
 
 /** Opens the log here for a change, and updates a log of an older release. */
-const changeHere = ({ log }: DataPaths, change: (db: Connection) => void = () => undefined): void => {
+const changeHere = ({ log }: DataPaths, change: (db: LogConnection) => void = () => undefined): void => {
   const db = openForWriting(log, () => {
     throw new ConfigError(`${log} holds no log`)
   })
@@ -65,7 +65,7 @@ const changeHere = ({ log }: DataPaths, change: (db: Connection) => void = () =>
   }
 }
 
-const sendLog = async (session: SharedLogSession, db: Connection, asked: ToPostgres): Promise<Place> => {
+const sendLog = async (session: SharedLogSession, db: LogConnection, asked: ToPostgres): Promise<Place> => {
   const place = await begin(session, db, asked)
   if (!chainIn(db, place.position)?.equals(place.chain))
     throw new ConfigError('PostgreSQL has events of this log that the data directory does not have')

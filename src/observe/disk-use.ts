@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { lstat, readdir, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DataPaths } from '../setup/data-directory.js'
-import { openForReading, type Connection } from '../log/storage/schema.js'
+import { openForReading, type LogConnection } from '../log/storage/schema.js'
 
 /** The kinds of data in a data directory. */
 export const diskKinds = {
@@ -55,7 +55,7 @@ const hashSpace = 2 ** 48
  * Estimates the bytes of all payloads without reading all of them. Hashes are evenly distributed, so the last of the first thousand hashes
  * shows which share of all payloads these are. Fewer payloads are counted exactly.
  */
-const payloadBytes = (db: Connection): number => {
+const payloadBytes = (db: LogConnection): number => {
   const rows = db
     .prepare<[number], { hash: string; bytes: number }>(
       'SELECT hash, length(hash) + length(key_id) + coalesce(length(wrapped), 0) + length(body) AS bytes FROM payloads ORDER BY hash LIMIT ?',
@@ -70,7 +70,7 @@ const payloadBytes = (db: Connection): number => {
 type BlobKind = 'files' | 'matrices' | 'artefacts'
 
 /** The blobs that current resources refer to. */
-const namedBlobs = (db: Connection): Map<string, BlobKind> => {
+const namedBlobs = (db: LogConnection): Map<string, BlobKind> => {
   const kinds = new Map<string, BlobKind>()
   const files = db.prepare<[], string>(`SELECT state ->> '$.content' FROM resources WHERE kind = 'file'`).pluck()
   for (const hash of files.iterate()) kinds.set(hash, 'files')

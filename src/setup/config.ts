@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import * as z from 'zod'
 import { resourceName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
+import { mask } from '../basics/mask.js'
 import { languageModelSettings, readModelAccess, type ModelAccess } from './language-model-settings.js'
 import { isPostgresUrl, postgresUrlRule } from './postgres-url.js'
 
@@ -273,7 +274,7 @@ const settingsShown = (given: Record<string, string | undefined>): VisibleSettin
   settingDescriptions.map(({ name, about, default: byDefault }) => {
     const said = given[name]
     const value = said ?? (byDefault === undefined ? null : String(byDefault))
-    const shown = value === null ? null : isSecret(name) ? '******' : withoutPassword(value)
+    const shown = value === null ? null : isSecret(name) ? mask : withoutPassword(value)
     return { name, value: shown, is_default: said === undefined, about }
   })
 

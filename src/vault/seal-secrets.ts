@@ -2,12 +2,10 @@ import { illFormed, isObject, mapMembers, type Json, type JsonObject } from '../
 import { isSecretReference, secretKey } from '../../events/secrets.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { mask } from '../basics/mask.js'
 import { isSecretKey, sealKey } from './secret-keys.js'
 import { holdsSecretOf } from './looks-secret.js'
 import type { SealedPayload, Vault } from './vault.js'
-
-/** The text that replaces a secret. A client that sends it back in the same place leaves the secret unchanged. */
-export const mask = '******'
 
 /** The same JSON with a reference instead of each secret, and the payloads with the secrets. */
 export type SealedJson<T extends Json> = { value: T; payloads: SealedPayload[] }

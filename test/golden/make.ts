@@ -10,7 +10,7 @@ import { instant, parseEnvelope, renderEnvelope } from '../../events/stored/enve
 import { readConfig } from '../../src/setup/config.js'
 import { dataPaths } from '../../src/setup/data-directory.js'
 import { rebuildResources } from '../../src/log/sqlite/rebuild.js'
-import { openForWriting, readLogId, type Connection } from '../../src/log/storage/schema.js'
+import { openForWriting, readLogId, type LogConnection } from '../../src/log/storage/schema.js'
 import { readTail } from '../../src/log/storage/events.js'
 import { startService, type Service } from '../../src/main.js'
 import { readVersion } from '../../src/setup/version.js'
@@ -146,7 +146,7 @@ const renames = async ({ log }: Service): Promise<void> => {
 }
 
 /** A chatbot as the first release of its event wrote it: schema version 1, which had no `is_running`. Chained by hand. */
-const oldChatbot = (db: Connection): void => {
+const oldChatbot = (db: LogConnection): void => {
   const find = db.prepare<[string, string], string>('SELECT stream FROM resources WHERE kind = ? AND name = ?').pluck()
   const { position, chain, microseconds } = readTail(db)
   const text = renderEnvelope({
@@ -173,7 +173,7 @@ const oldChatbot = (db: Connection): void => {
   db.prepare('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)').run(position + 1, text, nextChain(chain, text))
 }
 
-const missingTypes = (db: Connection): string[] => {
+const missingTypes = (db: LogConnection): string[] => {
   const texts = db.prepare<[], string>('SELECT text FROM events').pluck().all()
   const written = new Set(texts.map((text) => parseEnvelope(text).type))
   return [...catalogue.keys()].filter((type) => !written.has(type))

@@ -4,7 +4,7 @@ import { takeBackup } from '../../backup/backup.js'
 import { readManifest } from '../../backup/manifest.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { checkDataDirectory } from '../../setup/data-directory.js'
-import type { Connection } from '../../log/storage/schema.js'
+import type { LogConnection } from '../../log/storage/schema.js'
 import { withBlobs } from '../access/blobs-at-rest.js'
 import type { Output } from '../terminal/output.js'
 
@@ -13,7 +13,7 @@ export type BackupOptions = { into: string; like: string | undefined }
 /** Signed if the key is available: a backup without a signature is better than no backup. */
 const headOf =
   ({ dataDirectory, headKey }: Config) =>
-  (db: Connection): string => {
+  (db: LogConnection): string => {
     try {
       return signedFileHead(db, findFileSigner(checkDataDirectory(dataDirectory), headKey, db))
     } catch (error) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { foldName } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import { carryOut, type Outcome } from '../../import/carry-out.js'
+import { carryOut, type ItemOutcome } from '../../import/carry-out.js'
 import { Client } from '../../import/client.js'
 import { planImport } from '../../import/import-plan.js'
 import { readAbsent, readInventory } from '../../import/inventory.js'
@@ -27,7 +27,7 @@ type ImportOptions = {
   projects: readonly string[]
 }
 
-type Report = { plan: readonly Item[]; outcomes: ReadonlyMap<Item, Outcome>; unread: readonly string[]; apply: boolean }
+type Report = { plan: readonly Item[]; outcomes: ReadonlyMap<Item, ItemOutcome>; unread: readonly string[]; apply: boolean }
 
 const nameOf = ({ project, name }: Item): string => (project === null ? name : `${project}.${name}`)
 

@@ -1,6 +1,6 @@
 /** Room: batches of rows in DuckDB's format, from the texts of a database. It imports basics and connections/contract alone. */
 
-import { bytesOf, isText, type ColumnType } from '../contract/types.js'
+import { bytesPerValue, isText, type ColumnType } from '../contract/types.js'
 
 /** The most rows of a batch: those of a chunk of DuckDB. */
 export const batchRows = 2_048
@@ -35,7 +35,7 @@ export class Vector {
     rows = batchRows,
   ) {
     this.#rows = rows
-    this.width = bytesOf(type)
+    this.width = bytesPerValue(type)
     this.data = Buffer.alloc(rows * this.width)
     this.valid = Buffer.alloc(Math.ceil(rows / 64) * 8)
     this.child = type.type === 'LIST' ? new Vector(type.of) : undefined

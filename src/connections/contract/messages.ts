@@ -1,6 +1,6 @@
 import type { ProblemFields } from '../../basics/errors.js'
 import type { AnswerColumn } from './types.js'
-import type { Connection, ListedColumns, Outcome, Query, QueryLimits, TableColumn, TableComments, Tables } from './requests.js'
+import type { Connection, ListedColumns, QueryEnd, Query, QueryLimits, TableColumn, TableComments, Tables } from './requests.js'
 
 type NamedTable = { schema?: string; table: string }
 
@@ -31,5 +31,5 @@ export type FromDriver =
   | { answered: number; answer: MetadataAnswer }
   | { opened: number }
   | { sending: number; statement: string }
-  | { ended: number; outcome: Outcome }
+  | { ended: number; outcome: QueryEnd }
   | { failed: number; problem: ProblemFields }

@@ -130,7 +130,7 @@ export type ListedColumns = { listed: readonly ListedColumn[]; isCut: boolean }
  * How an answer ended: its rows and bytes, the text that was sent (undefined if none was), and whether something in the database may have
  * changed permanently.
  */
-export type Outcome = {
+export type QueryEnd = {
   rows: number
   bytes: number
   durationMs: number

@@ -52,7 +52,7 @@ export const sqlType = (column: ColumnType): string => {
 const decimalBytes = (width: number): number => (width <= 4 ? 2 : width <= 9 ? 4 : width <= 18 ? 8 : 16)
 
 /** How many bytes a value takes in a vector; texts keep their first twelve bytes there, lists their place in the child vector. */
-export const bytesOf = (column: ColumnType): number => {
+export const bytesPerValue = (column: ColumnType): number => {
   if (column.type === 'LIST') return 16
   return column.type === 'DECIMAL' ? decimalBytes(column.width) : plainTypes[column.type]
 }

@@ -6,7 +6,7 @@ import { limits } from '../../basics/limits.js'
 import type { Rows } from '../batch/column-reading.js'
 import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
-import { isWriting, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
+import { isWriting, type QueryEnd, type Query, type QueryLimits } from '../contract/requests.js'
 import type { Cursor, DatabaseSession } from '../engines/contract/engine.js'
 import { inTime } from '../../basics/concurrency/bounded-waits.js'
 import type { HeldBytes, SessionBytes } from './held-bytes.js'
@@ -69,7 +69,7 @@ export class Answer {
   }
 
   /** Sends the answer, at the pace of its reader, and the error that ends it. Resolves when its statement has ended in the database. */
-  async send(): Promise<Outcome> {
+  async send(): Promise<QueryEnd> {
     const begun = performance.now()
     let ending: QueryOutcome = 'complete'
     try {

@@ -15,7 +15,7 @@ import { parseEgress } from '../../egress/policy.js'
 import { encodeError, errorFields } from '../contract/frames.js'
 import { isOfFiles } from '../../catalogue/connection-engines.js'
 import type { MetadataAnswer, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
-import { noComments, type Connection, type Outcome, type Query, type QueryLimits } from '../contract/requests.js'
+import { noComments, type Connection, type QueryEnd, type Query, type QueryLimits } from '../contract/requests.js'
 import type { DatabaseSession, Surroundings } from '../engines/contract/engine.js'
 import { checkParameters } from '../engines/check-parameters.js'
 import { engineOf } from '../engines/engines.js'
@@ -37,7 +37,7 @@ const fail = (id: number, error: unknown): void => {
 }
 
 /** The outcome of a request whose statement was never sent. */
-const nothing = (ending: 'failed' | 'cut'): Outcome => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, ending, changed: false })
+const nothing = (ending: 'failed' | 'cut'): QueryEnd => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, ending, changed: false })
 
 const ask = async (session: DatabaseSession, of: Metadata): Promise<MetadataAnswer> => {
   if ('tables' in of) return session.tables()

@@ -27,7 +27,7 @@ import {
   VARCHAR,
   type DuckDBType,
 } from '@duckdb/node-api'
-import { bytesOf, isText, type ColumnType, type PlainType } from '../contract/types.js'
+import { bytesPerValue, isText, type ColumnType, type PlainType } from '../contract/types.js'
 
 const plainTypes: Readonly<Record<PlainType, DuckDBType>> = {
   BOOLEAN,
@@ -86,10 +86,10 @@ class BatchReader {
       duckdb.vector_ensure_validity_writable(vector)
       duckdb.copy_data_to_vector_validity(vector, 0, this.#buffer, this.#take(bytes), bytes)
     }
-    const data = this.#take(padded(rows * bytesOf(type)))
+    const data = this.#take(padded(rows * bytesPerValue(type)))
     if (isText(type)) this.#checkTexts(data, rows)
     if (type.type === 'LIST') this.#fillChild(vector, type.of, data, rows)
-    if (rows > 0) duckdb.copy_data_to_vector(vector, 0, this.#buffer, data, rows * bytesOf(type))
+    if (rows > 0) duckdb.copy_data_to_vector(vector, 0, this.#buffer, data, rows * bytesPerValue(type))
     if (isText(type)) this.#fillLong(vector, rows)
   }
 

@@ -13,7 +13,7 @@ const filesId = -1
 const system = (name: string) => ({ name, type: 'system', id: null, engine: null, visible: true, deletable: false })
 
 export const filesDatabase = { ...system('files'), type: 'data', id: filesId, engine: 'files', class_type: 'sql', connection_data: {} }
-export const systemDatabases = [system('information_schema'), system('log')]
+export const systemDatabaseRecords = [system('information_schema'), system('log')]
 
 /** Anything that SQL can name before a dot, found by its name. */
 export type Database =

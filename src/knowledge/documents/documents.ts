@@ -112,7 +112,7 @@ export const documentOf = (sent: JsonObject, number: number, settings: Settings)
 }
 
 /** The bytes of a document in the log, without its id. */
-export const bytesOf = ({ content, metadata }: KnowledgeDocument): number =>
+export const documentBytes = ({ content, metadata }: KnowledgeDocument): number =>
   Buffer.byteLength(content) + Buffer.byteLength(JSON.stringify(metadata))
 
 const shownRows = 20

@@ -10,7 +10,7 @@ import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
 import { conditionOf } from './filters.js'
 import { MetadataColumns, typeOfJson, type ColumnType } from './metadata-columns.js'
 import type { ErasedDocuments, IndexState, ListRequest, SearchRequest, Step } from './messages.js'
-import { openIndex, readMeta, writeMeta, type Connection, type Identity } from './schema.js'
+import { openIndex, readMeta, writeMeta, type IndexConnection, type Identity } from './schema.js'
 import { listChunks, searchChunks } from './search-chunks.js'
 import { blockRows, VectorTable, type VectorBlock } from './vector-table.js'
 import { vectorOf } from './vector-bytes.js'
@@ -26,7 +26,7 @@ type InsertStep = Extract<Step, { inserted: unknown }>['inserted']
  * @example const index = new BaseIndex(file, identity, { version: 7, erasedAt: 0 }); index.apply(steps); index.search(request)
  */
 export class BaseIndex {
-  readonly #db: Connection
+  readonly #db: IndexConnection
   #vectors: VectorTable | undefined
   #columns: MetadataColumns | undefined
 

@@ -1,6 +1,6 @@
 import { limits } from '../../basics/limits.js'
 import type { Condition } from './filters.js'
-import type { Connection } from './schema.js'
+import type { IndexConnection } from './schema.js'
 import { stopWords } from './stop-words.js'
 
 /** A chunk with words of the question: its share of the best possible score, and its relevance, both from 0 to 1. */
@@ -28,7 +28,7 @@ const wordsIn = (text: string): string[] => {
 type AskedWord = { word: string; stems: readonly string[] }
 
 /** The words that the index tells apart: `running` and `runs` are the same word. */
-const askedWords = (db: Connection, words: readonly string[]): AskedWord[] => {
+const askedWords = (db: IndexConnection, words: readonly string[]): AskedWord[] => {
   db.exec('DELETE FROM temp.asked')
   const insert = db.prepare('INSERT INTO temp.asked (rowid, word) VALUES (?, ?)')
   for (const [i, word] of words.entries()) insert.run(i + 1, word)
@@ -68,7 +68,7 @@ export class Bm25Search {
   readonly #words: readonly AskedWord[]
 
   constructor(
-    private readonly db: Connection,
+    private readonly db: IndexConnection,
     text: string,
   ) {
     this.#words = askedWords(db, wordsIn(text))

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { IndexState } from './messages.js'
 
-export type Connection = Database.Database
+export type IndexConnection = Database.Database
 
 /** Raised whenever the same documents would give another index: other chunks, words or tables. Files with another number are rebuilt. */
 const indexFormat = 3
@@ -46,16 +46,16 @@ const asked = `
   CREATE VIRTUAL TABLE temp.asked_terms USING fts5vocab(temp, asked, instance)`
 
 /** A value in the key-value table of an index file; undefined when the key is absent. */
-export const readMeta = (db: Connection, key: string): string | undefined =>
+export const readMeta = (db: IndexConnection, key: string): string | undefined =>
   db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?').get(key)?.value
 
 /** Sets a value in the key-value table of an index file. */
-export const writeMeta = (db: Connection, key: string, value: string | number): void =>
+export const writeMeta = (db: IndexConnection, key: string, value: string | number): void =>
   void db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(key, String(value))
 
 const identityText = ({ logId, base, code }: Identity): string => JSON.stringify([indexFormat, logId, base, code])
 
-const connect = (file: string): Connection => {
+const connect = (file: string): IndexConnection => {
   const db = new Database(file)
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = NORMAL')
@@ -71,11 +71,11 @@ export const removeIndex = (file: string): void => {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true })
 }
 
-const isBeyond = (db: Connection, { version, erasedAt }: IndexState): boolean =>
+const isBeyond = (db: IndexConnection, { version, erasedAt }: IndexState): boolean =>
   Number(readMeta(db, 'version') ?? 0) > version || Number(readMeta(db, 'erased_at') ?? 0) > erasedAt
 
-const openExisting = (file: string, identity: Identity, ofLog: IndexState): Connection | undefined => {
-  let db: Connection | undefined
+const openExisting = (file: string, identity: Identity, ofLog: IndexState): IndexConnection | undefined => {
+  let db: IndexConnection | undefined
   try {
     db = connect(file)
     // The file is not checked for damage here, because that takes seconds: a search that finds damage removes the file.
@@ -98,7 +98,7 @@ const openExisting = (file: string, identity: Identity, ofLog: IndexState): Conn
  *
  * @example openIndex('/data/knowledge/0198….sqlite', { logId, base, code }, { version: 7, erasedAt: 0 })
  */
-export const openIndex = (file: string, identity: Identity, ofLog: IndexState): Connection => {
+export const openIndex = (file: string, identity: Identity, ofLog: IndexState): IndexConnection => {
   const existing = openExisting(file, identity, ofLog)
   if (existing) return existing
   removeIndex(file)

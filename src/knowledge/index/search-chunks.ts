@@ -4,7 +4,7 @@ import type { KnowledgeChunk } from '../contract/search.js'
 import type { JsonObject } from '../../../events/common.js'
 import { conditionOf, type Condition } from './filters.js'
 import type { ListRequest, SearchRequest } from './messages.js'
-import type { Connection } from './schema.js'
+import type { IndexConnection } from './schema.js'
 import type { VectorTable } from './vector-table.js'
 import { dot, type VectorHit } from './vectors.js'
 import { vectorOf } from './vector-bytes.js'
@@ -37,7 +37,7 @@ const nothing: Condition = { sql: '', values: [] }
 
 const both = (one: Condition, other: Condition): Condition => ({ sql: one.sql + other.sql, values: [...one.values, ...other.values] })
 
-const keysOf = (db: Connection, condition: Condition): Set<number> =>
+const keysOf = (db: IndexConnection, condition: Condition): Set<number> =>
   new Set(
     db
       .prepare<unknown[], number>(`SELECT c.key FROM chunks AS c JOIN documents AS d ON d.key = c.document WHERE true${condition.sql}`)
@@ -46,11 +46,15 @@ const keysOf = (db: Connection, condition: Condition): Set<number> =>
   )
 
 /** Those of the given chunks that pass a condition. */
-const passingOf = (db: Connection, keys: readonly number[], condition: Condition): Set<number> =>
+const passingOf = (db: IndexConnection, keys: readonly number[], condition: Condition): Set<number> =>
   keysOf(db, both({ sql: ' AND c.key IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keys)] }, condition))
 
 /** The chunks that pass the filters, if a sample shows that they are few; undefined without filters, or if many pass. */
-const fewPassing = (db: Connection, { filters, asOf }: SearchRequest, table: VectorTable | undefined): ReadonlySet<number> | undefined => {
+const fewPassing = (
+  db: IndexConnection,
+  { filters, asOf }: SearchRequest,
+  table: VectorTable | undefined,
+): ReadonlySet<number> | undefined => {
   if (filters.length === 0 || !table) return undefined
   const filter = conditionOf(filters)
   return passingOf(db, table.sample(sampled), filter).size <= fewPass ? keysOf(db, both(holding(asOf), filter)) : undefined
@@ -58,7 +62,7 @@ const fewPassing = (db: Connection, { filters, asOf }: SearchRequest, table: Vec
 
 type HitLimits = { few?: ReadonlySet<number> | undefined; limit: number }
 
-const wordHits = (db: Connection, { content, asOf, filters, limit: wanted }: SearchRequest, { few, limit }: HitLimits): WordHit[] => {
+const wordHits = (db: IndexConnection, { content, asOf, filters, limit: wanted }: SearchRequest, { few, limit }: HitLimits): WordHit[] => {
   const search = new Bm25Search(db, content)
   if (few && asOf === null) return search.hits('words', few, limit)
   const filter = conditionOf(filters)
@@ -85,7 +89,7 @@ const distanceOf = (similarity: number): number => Math.max(0, 1 - similarity)
 const byRelevance = (one: ScoredChunk, other: ScoredChunk): number => other.relevance - one.relevance || one.key - other.key
 
 /** The exact similarity of chunks to a question, by the vectors in the file. */
-const exactSimilarity = (db: Connection, vector: Float32Array): ((key: number) => number | undefined) => {
+const exactSimilarity = (db: IndexConnection, vector: Float32Array): ((key: number) => number | undefined) => {
   const find = db.prepare<[number], Buffer>('SELECT vector FROM vectors WHERE chunk = ?').pluck()
   return (key) => {
     const bytes = find.get(key)
@@ -103,7 +107,12 @@ const weighedRelevance = (alpha: number, similarity: number | undefined, share: 
 type Vectors = { table: VectorTable; vector: Float32Array }
 
 /** The nearest chunks that pass the filters. Only the nearest are tested first; if enough of them pass, the others are not tested. */
-const nearestAllowed = (db: Connection, { table, vector }: Vectors, request: SearchRequest, { few, limit }: HitLimits): VectorHit[] => {
+const nearestAllowed = (
+  db: IndexConnection,
+  { table, vector }: Vectors,
+  request: SearchRequest,
+  { few, limit }: HitLimits,
+): VectorHit[] => {
   const { filters, asOf, limit: wanted } = request
   if (filters.length === 0) return table.nearest(vector, limit, { asOf })
   if (few) return table.nearestAmong(vector, few, limit)
@@ -119,7 +128,7 @@ const nearestAllowed = (db: Connection, { table, vector }: Vectors, request: Sea
 }
 
 /** The codes of vectors select candidates, and the best of these are compared exactly. */
-const scored = (db: Connection, request: SearchRequest, table: VectorTable | undefined): ScoredChunk[] => {
+const scored = (db: IndexConnection, request: SearchRequest, table: VectorTable | undefined): ScoredChunk[] => {
   const { vector, alpha, limit } = request
   if (vector === null || alpha === 0)
     return wordHits(db, request, { limit }).map(({ key, relevance }) => ({ key, relevance, distance: null }))
@@ -157,7 +166,7 @@ const listedChunk = ({ id, number, total, start, finish, content }: Row, metadat
 })
 
 /** The best chunks for a question by words, by vectors, or by both. */
-export const searchChunks = (db: Connection, request: SearchRequest, table: () => VectorTable | undefined): KnowledgeChunk[] => {
+export const searchChunks = (db: IndexConnection, request: SearchRequest, table: () => VectorTable | undefined): KnowledgeChunk[] => {
   const find = db.prepare<[number], Row & { metadata: string }>(
     `SELECT ${columns}, c.content, d.metadata FROM chunks AS c JOIN documents AS d ON d.key = c.document WHERE c.key = ?`,
   )
@@ -172,7 +181,7 @@ export const searchChunks = (db: Connection, request: SearchRequest, table: () =
  * Reads the metadata of documents, or some columns of it, and its length. It caches the last document, because its chunks follow each
  * other.
  */
-const metadataReader = (db: Connection, columns: readonly string[] | null) => {
+const metadataReader = (db: IndexConnection, columns: readonly string[] | null) => {
   const find = db.prepare<[number], string>('SELECT metadata FROM documents WHERE key = ?').pluck()
   let last: { document: number; metadata: JsonObject; chars: number } | undefined
   return (document: number) => {
@@ -186,7 +195,7 @@ const metadataReader = (db: Connection, columns: readonly string[] | null) => {
 }
 
 /** Chunks in the order of their insertion, which is the order of their keys. */
-export const listChunks = (db: Connection, { limit, filters, asOf, after, metadata: shown }: ListRequest): ChunkList => {
+export const listChunks = (db: IndexConnection, { limit, filters, asOf, after, metadata: shown }: ListRequest): ChunkList => {
   const { sql, values } = both(holding(asOf), conditionOf(filters))
   const content = shown === null ? 'c.content' : "'' AS content"
   const rows = db

@@ -1,4 +1,4 @@
-import { lastPosition, type Connection } from '../storage/schema.js'
+import { lastPosition, type LogConnection } from '../storage/schema.js'
 import { MerkleTree } from './merkle-tree.js'
 import { hasTree, tileId, tileWidth } from './tiles.js'
 
@@ -25,11 +25,11 @@ const firstPosition = (level: number, tile: number): number => tile * tileWidth 
  */
 export class TreeCheck {
   readonly #tree: MerkleTree
-  readonly #db: Connection
+  readonly #db: LogConnection
   readonly #report: Report
   #compares: boolean
 
-  constructor(db: Connection, report: Report) {
+  constructor(db: LogConnection, report: Report) {
     this.#db = db
     this.#report = report
     this.#compares = hasTree(db)

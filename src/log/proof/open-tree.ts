@@ -1,5 +1,5 @@
 import { ConfigError } from '../../setup/config.js'
-import { lastPosition, type Connection } from '../storage/schema.js'
+import { lastPosition, type LogConnection } from '../storage/schema.js'
 import { MerkleTree } from './merkle-tree.js'
 import { hasTree, leafReader, levelIds, tileWidth, TileOverlay, TileTable, type LeafReader } from './tiles.js'
 
@@ -7,7 +7,7 @@ import { hasTree, leafReader, levelIds, tileWidth, TileOverlay, TileTable, type 
 const sliceEvents = 65_536
 
 /** The number of events under complete tiles. */
-const storedEvents = (db: Connection): number => {
+const storedEvents = (db: LogConnection): number => {
   const last = db.prepare<[number], number | null>('SELECT max(id) FROM tree WHERE id < ?').pluck().get(levelIds)
   return last === null || last === undefined ? 0 : (last + 1) * tileWidth
 }
@@ -24,7 +24,7 @@ const grow = (tree: MerkleTree, leaves: LeafReader, to: number): void => {
  *
  * @throws ConfigError when the tree has more events than the log
  */
-export const openTree = (db: Connection, head: number): MerkleTree => {
+export const openTree = (db: LogConnection, head: number): MerkleTree => {
   const leaves = leafReader(db)
   const stored = storedEvents(db)
   if (stored > head)
@@ -38,13 +38,13 @@ export const openTree = (db: Connection, head: number): MerkleTree => {
 }
 
 /** Rebuilds the stored tree from the events. Returns their number. */
-export const rebuildTree = (db: Connection): number => {
+export const rebuildTree = (db: LogConnection): number => {
   db.exec('DELETE FROM tree')
   return openTree(db, lastPosition(db)).size
 }
 
 /** The tree of a log's file that is open for reading, with or without a server; missing tiles are computed in memory. */
-export const readTree = (db: Connection, head: number): MerkleTree => {
+export const readTree = (db: LogConnection, head: number): MerkleTree => {
   const leaves = leafReader(db)
   const has = hasTree(db)
   const stored = has ? Math.min(storedEvents(db), head - (head % tileWidth)) : 0

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { leafHash, sha256 } from '../../../events/stored/chain.js'
 import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
-import type { Connection } from '../storage/schema.js'
+import type { LogConnection } from '../storage/schema.js'
 
 /** The bytes of one hash. */
 export const hashBytes = 32
@@ -70,7 +70,7 @@ export type TileStore = {
 }
 
 /** Whether this file has a tree: a log of an older release gets one when it is next opened for writing. */
-export const hasTree = (db: Connection): boolean => db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'tree'`).get() !== undefined
+export const hasTree = (db: LogConnection): boolean => db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'tree'`).get() !== undefined
 
 /** Each level has its own range of tile ids, larger than the number of events in any log. */
 export const levelIds = 2 ** 40
@@ -87,7 +87,7 @@ export class TileTable implements TileStore {
   readonly #get
   readonly #put
 
-  constructor(db: Connection) {
+  constructor(db: LogConnection) {
     this.#get = db.prepare<[number], Buffer>('SELECT nodes FROM tree WHERE id = ?').pluck()
     this.#put = db.prepare<[number, Buffer]>('INSERT OR REPLACE INTO tree VALUES (?, ?)')
   }
@@ -135,7 +135,7 @@ export type LeafReader = (after: number, limit: number) => Buffer[]
  *
  * @example leafReader(db)(0, 256) // the leaf hashes of positions 1 to 256
  */
-export const leafReader = (db: Connection): LeafReader => {
+export const leafReader = (db: LogConnection): LeafReader => {
   const texts = db.prepare<[number, number], string>('SELECT text FROM events WHERE position > ? ORDER BY position LIMIT ?').pluck()
   // One text at a time: events may be large.
   return (after, limit) => Array.from(texts.iterate(after, limit), leafHash)

@@ -6,10 +6,10 @@ import { lastKnown } from './last-known.js'
  * Where resources are looked up: in the log, or at a moment in the past. `asOf` names that moment in what is refused; without it, a
  * refusal is the one of then.
  */
-export type Lookup = Pick<Log, 'resources'> & { readonly asOf?: number }
+export type ResourceSource = Pick<Log, 'resources'> & { readonly asOf?: number }
 
 /** The project with this name. @throws Problem 404 */
-export const projectNamed = async ({ resources, asOf }: Lookup, name: string): Promise<Resource<'project'>> => {
+export const projectNamed = async ({ resources, asOf }: ResourceSource, name: string): Promise<Resource<'project'>> => {
   const project = await resources.one('project', name)
   if (!project) throw notFound('project', name, asOf)
   return project
@@ -20,7 +20,7 @@ export const connectionNamed = async (resources: Pick<Resources, 'one'>, name: s
   (await resources.one('project', name)) ? undefined : resources.one('database', name)
 
 /** A resource of a project by name or id, and its project. @throws Problem 404 */
-export const inProject = async <K extends Kind>(at: Lookup, kind: K, projectName: string, ref: string) => {
+export const inProject = async <K extends Kind>(at: ResourceSource, kind: K, projectName: string, ref: string) => {
   const project = await projectNamed(at, projectName)
   const found = await at.resources.one(kind, ref, project)
   if (!found) throw notFound(kind, ref, at.asOf)

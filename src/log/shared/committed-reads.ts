@@ -9,10 +9,10 @@ import { EventReads, type Tail } from '../storage/events.js'
 import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import { lacksKey } from './problems.js'
-import { openForReading, prepareErasedAt, type Connection } from '../storage/schema.js'
+import { openForReading, prepareErasedAt, type LogConnection } from '../storage/schema.js'
 
 /** The tiles that the writer stored. A tile that becomes complete here is stored already. */
-const storedTiles = (db: Connection): TileStore => {
+const storedTiles = (db: LogConnection): TileStore => {
   const table = new TileTable(db)
   return { get: (level, tile) => table.get(level, tile), put: () => undefined }
 }
@@ -22,7 +22,7 @@ const storedTiles = (db: Connection): TileStore => {
  * covers events that PostgreSQL has accepted.
  */
 export class CommittedReads implements Reads {
-  readonly db: Connection
+  readonly db: LogConnection
   readonly resources: ResourceTable
   readonly answers: KeptReplies
   readonly events: EventReads

@@ -7,7 +7,7 @@ import { isStorageError, storageFailed, writesRefused } from '../../basics/stora
 import type { Batch, CommitListener, LogHealth } from '../contract/log.js'
 import { CommitListeners, enqueue, type Reads, type WriteQueue, type QueuedWork, type WriteTransaction } from '../sqlite/write-queue.js'
 import { tryToWrite } from '../storage/probe.js'
-import type { Connection } from '../storage/schema.js'
+import type { LogConnection } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 import { CatchUp } from './catch-up.js'
 import { Failures } from './failures.js'
@@ -92,7 +92,7 @@ export class SharedWriteQueue implements WriteQueue {
     }
   }
 
-  between<T>(work: (db: Connection) => T): Promise<T> {
+  between<T>(work: (db: LogConnection) => T): Promise<T> {
     if (this.#isClosed) return Promise.reject(stopping())
     return new Promise((resolve, reject) => {
       this.#between.push(() => {

@@ -1,5 +1,5 @@
 import { forgottenNote } from './postgres/statements.js'
-import type { Connection } from '../storage/schema.js'
+import type { LogConnection } from '../storage/schema.js'
 import type { AnswerRow, EventRow, NoteRow, PayloadRow, Rows } from './postgres/rows.js'
 
 /** The log's notes about itself that every node has to know. The rest of `meta` is about one file. */
@@ -40,7 +40,7 @@ export class WrittenRows {
   readonly #removeNote
   readonly #forget
 
-  constructor(db: Connection) {
+  constructor(db: LogConnection) {
     // The notes about erased rows must reach no file.
     db.pragma('temp_store = MEMORY')
     db.exec(watch)

@@ -11,7 +11,7 @@ import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { tryToWrite } from '../storage/probe.js'
 import { EventReads } from '../storage/events.js'
 import { ensureResources } from './rebuild.js'
-import { openForWriting, prepareErasedAt, type Connection } from '../storage/schema.js'
+import { openForWriting, prepareErasedAt, type LogConnection } from '../storage/schema.js'
 import { WalFile, type Wal } from '../storage/wal-file.js'
 import { causeOf, isStorageError, storageFailed, unconfirmed, writesRefused } from '../../basics/storage-error.js'
 
@@ -200,7 +200,7 @@ export class FileWriteQueue implements WriteQueue {
     while (this.#syncing) await this.#syncing
   }
 
-  async between<T>(work: (db: Connection) => T): Promise<T> {
+  async between<T>(work: (db: LogConnection) => T): Promise<T> {
     await this.#synced()
     if (this.#unconfirmed) throw this.#unconfirmed
     return work(this.connect().db)

@@ -1,7 +1,7 @@
 import { Problem, problemCatalogue } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Outcome, Reply, ReplyPlace, RequestKey } from '../contract/log.js'
-import { answerHasRows, type Connection } from '../storage/schema.js'
+import { answerHasRows, type LogConnection } from '../storage/schema.js'
 import type { DataErased } from '../../../events/records/log.js'
 
 type StoredAnswer = { fingerprint: string; answer: string }
@@ -18,7 +18,7 @@ export class KeptReplies {
 
   /** `now` gives the time of the log, in milliseconds since 1970; `onStored` gets the bytes of each answer. */
   constructor(
-    db: Connection,
+    db: LogConnection,
     private readonly now: () => number = Date.now,
     private readonly onStored: (bytes: number) => void = () => undefined,
   ) {
@@ -73,7 +73,7 @@ export class KeptReplies {
  * Deletes some of the answers up to a time in milliseconds since 1970: the oldest, and all that are as old as the last of these. Returns
  * whether any are left.
  */
-export const forgetSomeAnswers = (db: Connection, upTo: number): boolean => {
+export const forgetSomeAnswers = (db: LogConnection, upTo: number): boolean => {
   const before = new Date(upTo).toISOString()
   const last = db
     .prepare<[string, number], string>('SELECT answered_at FROM answers WHERE answered_at <= ? ORDER BY answered_at LIMIT 1 OFFSET ?')
@@ -109,7 +109,7 @@ export const showsRows = `${answerHasRows} AND (answer ->> '$.stream' IS NULL OR
 const replacement = `UPDATE answers SET answer = json_set(answer, '$.reply', json(?))`
 
 /** Removes the stored answers that show rows, in the transaction of the erasure. */
-export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => void) => {
+export const prepareEraseReplies = (db: LogConnection): ((erasure: DataErased) => void) => {
   const replace = db.prepare<[string]>(`${replacement} WHERE ${showsRows}`)
   return ({ what }) => {
     if (what !== 'secrets') replace.run(JSON.stringify(erasedReply))
@@ -117,7 +117,7 @@ export const prepareEraseReplies = (db: Connection): ((erasure: DataErased) => v
 }
 
 /** Removes some of these answers before an erasure: those after a place in their order. Returns the next place, if any answers are left. */
-export const eraseSomeReplies = (db: Connection, { actor, key }: ReplyPlace): ReplyPlace | undefined => {
+export const eraseSomeReplies = (db: LogConnection, { actor, key }: ReplyPlace): ReplyPlace | undefined => {
   const last = db
     .prepare<[string, string, number], ReplyPlace>(
       'SELECT actor, key FROM answers WHERE (actor, key) > (?, ?) ORDER BY actor, key LIMIT 1 OFFSET ?',

@@ -6,7 +6,7 @@ import type { StoredEvent } from '../contract/log.js'
 import { prepareIsKeyLost, readPreviousKey } from '../storage/keys.js'
 import { payloadReader } from '../storage/payloads.js'
 import { EventReads } from '../storage/events.js'
-import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type Connection } from '../storage/schema.js'
+import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type LogConnection } from '../storage/schema.js'
 import { openWalIn } from '../storage/wal-file.js'
 import { readTree } from '../proof/open-tree.js'
 import { CheckedProofs } from '../proof/checked-proofs.js'
@@ -47,7 +47,7 @@ class ReaderKeys {
   readonly #isLost
 
   constructor(
-    private readonly db: Connection,
+    private readonly db: LogConnection,
     private readonly paths: DataPaths,
     private given: readonly Buffer[],
     private readonly needsKeys: boolean,

@@ -28,7 +28,7 @@ import { KeptReplies, prepareEraseReplies } from './kept-replies.js'
 import { prepareEndRotation } from '../storage/keys.js'
 import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
-import type { Connection } from '../storage/schema.js'
+import type { LogConnection } from '../storage/schema.js'
 import { isStorageError, sqliteCode } from '../../basics/storage-error.js'
 import { UnknownEventError } from './unknown-event-error.js'
 import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/events.js'
@@ -54,7 +54,7 @@ export class LogWriter {
   #hasSavepoint = false
   #changed = new Map<string, ChangedKind>()
   #written: WrittenEvent[] = []
-  readonly #db: Connection
+  readonly #db: LogConnection
   readonly #vault: Vault
   readonly #now: () => number
   readonly #insertEvent
@@ -66,7 +66,7 @@ export class LogWriter {
   readonly #statements
 
   /** `now` gives the time of events, in milliseconds since 1970. */
-  constructor(db: Connection, vault: Vault, now: () => number = Date.now) {
+  constructor(db: LogConnection, vault: Vault, now: () => number = Date.now) {
     this.#db = db
     this.#vault = vault
     this.#now = now

@@ -3,10 +3,10 @@ import { codeFingerprint } from '../../setup/package.js'
 import { currentEvent } from '../../../events/catalogue/catalogue.js'
 import type { StoredEvent } from '../contract/log.js'
 import { ResourceTable } from '../storage/resource-table.js'
-import { readMeta, writeMeta, type Connection } from '../storage/schema.js'
+import { readMeta, writeMeta, type LogConnection } from '../storage/schema.js'
 
 /** Rebuilds `resources` and `links` from the events, in one transaction. Returns the number of events. */
-export const rebuildResources = (db: Connection): number => {
+export const rebuildResources = (db: LogConnection): number => {
   const table = new ResourceTable(db)
   const page = db.prepare<[number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT 1000')
   return db.transaction(() => {
@@ -24,6 +24,6 @@ export const rebuildResources = (db: Connection): number => {
 }
 
 /** Rebuilds `resources` if code other than today's built them. */
-export const ensureResources = (db: Connection): void => {
+export const ensureResources = (db: LogConnection): void => {
   if (readMeta(db, 'resources_built_by') !== codeFingerprint()) rebuildResources(db)
 }

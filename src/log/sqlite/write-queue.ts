@@ -7,16 +7,16 @@ import type { CheckedProofs } from '../proof/checked-proofs.js'
 import type { EventReads, Tail } from '../storage/events.js'
 import type { PayloadReader, payloadStates } from '../storage/payloads.js'
 import type { ResourceTable } from '../storage/resource-table.js'
-import type { Connection } from '../storage/schema.js'
+import type { LogConnection } from '../storage/schema.js'
 import type { KeptReplies } from './kept-replies.js'
 import type { LogWriter } from './log-writer.js'
 
 /** The file during the turn of a writer: a transaction is open. */
-export type WriteTransaction = { readonly db: Connection; readonly writer: LogWriter; readonly erasedAt: () => number }
+export type WriteTransaction = { readonly db: LogConnection; readonly writer: LogWriter; readonly erasedAt: () => number }
 
 /** The state of the file for readers: the last commit, without a running transaction. */
 export type Reads = {
-  readonly db: Connection
+  readonly db: LogConnection
   readonly resources: ResourceTable
   readonly answers: KeptReplies
   readonly events: EventReads
@@ -48,7 +48,7 @@ export interface WriteQueue {
   /** Reads without waiting for the disk: the next loss of power may take the newest of it back. @throws Problem when the storage fails */
   readNow<T>(read: (reads: Reads) => T): T
   /** Does work on the writing connection while no transaction is open. */
-  between<T>(work: (db: Connection) => T): Promise<T>
+  between<T>(work: (db: LogConnection) => T): Promise<T>
   /** The number of waiting commands, and the reason if nothing can be written. */
   health(): Omit<LogHealth, 'position'>
   refuseWrites(refusal: Refusal): void

@@ -1,6 +1,6 @@
 import type { Statement } from 'better-sqlite3'
 import type { StoredEvent } from '../contract/log.js'
-import { readLogId, type Connection } from './schema.js'
+import { readLogId, type LogConnection } from './schema.js'
 import { genesis, nextChain, type ChainHash } from '../../../events/stored/chain.js'
 import { instant, parseEnvelope } from '../../../events/stored/envelope.js'
 import { ConfigError } from '../../setup/config.js'
@@ -24,7 +24,7 @@ export class EventReads {
   readonly #stream
   readonly #version
 
-  constructor(db: Connection) {
+  constructor(db: LogConnection) {
     this.#all = db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?')
     this.#stream = db.prepare<[string, number, number], StoredEvent>(
       'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
@@ -70,7 +70,7 @@ export const nextInstant = (previous: number, nowMilliseconds: number): { micros
  * Reads the end of the log and checks the chain of its last events.
  * @throws ConfigError with the position where the chain is broken
  */
-export const readTail = (db: Connection, checked = 100): Tail => {
+export const readTail = (db: LogConnection, checked = 100): Tail => {
   const rows = db
     .prepare<[number], Row>('SELECT position, CAST(text AS BLOB) AS text, chain FROM events ORDER BY position DESC LIMIT ?')
     .all(checked + 1)

@@ -7,7 +7,7 @@ import { limits } from '../../basics/limits.js'
 import { masterKeyBytes } from '../../vault/master-key.js'
 import type { Vault, WrappedKey } from '../../vault/vault.js'
 import type { Rotation } from '../contract/log.js'
-import { readMeta, writeMeta, type Connection } from './schema.js'
+import { readMeta, writeMeta, type LogConnection } from './schema.js'
 
 const fingerprintKey = 'fingerprint key'
 const previousKey = 'previous master key'
@@ -23,19 +23,19 @@ const asKey = ({ key_id, wrapped }: z.infer<typeof wrappedSchema>): WrappedKey =
   wrapped: Buffer.from(wrapped, 'base64'),
 })
 
-const readStored = (db: Connection): StoredRotation | undefined => {
+const readStored = (db: LogConnection): StoredRotation | undefined => {
   const text = readMeta(db, 'rotation')
   return text === undefined ? undefined : rotationSchema.parse(JSON.parse(text))
 }
 
 /** The current rotation, if there is one; `payloads` is the number of payloads that are done. */
-export const readRotation = (db: Connection): Rotation | undefined => {
+export const readRotation = (db: LogConnection): Rotation | undefined => {
   const found = readStored(db)
   return found && { from: found.from, to: found.to, payloads: found.payloads }
 }
 
 /** The ids of the master keys of a log's payloads. During a rotation there are two, the new one first. */
-export const masterKeyIds = (db: Connection): string[] => [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
+export const masterKeyIds = (db: LogConnection): string[] => [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
 
 /**
  * Prepares the test whether the key of a payload is lost: a rotation that could not unwrap it has ended. Any other payload without its
@@ -43,7 +43,7 @@ export const masterKeyIds = (db: Connection): string[] => [readRotation(db)?.to,
  *
  * @example prepareIsKeyLost(db)({ hash: '8e0f…', keyId: '66687aadf862bd77' }) // true
  */
-export const prepareIsKeyLost = (db: Connection): ((payload: { hash: string; keyId: string }) => boolean) => {
+export const prepareIsKeyLost = (db: LogConnection): ((payload: { hash: string; keyId: string }) => boolean) => {
   const ended = db.prepare(`SELECT 1 FROM events WHERE stream = 'log' AND type = 'MasterKeyRotated' AND text ->> '$.data.from' = ?`)
   const still = db.prepare('SELECT 1 FROM payloads WHERE hash = ? AND key_id = ?')
   // The order matters: if the rotation ends just now, it has wrapped the key again.
@@ -51,13 +51,13 @@ export const prepareIsKeyLost = (db: Connection): ((payload: { hash: string; key
 }
 
 /** The previous master key. A reader does not have it during a rotation; the next key unwraps it. */
-export const readPreviousKey = (db: Connection, unwrap: (key: WrappedKey, bound: string) => Buffer | undefined): Buffer | undefined => {
+export const readPreviousKey = (db: LogConnection, unwrap: (key: WrappedKey, bound: string) => Buffer | undefined): Buffer | undefined => {
   const rotation = readStored(db)
   return rotation && unwrap(asKey(rotation.previous), previousKey)
 }
 
 /** Gives the vault the keys of this log, and selects the key for sealing. A log without a key takes the vault's key. */
-export const openKeys = (db: Connection, vault: Vault): void => {
+export const openKeys = (db: LogConnection, vault: Vault): void => {
   const rotation = readStored(db)
   if (rotation) useBoth(rotation, vault)
   else useOwn(db, vault)
@@ -66,7 +66,7 @@ export const openKeys = (db: Connection, vault: Vault): void => {
   else keepFingerprintKey(db, vault)
 }
 
-const useOwn = (db: Connection, vault: Vault): void => {
+const useOwn = (db: LogConnection, vault: Vault): void => {
   db.prepare(`INSERT OR IGNORE INTO meta VALUES ('key_id', ?)`).run(vault.keyId)
   const keyId = readMeta(db, 'key_id') ?? ''
   if (!vault.knows(keyId))
@@ -86,20 +86,20 @@ const useBoth = ({ from, to, previous }: StoredRotation, vault: Vault): void => 
 }
 
 /** Fingerprints of stored answers come from the first master key. Without stored answers, the key of fingerprints may change. */
-const keepFingerprintKey = (db: Connection, vault: Vault): void => {
+const keepFingerprintKey = (db: LogConnection, vault: Vault): void => {
   const hasAnswers = db.prepare('SELECT 1 FROM answers LIMIT 1').get() !== undefined
   vault.fingerprintKey = hasAnswers ? vault.fingerprintKey : randomBytes(masterKeyBytes)
   writeFingerprintKey(db, vault)
 }
 
-const writeFingerprintKey = (db: Connection, vault: Vault): void =>
+const writeFingerprintKey = (db: LogConnection, vault: Vault): void =>
   writeMeta(db, 'fingerprint_key', JSON.stringify(stored(vault.wrap(vault.fingerprintKey, fingerprintKey))))
 
 /**
  * Notes the beginning of a rotation to another master key, which the vault knows. If a rotation has begun meanwhile, that one stays: its
  * note has the only copy of the previous key. @throws Problem when the key is in use already
  */
-export const beginRotation = (db: Connection, vault: Vault, to: string): Rotation => {
+export const beginRotation = (db: LogConnection, vault: Vault, to: string): Rotation => {
   const under = readRotation(db)
   if (under) return under
   if (readMeta(db, 'key_id') === to) throw wrong('the next master key is the one in use', 'Give another one.')
@@ -112,7 +112,7 @@ export const beginRotation = (db: Connection, vault: Vault, to: string): Rotatio
 type Row = { id: number; hash: string; keyId: string; wrapped: Buffer | null; bytes: number }
 
 /** The rows that one step may write while other work waits. SQLite also reads a row's ciphertext to write its key. */
-const someAfter = (db: Connection, after: number): Row[] => {
+const someAfter = (db: LogConnection, after: number): Row[] => {
   const rows = db
     .prepare<[number, number], Row>(
       'SELECT id, hash, key_id AS keyId, wrapped, length(body) AS bytes FROM payloads WHERE id > ? ORDER BY id LIMIT ?',
@@ -126,7 +126,7 @@ const someAfter = (db: Connection, after: number): Row[] => {
 /**
  * Rewraps the keys of some payloads in order, beginning after a row's id. Returns the id of the last one; undefined when none were left.
  */
-export const rewrapSome = (db: Connection, vault: Vault, after: number): number | undefined => {
+export const rewrapSome = (db: LogConnection, vault: Vault, after: number): number | undefined => {
   const update = db.prepare<[string, Buffer, number]>('UPDATE payloads SET key_id = ?, wrapped = ? WHERE id = ?')
   const rows = someAfter(db, after)
   let done = 0
@@ -144,7 +144,7 @@ export const rewrapSome = (db: Connection, vault: Vault, after: number): number 
 
 /** Ends a rotation, in the transaction of the event that records it. */
 export const prepareEndRotation =
-  (db: Connection, vault: Vault) =>
+  (db: LogConnection, vault: Vault) =>
   ({ to }: MasterKeyRotated): void => {
     writeMeta(db, 'key_id', to)
     writeFingerprintKey(db, vault)

@@ -5,11 +5,11 @@ import { limits } from '../../basics/limits.js'
 import type { AnyResource } from '../contract/lookups.js'
 
 /** The project of a state; '' for kinds outside of projects. */
-export const projectOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
+export const projectStreamOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
 
 const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/${project}/${foldName(name)}`
 
-const keyOf = ({ kind, state }: AnyResource): string => nameKey(kind, projectOf(state), state.name)
+const keyOf = ({ kind, state }: AnyResource): string => nameKey(kind, projectStreamOf(state), state.name)
 
 /** A list of rising ids with one more. Nearly always it is the newest. */
 const inserted = (ids: readonly number[], id: number): readonly number[] => {

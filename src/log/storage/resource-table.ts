@@ -15,8 +15,8 @@ import {
   type Lookup,
   type ResourceVersion,
 } from '../contract/lookups.js'
-import { projectOf, ResourceCache } from './resource-cache.js'
-import type { Connection } from './schema.js'
+import { projectStreamOf, ResourceCache } from './resource-cache.js'
+import type { LogConnection } from './schema.js'
 
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
 
@@ -52,7 +52,7 @@ export class ResourceTable {
   readonly #link
   readonly #unlink
 
-  constructor(db: Connection) {
+  constructor(db: LogConnection) {
     this.#byName = db.prepare<[string, string, string], Row>(`SELECT ${columns} FROM resources WHERE kind = ? AND project = ? AND name = ?`)
     this.#byId = db.prepare<[number, string, string], Row>(`SELECT ${columns} FROM resources WHERE id = ? AND kind = ? AND project = ?`)
     this.#byStream = db.prepare<[string], Row>(`SELECT ${columns} FROM resources WHERE stream = ?`)
@@ -276,9 +276,9 @@ export class ResourceTable {
     if (before && before.kind !== kind) throw wrong(`the stream ${stream} is a ${before.kind}: it cannot have a ${event.type} event`)
     const state = evolve(kind, before?.state, event)
     if (!state) return () => this.#removeRow(kind, stream, before)
-    const project = projectOf(state)
+    const project = projectStreamOf(state)
     const name = foldName(state.name)
-    const stays = before && foldName(before.state.name) === name && projectOf(before.state) === project
+    const stays = before && foldName(before.state.name) === name && projectStreamOf(before.state) === project
     const holder = stays ? undefined : this.byExactName(kind, state.name, project)
     if (holder && holder.stream !== stream) throw conflict(kind, state.name)
     const id = before?.id ?? position

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { erasureKinds, type ErasureKind } from '../../../events/records/log.js'
 import { ConfigError } from '../../setup/config.js'
 
-export type Connection = Database.Database
+export type LogConnection = Database.Database
 
 /**
  * The log's own file. An event is its text and the chain up to it. The columns are computed from the text, so they always agree with the
@@ -69,7 +69,7 @@ const payloadsTable = `
 `
 
 /** The first release stored payloads in order of their hashes. Dropping that table removes all copies in its pages. */
-const keepPayloadsInPlace = (db: Connection): void => {
+const keepPayloadsInPlace = (db: LogConnection): void => {
   const ordered = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'payloads' AND sql LIKE '%WITHOUT ROWID%'`)
   if (ordered.get() === undefined) return
   db.transaction(() =>
@@ -94,7 +94,7 @@ export const answerHasRows = `answer ->> '$.reply.rows'`
 const answersWithRows = `CREATE INDEX IF NOT EXISTS answers_with_rows ON answers (actor, key) WHERE ${answerHasRows}`
 
 /** Opens the log's file for writing and creates missing tables. Each commit waits for the disk, unless the caller changes that. */
-export const openForWriting = (file: string, freshLogId: () => string): Connection => {
+export const openForWriting = (file: string, freshLogId: () => string): LogConnection => {
   const db = new Database(file, { timeout: 5_000 })
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
@@ -117,18 +117,18 @@ export const openForWriting = (file: string, freshLogId: () => string): Connecti
 }
 
 /** Opens the log's file for reading beside a server, or without one. */
-export const openForReading = (file: string): Connection => {
+export const openForReading = (file: string): LogConnection => {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
   db.pragma('query_only = ON')
   return db
 }
 
 /** A note in the log's file, such as its id; undefined when there is none under this key. */
-export const readMeta = (db: Connection, key: string): string | undefined =>
+export const readMeta = (db: LogConnection, key: string): string | undefined =>
   db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck().get(key)
 
 /** Sets a note in the log's file, and replaces an earlier note under this key. */
-export const writeMeta = (db: Connection, key: string, value: string): void =>
+export const writeMeta = (db: LogConnection, key: string, value: string): void =>
   void db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value)
 
 /** The notes about the newest batch of a shared log in this file: its number and its id. Only a node's copy of a shared log has them. */
@@ -141,7 +141,7 @@ export const reappendedNote = 'reappended'
 export type SharedBatch = { seq: number; batch: string | undefined }
 
 /** The newest batch of a shared log in this file; undefined when the file is no copy of a shared log. */
-export const readSharedBatch = (db: Connection): SharedBatch | undefined => {
+export const readSharedBatch = (db: LogConnection): SharedBatch | undefined => {
   const seq = readMeta(db, sharedSeqNote)
   if (seq === undefined) return undefined
   // An older release does not update this note, so the note may be about an earlier batch.
@@ -150,7 +150,7 @@ export const readSharedBatch = (db: Connection): SharedBatch | undefined => {
 }
 
 /** Prepares the statement that notes the newest batch of a shared log. */
-export const prepareSharedBatch = (db: Connection): ((noted: SharedBatch) => void) => {
+export const prepareSharedBatch = (db: LogConnection): ((noted: SharedBatch) => void) => {
   const put = db.prepare<[string, string]>(
     `INSERT INTO meta VALUES ('${sharedSeqNote}', ?), ('${sharedBatchNote}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   )
@@ -158,14 +158,14 @@ export const prepareSharedBatch = (db: Connection): ((noted: SharedBatch) => voi
 }
 
 /** Makes the file an independent log. */
-export const forgetSharedBatch = (db: Connection): void => {
+export const forgetSharedBatch = (db: LogConnection): void => {
   db.prepare('DELETE FROM meta WHERE key IN (?, ?, ?)').run(sharedSeqNote, sharedBatchNote, reappendedNote)
 }
 
 /**
  * @throws ConfigError when the file is a node's copy of a shared log: other nodes would not receive events that one node wrote only there
  */
-export const refuseCopyOfShared = (db: Connection): void => {
+export const refuseCopyOfShared = (db: LogConnection): void => {
   if (readSharedBatch(db) === undefined) return
   throw new ConfigError(
     'the data directory holds a copy of a log that nodes share: set LOG_URL to its PostgreSQL, and ask the running node for changes. To go on with the copy alone, back it up and restore the backup (docs/scale.md).',
@@ -173,15 +173,15 @@ export const refuseCopyOfShared = (db: Connection): void => {
 }
 
 /** The public keys that signed this log's heads, as verifier keys, the newest first. Earlier keys stay, to check older heads. */
-export const readHeadKeys = (db: Connection): string[] => readMeta(db, 'head_keys')?.split('\n') ?? []
+export const readHeadKeys = (db: LogConnection): string[] => readMeta(db, 'head_keys')?.split('\n') ?? []
 
 /** Notes the key that signs this log's heads from now on. */
-export const noteHeadKey = (db: Connection, vkey: string): void => {
+export const noteHeadKey = (db: LogConnection, vkey: string): void => {
   writeMeta(db, 'head_keys', [vkey, ...readHeadKeys(db).filter((key) => key !== vkey)].join('\n'))
 }
 
 /** Reads the position of the last erasure of one of these kinds; 0 when there was none. The log's own stream is short. */
-export const prepareErasedAt = (db: Connection, kinds: readonly ErasureKind[] = erasureKinds): (() => number) => {
+export const prepareErasedAt = (db: LogConnection, kinds: readonly ErasureKind[] = erasureKinds): (() => number) => {
   const last = db
     .prepare<[string], number | null>(
       `SELECT max(position) FROM events
@@ -193,11 +193,12 @@ export const prepareErasedAt = (db: Connection, kinds: readonly ErasureKind[] = 
 }
 
 /** The random id of the log. Its chain begins with this id. @throws when the file holds no log */
-export const readLogId = (db: Connection): string => {
+export const readLogId = (db: LogConnection): string => {
   const id = readMeta(db, 'log_id')
   if (id === undefined) throw new Error('the log has no id')
   return id
 }
 
 /** The newest event's position; 0 when there is none. */
-export const lastPosition = (db: Connection): number => db.prepare<[], number | null>('SELECT max(position) FROM events').pluck().get() ?? 0
+export const lastPosition = (db: LogConnection): number =>
+  db.prepare<[], number | null>('SELECT max(position) FROM events').pluck().get() ?? 0

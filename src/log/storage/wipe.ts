@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../basics/errors.js'
-import type { Connection } from './schema.js'
+import type { LogConnection } from './schema.js'
 
 const retryMs = 50
 
 /** Moves everything from the write-ahead log into the file and empties it. False when a reader still needs some of it. */
-export const truncateWal = (db: Connection): boolean => {
+export const truncateWal = (db: LogConnection): boolean => {
   // Waiting for a reader inside SQLite would block everything else in this process.
   db.pragma('busy_timeout = 0')
   try {

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { hasLinks, linksOf, type Kind, type States } from '../../../events/catalogue/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { codeFingerprint } from '../../setup/package.js'
-import { projectOf } from '../storage/resource-cache.js'
-import { readMeta, type Connection } from '../storage/schema.js'
+import { projectStreamOf } from '../storage/resource-cache.js'
+import { readMeta, type LogConnection } from '../storage/schema.js'
 import { firstLine, type Findings } from './findings.js'
 
 /** A resource as computed from its events. */
@@ -25,14 +25,14 @@ const rowText = `stream || '\t' || kind || '\t' || project || '\t' || name || '\
   created_at || '\t' || updated_at || '\t' || state || '\t' || typeof(id) || typeof(version)`
 
 const textOf = (stream: string, { kind, id, version, created_at, updated_at, state }: FoldedResource): string =>
-  `${stream}\t${kind}\t${projectOf(state)}\t${foldName(state.name)}\t${id}\t${version}\t` +
+  `${stream}\t${kind}\t${projectStreamOf(state)}\t${foldName(state.name)}\t${id}\t${version}\t` +
   `${created_at}\t${updated_at}\t${JSON.stringify(state)}\tintegerinteger`
 
 /**
  * Compares `resources` and `links` with the states from the events. Tables that other code built are skipped, because they are rebuilt
  * before use.
  */
-export const compareResources = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
+export const compareResources = (db: LogConnection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
   try {
     if (readMeta(db, 'resources_built_by') !== codeFingerprint()) return
     compareRows(db, resources, findings)
@@ -46,7 +46,7 @@ export const compareResources = (db: Connection, resources: ReadonlyMap<string, 
  * A row is read as one text, with tabs between its columns, which is several times faster than separate columns. Neither names nor JSON can
  * contain a tab, so equal texts mean equal rows. The columns of unequal rows are compared.
  */
-const compareRows = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
+const compareRows = (db: LogConnection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
   const texts = db.prepare<[], string | null>(`SELECT ${rowText} FROM resources`).pluck()
   let rows = 0
   let same = 0
@@ -62,13 +62,13 @@ const compareRows = (db: Connection, resources: ReadonlyMap<string, FoldedResour
 const rowOf = (stream: string, { kind, state, ...rest }: FoldedResource): Row => ({
   stream,
   kind,
-  project: projectOf(state),
+  project: projectStreamOf(state),
   name: foldName(state.name),
   ...rest,
   state: JSON.stringify(state),
 })
 
-const compareOneByOne = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
+const compareOneByOne = (db: LogConnection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
   const seen = new Set<string>()
   for (const row of db.prepare<[], Row>('SELECT * FROM resources').iterate()) {
     seen.add(row.stream)
@@ -81,7 +81,7 @@ const compareOneByOne = (db: Connection, resources: ReadonlyMap<string, FoldedRe
     if (!seen.has(stream)) findings.add(id, `${kind} ${state.name} is missing in resources`)
 }
 
-const compareLinks = (db: Connection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
+const compareLinks = (db: LogConnection, resources: ReadonlyMap<string, FoldedResource>, findings: Findings): void => {
   const links = db.prepare<[], { link: string }>(`SELECT source || ' ' || target AS link FROM links`).all()
   const expected = new Set<string>()
   for (const [stream, { kind, state }] of resources)

@@ -1,5 +1,5 @@
 import { chainLeaf, genesis, leafHash, sha256 } from '../../../events/stored/chain.js'
-import type { Connection } from '../storage/schema.js'
+import type { LogConnection } from '../storage/schema.js'
 import { firstLine, type Findings } from './findings.js'
 
 type Row = { position: number; text: Buffer; kind: string; chain: Buffer }
@@ -24,7 +24,7 @@ export class HashChainCheck {
   readonly #rows
 
   constructor(
-    db: Connection,
+    db: LogConnection,
     logId: string,
     private readonly findings: Findings,
     private readonly afterEach: AfterEach,

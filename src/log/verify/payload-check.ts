@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../../events/stored/chain.js'
 import type { ErasedPayload } from '../../../events/records/log.js'
-import type { Connection } from '../storage/schema.js'
+import type { LogConnection } from '../storage/schema.js'
 import type { Vault } from '../../vault/vault.js'
 import { firstLine, type Findings } from './findings.js'
 
@@ -21,7 +21,7 @@ export class PayloadCheck {
   #isReadable = true
 
   constructor(
-    db: Connection,
+    db: LogConnection,
     private readonly findings: Findings,
     /** Vaults whose keys may wrap the payloads' keys. Without any, those keys are not checked. */
     private readonly vaults: readonly Vault[] = [],

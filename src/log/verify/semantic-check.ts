@@ -3,7 +3,7 @@ import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js
 import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf, recordsPayloads } from '../../../events/catalogue/references.js'
 import { mayNameSecrets } from '../../../events/secrets.js'
 import { Vault } from '../../vault/vault.js'
-import type { Connection } from '../storage/schema.js'
+import type { LogConnection } from '../storage/schema.js'
 import { compareResources, type FoldedResource } from './compare-resources.js'
 import { Findings, firstLine, inOrder, type Finding } from './findings.js'
 import { PayloadCheck, type PayloadCounts } from './payload-check.js'
@@ -23,7 +23,7 @@ export type SemanticReport = {
 
 /** Checks the events of this connection, and all data in the log's file that follows from them. */
 export const checkSemantics = async (
-  db: Connection,
+  db: LogConnection,
   masterKeys: readonly Uint8Array[],
   onProgress: (position: number) => void,
 ): Promise<SemanticReport> => {
@@ -66,7 +66,7 @@ class SemanticWalk {
   readonly #rows
 
   constructor(
-    db: Connection,
+    db: LogConnection,
     private readonly findings: Findings,
     private readonly payloads: PayloadCheck,
   ) {

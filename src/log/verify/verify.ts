@@ -5,7 +5,7 @@
 
 import type { Head } from '../contract/log.js'
 import { erasedInFile, type ErasedSince } from '../storage/erased-blobs.js'
-import { lastPosition, openForReading, readLogId, type Connection } from '../storage/schema.js'
+import { lastPosition, openForReading, readLogId, type LogConnection } from '../storage/schema.js'
 import { TreeCheck } from '../proof/check-tree.js'
 import { Findings, firstLine, inOrder, maxFindings, type Finding } from './findings.js'
 import { HashChainCheck } from './hash-chain-check.js'
@@ -98,7 +98,7 @@ const progressOf = (tell: ((position: number) => void) | undefined) => {
 
 /** Walks over the bytes: chain, tree, and the heads that are stored elsewhere. */
 const checkBytes = async (
-  db: Connection,
+  db: LogConnection,
   until: number,
   kept: readonly KeptHead[],
   findings: Findings,
@@ -161,7 +161,7 @@ class KeptHeads {
 }
 
 /** No walk would find a row before position 1, but the versions of its stream count it. */
-const checkBeforeFirst = (db: Connection, findings: Findings): void => {
+const checkBeforeFirst = (db: LogConnection, findings: Findings): void => {
   try {
     for (const { position } of db.prepare<[], { position: number }>('SELECT position FROM events WHERE position < 1 LIMIT 10').all())
       findings.add(position, 'the log begins at position 1')
@@ -197,7 +197,7 @@ const erasedMeanwhile = (logFile: string, position: number): ReadonlySet<string>
 }
 
 /** SQLite's own checks of its pages and indexes. */
-const checkPages = (db: Connection, findings: Findings): void => {
+const checkPages = (db: LogConnection, findings: Findings): void => {
   try {
     const rows = db.pragma('integrity_check(10)') as { integrity_check: string }[]
     for (const { integrity_check: said } of rows) if (said !== 'ok') findings.add(null, `the file is damaged: ${said}`)

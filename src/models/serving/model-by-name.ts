@@ -2,14 +2,14 @@ import type { ModelVersion } from '../../../events/model.js'
 import { notFound } from '../../basics/errors.js'
 import { versionOf } from '../../commands/model.js'
 import type { Resource } from '../../log/contract/log.js'
-import type { Lookup } from '../../log/read/by-name.js'
+import type { ResourceSource } from '../../log/read/by-name.js'
 
 /**
  * Reads a model's name in a path: `rent`, or a version of it, `rent.2`. A model with the whole name `rent.2` takes precedence.
  * The model need not exist.
  */
 export const modelInPath = async (
-  { resources }: Lookup,
+  { resources }: ResourceSource,
   project: Resource<'project'>,
   ref: string,
 ): Promise<{ model: string; version: number | undefined }> => {
@@ -20,7 +20,7 @@ export const modelInPath = async (
 
 /** The model and the version that a path names; `named` is the version's number if the path has one. @throws Problem 404 */
 export const modelNamed = async (
-  log: Lookup,
+  log: ResourceSource,
   project: Resource<'project'>,
   ref: string,
 ): Promise<{ model: Resource<'model'>; version: ModelVersion; named: number | undefined }> => {

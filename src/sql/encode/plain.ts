@@ -1,7 +1,7 @@
 import { DuckDBDecimalType, DuckDBTypeId, DuckDBVariantValue, type DuckDBType, type DuckDBVector } from '@duckdb/node-api'
 import { integerTypes } from './integer-types.js'
 import { rawItems, validityOf, type RawItems } from './vectors.js'
-import { bytesOf } from './stored-bytes.js'
+import { storedBytesOf } from './stored-bytes.js'
 import type { Style } from './styles.js'
 import type { TextBytes } from './text-bytes.js'
 import { dateText, writeMoment, writeTimestamp, type MomentUnit } from './times.js'
@@ -91,13 +91,13 @@ const ofNumbers = (items: RawItems, type: DuckDBType, out: TextBytes, style: Sty
 }
 
 const textCell = (vector: DuckDBVector, out: TextBytes, { text }: Style): Cell => {
-  const read = bytesOf(vector, validityOf(vector))
+  const read = storedBytesOf(vector, validityOf(vector))
   const write = (bytes: Uint8Array, from: number, to: number) => text(out, bytes, from, to)
   return (row) => read(row, write)
 }
 
 const hexCell = (vector: DuckDBVector, out: TextBytes, { mark }: Style): Cell => {
-  const read = bytesOf(vector, validityOf(vector))
+  const read = storedBytesOf(vector, validityOf(vector))
   const write = (bytes: Uint8Array, from: number, to: number) => out.ascii(Buffer.from(bytes.subarray(from, to)).toString('hex'))
   return (row) => {
     out.ascii(mark)

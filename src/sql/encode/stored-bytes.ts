@@ -43,7 +43,7 @@ const joins = (span: Span, low: number, high: number): boolean => {
  * A reader of the undecoded bytes in a column of texts or blobs. Most values of a chunk are next to each other in memory, and these are
  * fetched together: a call of the binding for each value takes five times as long as writing the value.
  */
-export const bytesOf = (vector: DuckDBVector, valid: (row: number) => boolean): ((row: number, use: Use) => void) => {
+export const storedBytesOf = (vector: DuckDBVector, valid: (row: number) => boolean): ((row: number, use: Use) => void) => {
   const view: unknown = Reflect.get(vector, 'dataView')
   if (!(view instanceof DataView)) throw new TypeError('a column of texts or bytes is expected')
   const slots = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)

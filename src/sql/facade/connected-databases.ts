@@ -13,7 +13,7 @@ import {
   isWriting,
   type Connection,
   type ListedColumns,
-  type Outcome,
+  type QueryEnd,
   type Query,
   type QueryLimits,
   type TableComments,
@@ -38,7 +38,7 @@ type Parts = {
   logger: Pick<Logger, 'warn'>
 }
 
-type OnReading = (end: Promise<Outcome>, leave: () => void) => void
+type OnReading = (end: Promise<QueryEnd>, leave: () => void) => void
 
 const notAsItWas = (name: string): Problem =>
   new Problem(
@@ -66,7 +66,7 @@ export class ConnectedDatabases {
   /** The connections whose tables a request has read, by this request. */
   readonly #read = new WeakMap<SelectRequest, Map<StreamId, ConnectionRead>>()
   /** The results of statements that write, by the statement of this service that sent them, or by its request. */
-  readonly #written = new WeakMap<WeakKey, Map<string, Promise<Outcome>>>()
+  readonly #written = new WeakMap<WeakKey, Map<string, Promise<QueryEnd>>>()
 
   constructor(private readonly parts: Parts) {}
 
@@ -126,7 +126,7 @@ export class ConnectedDatabases {
    */
   async #once(request: SelectRequest, statement: string, send: () => Promise<OpenAnswer>): Promise<OpenAnswer> {
     const key = request.statement ?? request
-    const written = this.#written.get(key) ?? new Map<string, Promise<Outcome>>()
+    const written = this.#written.get(key) ?? new Map<string, Promise<QueryEnd>>()
     this.#written.set(key, written)
     if ((await written.get(statement))?.changed === true)
       throw new Problem(
@@ -150,7 +150,7 @@ export class ConnectedDatabases {
   /** Records a statement to a database at the end of its answer, whatever the outcome. A statement that was never sent is not recorded. */
   async #record(
     { id, version }: Connection,
-    ended: Promise<Outcome>,
+    ended: Promise<QueryEnd>,
     { purpose = 'query', origin = systemOrigin, user, training }: SelectRequest,
   ): Promise<void> {
     const { sent, rows, bytes, durationMs, ending } = await ended

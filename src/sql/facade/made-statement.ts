@@ -2,7 +2,7 @@ import { isProblem, Problem } from '../../basics/errors.js'
 import { inTurns } from '../../basics/long-work.js'
 import { sourceLocationOf, tokensIn } from '../../dialect/lexer.js'
 import { offsetOf } from '../../dialect/source-location.js'
-import { maskSecretsOf } from '../../dialect/mask-secrets.js'
+import { maskSecretsInSqlOf } from '../../dialect/mask-secrets.js'
 
 const shownPlace = / \(line \d+, column \d+\)\n>[^\n]*\n-*\^/
 
@@ -25,7 +25,7 @@ function* placed(error: unknown, made: string, query: string): Generator<void, u
   const own = wrong && tokens?.findLast(({ text }) => text === wrong.text)
   if (!own) return new Problem(error.code, error.title, error.detail.replace(shownPlace, ''), extras)
   yield
-  const place = sourceLocationOf(yield* maskSecretsOf(query, tokens), own.start)
+  const place = sourceLocationOf(yield* maskSecretsInSqlOf(query, tokens), own.start)
   const detail = error.detail.replace(shownPlace, () => ` (line ${place.line}, column ${place.column})\n${place.caret}`)
   return new Problem(error.code, error.title, detail, { ...extras, line: place.line, column: place.column })
 }

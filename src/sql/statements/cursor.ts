@@ -3,7 +3,7 @@ import { Problem } from '../../basics/errors.js'
 import { badStatement, type Token } from '../../dialect/lexer.js'
 import { quoteText } from '../../dialect/strings.js'
 import type { Parameters } from './statement.js'
-import { maskSecretsOf } from '../../dialect/mask-secrets.js'
+import { maskSecretsInSqlOf } from '../../dialect/mask-secrets.js'
 import { nearestUsage } from './usages.js'
 
 const show = (token: Token | undefined): string => (token === undefined ? 'the end' : `"${token.text.slice(0, 60).toWellFormed()}"`)
@@ -36,7 +36,7 @@ export class StatementSyntaxError extends Error {
     const { token, expected, reason, hint: given } = this.place
     yield
     const offset = token?.start ?? this.tokens.at(-1)?.end ?? this.sql.length
-    const masked = yield* maskSecretsOf(this.sql, this.tokens)
+    const masked = yield* maskSecretsInSqlOf(this.sql, this.tokens)
     const seen = token && { ...token, text: masked.slice(token.start, token.end) }
     const list = expected.length === 0 ? '' : `; expected ${expected.length === 1 ? '' : 'one of '}${expected.join(', ')}`
     const usage = nearestUsage(this.tokens.slice(0, 8).map(({ kind, text }) => (kind === 'word' ? text : '')))

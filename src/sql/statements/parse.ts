@@ -3,7 +3,7 @@ import { limits } from '../../basics/limits.js'
 import { atOnce } from '../../basics/long-work.js'
 import { lex, sourceLocationOf, splitSingle, type Token } from '../../dialect/lexer.js'
 import { offsetOf } from '../../dialect/source-location.js'
-import { maskSecretsOf } from '../../dialect/mask-secrets.js'
+import { maskSecretsInSqlOf } from '../../dialect/mask-secrets.js'
 import { isWord } from '../../dialect/tokens.js'
 import { splitTokens } from './clauses.js'
 import { Cursor, StatementSyntaxError } from './cursor.js'
@@ -39,7 +39,7 @@ const withoutSecrets = function* (problem: Problem, sql: string): Generator<void
   const { line, column } = problem.extras
   if (typeof line !== 'number' || typeof column !== 'number') return problem
   yield
-  const masked = yield* maskSecretsOf(sql)
+  const masked = yield* maskSecretsInSqlOf(sql)
   if (masked === sql) return problem
   return new Problem(
     problem.code,

@@ -5,7 +5,7 @@ import type {
   Connection,
   Filter,
   ListedColumn,
-  Outcome,
+  QueryEnd,
   Query,
   QueryLimits,
 } from '../../../src/connections/contract/requests.js'
@@ -15,7 +15,7 @@ import { AnswerReader, appendAnswer, columnList } from '../../../src/connections
 /** A DuckDB in memory. */
 export const duck = async (): Promise<DuckDBConnection> => (await DuckDBInstance.create()).connect()
 
-export type Read = { types: Record<string, string>; rows: Json[][]; table: string; sent: string; outcome: Outcome }
+export type Read = { types: Record<string, string>; rows: Json[][]; table: string; sent: string; outcome: QueryEnd }
 
 /**
  * Reads an answer into a temporary table.

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Json } from '../../../events/common.js'
 import { renderEnvelope } from '../../../events/stored/envelope.js'
-import { bytesOf } from '../../../src/chatbots/payloads.js'
+import { payloadBytes } from '../../../src/chatbots/payloads.js'
 import { transcriptOf } from '../../../src/chatbots/transcript.js'
 import type { Resource, Log } from '../../../src/log/contract/log.js'
 
@@ -29,7 +29,7 @@ const conversationOf = (types: readonly string[], messages: readonly string[]) =
     },
     payload: async (hash) => {
       payloads += 1
-      return bytesOf({ text: hash })
+      return payloadBytes({ text: hash })
     },
   }
   const found = { stream: 'a conversation', version: types.length } as unknown as Resource<'conversation'>

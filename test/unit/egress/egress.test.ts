@@ -4,14 +4,14 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from '@jest/globals'
 import { connectAllowed } from '../../../src/egress/tcp-connection.js'
 import { parseEgress } from '../../../src/egress/policy.js'
-import { resolveAllowed, type Lookup } from '../../../src/egress/resolve.js'
+import { resolveAllowed, type NameLookup } from '../../../src/egress/resolve.js'
 import { egressOf } from '../../../src/egress/settings.js'
 import { readConfig } from '../../../src/setup/config.js'
 
 const closed = parseEgress('', { loopback: false })
 
 /** A resolver that knows these names only, and counts how often it is asked. */
-const resolver = (names: Record<string, readonly string[]>): { lookup: Lookup; asked: () => number } => {
+const resolver = (names: Record<string, readonly string[]>): { lookup: NameLookup; asked: () => number } => {
   let asked = 0
   return {
     lookup: async (name) => {
@@ -198,7 +198,7 @@ test('a name is resolved once, and what was checked is called: a second answer i
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   let asked = 0
-  const lookup: Lookup = async () => (++asked === 1 ? ['127.0.0.1'] : ['169.254.169.254'])
+  const lookup: NameLookup = async () => (++asked === 1 ? ['127.0.0.1'] : ['169.254.169.254'])
   const { socket, to } = await connectAllowed(parseEgress('', { loopback: true }), 'moving.example', port, { timeoutMs: 2_000, lookup })
   expect([asked, to, socket.remoteAddress]).toEqual([1, { name: 'moving.example', address: '127.0.0.1', port }, '127.0.0.1'])
   socket.destroy()
@@ -222,7 +222,7 @@ test('an address that does not answer leaves time for the other ones', async () 
   const filling = Array.from({ length: 4 }, () => createConnection(port, '127.0.0.1').on('error', () => undefined))
   await once(filling[0]!, 'connect')
   const policy = parseEgress('', { loopback: true })
-  const lookup: Lookup = async () => ['127.0.0.1', '127.0.0.2']
+  const lookup: NameLookup = async () => ['127.0.0.1', '127.0.0.2']
   const { socket, to } = await connectAllowed(policy, 'half.example', port, { timeoutMs: 1_000, lookup })
   expect(to.address).toBe('127.0.0.2')
   const alone = connectAllowed(policy, '127.0.0.1', port, { timeoutMs: 200 })
@@ -235,7 +235,7 @@ test('an address that does not answer leaves time for the other ones', async () 
 test('a port where nothing listens, and a resolver that never answers, are told in time', async () => {
   const policy = parseEgress('', { loopback: true })
   await expect(connectAllowed(policy, '127.0.0.1', 1, { timeoutMs: 2_000 })).rejects.toMatchObject({ title: 'Connection refused' })
-  const never: Lookup = () => new Promise(() => undefined)
+  const never: NameLookup = () => new Promise(() => undefined)
   await expect(connectAllowed(policy, 'slow.example', 1, { timeoutMs: 300, lookup: never })).rejects.toMatchObject({
     code: 'connection_failed',
   })

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { egressFetch, type CallLimits } from '../../../src/egress/fetch.js'
 import { parseEgress } from '../../../src/egress/policy.js'
-import type { Lookup } from '../../../src/egress/resolve.js'
+import type { NameLookup } from '../../../src/egress/resolve.js'
 import { makeCertificate } from '../../support/connections/certificate.js'
 import { temporaryDirectory } from '../../support/service.js'
 
@@ -46,7 +46,7 @@ const failure = async (call: Promise<unknown>) =>
   )) as { code: string; title: string; detail: string; extras: { hint: string } }
 
 /** A resolver that gives these answers one after the other. */
-const changing = (...answers: string[]): { lookup: Lookup; asked: () => number } => {
+const changing = (...answers: string[]): { lookup: NameLookup; asked: () => number } => {
   let asked = 0
   return { lookup: async () => [answers[Math.min(asked++, answers.length - 1)] ?? ''], asked: () => asked }
 }

@@ -2,7 +2,7 @@ import { isIP, type Socket } from 'node:net'
 import mysql, { type Connection as Client, type ConnectionOptions } from 'mysql2'
 import { limits } from '../../../basics/limits.js'
 import { connectAllowed, type ConnectedSocket } from '../../../egress/tcp-connection.js'
-import type { Lookup } from '../../../egress/resolve.js'
+import type { NameLookup } from '../../../egress/resolve.js'
 import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
 import { loginTooSlow, type ErrorExplainer } from '../contract/explain.js'
@@ -106,7 +106,7 @@ export const openClient = async (
   { policy }: Surroundings,
   explain: ErrorExplainer,
   timeoutMs: number = limits.connectionConnectTimeoutMs,
-  lookup?: Lookup,
+  lookup?: NameLookup,
 ): Promise<MysqlClient> => {
   const deadline = AbortSignal.timeout(timeoutMs)
   const { mode } = parameters.encryption

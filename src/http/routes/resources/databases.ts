@@ -6,7 +6,7 @@ import { connectionEngines } from '../../../catalogue/connection-engines.js'
 import { knownEngine } from '../../../commands/database.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem, wrong } from '../../../basics/errors.js'
-import { databaseNamed, filesDatabase, findDatabase, systemDatabases, type Database } from '../../reads/find-database.js'
+import { databaseNamed, filesDatabase, findDatabase, systemDatabaseRecords, type Database } from '../../reads/find-database.js'
 import { given, object, objectIn, parse, titled, unwrap, type Body } from '../../protocol/body.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { value, type Parameter } from '../../protocol/parameters.js'
@@ -76,7 +76,7 @@ export const listDatabases = (
   defaultProject: string,
   show: (listed: DatabaseListed) => object = (listed) => listed,
 ): Part[] => [
-  fixedPart(systemDatabases.map(show)),
+  fixedPart(systemDatabaseRecords.map(show)),
   resourcesPart(
     (after, limit) => resources.page('project', undefined, after, limit),
     ({ id, state: { name } }) => [
@@ -99,7 +99,7 @@ const recordOf = (database: Database, records: Records) => {
     case 'files':
       return filesDatabase
     case 'system':
-      return systemDatabases.find(({ name }) => name === database.name)
+      return systemDatabaseRecords.find(({ name }) => name === database.name)
   }
 }
 

@@ -43,7 +43,7 @@ export const isEmpty = ({ events, payloads, answers, notes }: Rows): boolean =>
   events.length + payloads.length + answers.length + notes.length === 0
 
 /** About how many bytes the rows have, which bounds how many batches are fetched at once. */
-export const bytesOf = ({ events, payloads, answers, notes }: Rows): number =>
+export const sizeOfRows = ({ events, payloads, answers, notes }: Rows): number =>
   events.reduce((sum, { text }) => sum + text.length, 0) +
   payloads.reduce((sum, { body }) => sum + body.length, 0) +
   answers.reduce((sum, { answer }) => sum + answer.length, 0) +

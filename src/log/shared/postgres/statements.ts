@@ -1,7 +1,7 @@
 import { UnreachableError, type SharedLogSession } from './shared-log-session.js'
 import { limits } from '../../../basics/limits.js'
 import { reappendedNote } from '../../storage/schema.js'
-import { bytesOf, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
+import { sizeOfRows, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
 import { channel, refuseMoved } from './tables.js'
 
 /** The note of the newest answer that was forgotten. All older answers were forgotten, too. */
@@ -76,7 +76,7 @@ export type SentBatch = { from: Place; to: NewPlace; rows: Rows }
 export const appendBatch = async (session: SharedLogSession, { from, to, rows }: SentBatch): Promise<number | undefined> => {
   const { events, payloads, answers, notes, forgotten = [] } = rows
   const values = [
-    ...[from.seq, from.chain, to.position, to.chain, to.batch, bytesOf(rows)],
+    ...[from.seq, from.chain, to.position, to.chain, to.batch, sizeOfRows(rows)],
     ...[events.map(({ position }) => position), events.map(({ text }) => text), events.map(({ chain }) => chain)],
     ...[payloads.map(({ hash }) => hash), payloads.map(({ keyId }) => keyId), payloads.map(({ wrapped }) => wrapped)],
     ...[payloads.map(({ body }) => body), payloads.map(({ replacedBy }) => replacedBy)],

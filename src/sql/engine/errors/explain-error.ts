@@ -16,7 +16,7 @@ import { locationOf, nodeOf, nodesOf } from '../ast/nodes.js'
 import { describe } from '../session/describe.js'
 import { similarName } from '../../../dialect/names.js'
 import { PlacedProblem, RunError, type SourcePlace, type Source, type Sources } from '../session/sources.js'
-import { maskSecrets } from '../../../dialect/mask-secrets.js'
+import { maskSecretsInSql } from '../../../dialect/mask-secrets.js'
 import type { Translation } from '../session/translation.js'
 import { wordsFor } from './error-words.js'
 
@@ -75,7 +75,7 @@ const placeBySign = (source: Source | undefined, message: string): SourcePlace |
 
 /** The problem with its place: line and column, the line with a caret, and the view's name if the place is in a view. */
 const shownAt = ({ code, title, detail, extras }: Problem, { source, offset }: SourcePlace): Problem => {
-  const { line, column, caret } = sourceLocationOf(maskSecrets(source.translation.sql), offset)
+  const { line, column, caret } = sourceLocationOf(maskSecretsInSql(source.translation.sql), offset)
   const label = source.view === undefined ? '' : `In view ${source.view}: `
   return new Problem(code, title, `${label}${detail} (line ${line}, column ${column})\n${caret}`, {
     ...extras,

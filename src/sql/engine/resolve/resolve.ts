@@ -40,7 +40,7 @@ export type ConnectedTable = { kind: 'connected'; connection: DatabaseEntry; sch
 export type KnowledgeTable = KnowledgeEntry
 
 /** The place of a lookup: `position` is the position to read, `head` the last one of the log. */
-export type Lookup = { directory: Directory; db: string; position: number; head: number }
+export type LookupPlace = { directory: Directory; db: string; position: number; head: number }
 
 const moment = (position: number, time: string | null) => `position ${position} (${time ?? ''} UTC)`
 
@@ -58,7 +58,7 @@ const whenText = (lives: readonly Life[], position: number): string | undefined 
 }
 
 /** In the past, a name may be missing because it was created later or already deleted: says when it existed. */
-const notThen = async ({ directory, position, head }: Lookup, detail: string, missing: MissingName): Promise<Problem | undefined> => {
+const notThen = async ({ directory, position, head }: LookupPlace, detail: string, missing: MissingName): Promise<Problem | undefined> => {
   if (position === head) return undefined
   const then = whenText(await directory.lives(missing, head), position)
   return then === undefined ? undefined : new Problem('not_found', 'It did not exist then', `${detail} at position ${position}; ${then}`)
@@ -70,15 +70,15 @@ const unknownTable = (name: string, schema: string, known: Iterable<string>): Pr
   return new Problem('not_found', 'Table not found', `Table '${name}' not found in database: ${schema}`, { hint })
 }
 
-const noTable = async (place: Lookup, missing: MissingName, schema: string, known: Iterable<string>): Promise<Problem> => {
+const noTable = async (place: LookupPlace, missing: MissingName, schema: string, known: Iterable<string>): Promise<Problem> => {
   const { name } = missing
   const then = await notThen(place, `Table '${name}' not found in database: ${schema}`, missing)
   return then ?? unknownTable(name, schema, known)
 }
 
-const connectionNamed = async ({ directory, position }: Lookup, name: string) => named(await directory.databases(position), name)
+const connectionNamed = async ({ directory, position }: LookupPlace, name: string) => named(await directory.databases(position), name)
 
-const noSchema = async (place: Lookup, name: string, table: string): Promise<Problem> => {
+const noSchema = async (place: LookupPlace, name: string, table: string): Promise<Problem> => {
   const detail = `Table '${table}' not found: there is no project or database ${name}`
   const then = (await notThen(place, detail, { table: 'projects', name })) ?? (await notThen(place, detail, { table: 'databases', name }))
   if (then) return then
@@ -92,18 +92,18 @@ const noSchema = async (place: Lookup, name: string, table: string): Promise<Pro
   })
 }
 
-const isReadable = async ({ directory, position }: Lookup, name: string): Promise<boolean> =>
+const isReadable = async ({ directory, position }: LookupPlace, name: string): Promise<boolean> =>
   systemDatabaseOf(name) !== undefined || (await directory.project(position, name)) !== undefined
 
 /**
  * The database for a view's names that have no database. If the recorded database means nothing any more, it was the view's own project,
  * which has been renamed.
  */
-export const databaseOfView = async (place: Lookup, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
+export const databaseOfView = async (place: LookupPlace, { database }: ViewEntry, project: ProjectEntry): Promise<string> =>
   (await isReadable(place, database)) || (await connectionNamed(place, database)) ? database : project.name
 
 /** Refuses a database that cannot be read or does not exist. */
-export const requireDatabase = async (place: Lookup, name: string): Promise<void> => {
+export const requireDatabase = async (place: LookupPlace, name: string): Promise<void> => {
   if (await isReadable(place, name)) return
   const connection = await connectionNamed(place, name)
   if (connection) throw connectionProblem(connection)
@@ -111,7 +111,7 @@ export const requireDatabase = async (place: Lookup, name: string): Promise<void
 }
 
 /** @throws Problem if the query wants its past rows: this service keeps no history of them */
-export const refusePast = ({ name }: DatabaseEntry, { position, head }: Pick<Lookup, 'position' | 'head'>): void => {
+export const refusePast = ({ name }: DatabaseEntry, { position, head }: Pick<LookupPlace, 'position' | 'head'>): void => {
   if (position === head) return
   const detail = `${name} is a connected database, which is read as it is now; this service has no history of its rows`
   throw new Problem('refused_statement', 'A connected database has no past here', detail, {
@@ -119,7 +119,7 @@ export const refusePast = ({ name }: DatabaseEntry, { position, head }: Pick<Loo
   })
 }
 
-const inConnection = async (place: Lookup, database: string, table: string, schema?: string): Promise<ConnectedTable | undefined> => {
+const inConnection = async (place: LookupPlace, database: string, table: string, schema?: string): Promise<ConnectedTable | undefined> => {
   const connection = await connectionNamed(place, database)
   if (!connection || !isConnected(connection)) return undefined
   refusePast(connection, place)
@@ -136,7 +136,7 @@ const fixedRelation = (schema: 'information_schema' | 'log', name: string): Tabl
   )
 }
 
-const inFiles = async (place: Lookup, name: string): Promise<TableMeaning> => {
+const inFiles = async (place: LookupPlace, name: string): Promise<TableMeaning> => {
   const files = await place.directory.files(place.position)
   const file = named(files, name)
   if (file) return { kind: 'file', file }
@@ -171,7 +171,12 @@ const notReadyThen = (label: string, { status }: ModelVersionEntry, position: nu
     `Model ${label} was not ready at position ${position}: its status was ${status}; ${whenText(ready, position) ?? 'it never became complete'}`,
   )
 
-const readyVersion = async (place: Lookup, project: ProjectEntry, model: ModelEntry, wanted: number | undefined): Promise<TableMeaning> => {
+const readyVersion = async (
+  place: LookupPlace,
+  project: ProjectEntry,
+  model: ModelEntry,
+  wanted: number | undefined,
+): Promise<TableMeaning> => {
   const versions = await place.directory.versions(place.position, model.stream)
   const number = wanted ?? model.active ?? versions.at(-1)?.version
   const version = versions.find((known) => known.version === number)
@@ -196,7 +201,7 @@ const readyVersion = async (place: Lookup, project: ProjectEntry, model: ModelEn
   return { kind: 'model', model, version, project }
 }
 
-const inProject = async (place: Lookup, project: ProjectEntry, name: string): Promise<TableMeaning> => {
+const inProject = async (place: LookupPlace, project: ProjectEntry, name: string): Promise<TableMeaning> => {
   const relation = relationOf('project', name)
   if (relation) return { kind: 'relation', relation, project }
   const views = await place.directory.views(place.position, project.stream)
@@ -222,7 +227,7 @@ const inProject = async (place: Lookup, project: ProjectEntry, name: string): Pr
   )
 }
 
-const inSchema = async (place: Lookup, schema: string, name: string): Promise<TableMeaning | undefined> => {
+const inSchema = async (place: LookupPlace, schema: string, name: string): Promise<TableMeaning | undefined> => {
   const system = systemDatabaseOf(schema)
   if (system === 'files') return inFiles(place, name)
   if (system !== undefined) return fixedRelation(system, name)
@@ -235,7 +240,12 @@ const noVersion = (label: string, version: string): Problem =>
     hint: `DESCRIBE ${label}.${version} shows what a model says of itself, SELECT … FROM ${label} WHERE … what it predicts.`,
   })
 
-const modelVersion = async (place: Lookup, projectName: string, modelName: string, number: string): Promise<TableMeaning | undefined> => {
+const modelVersion = async (
+  place: LookupPlace,
+  projectName: string,
+  modelName: string,
+  number: string,
+): Promise<TableMeaning | undefined> => {
   const project = await place.directory.project(place.position, projectName)
   if (!project) return undefined
   const models = await place.directory.models(place.position, project.stream)
@@ -259,7 +269,7 @@ const modelVersion = async (place: Lookup, projectName: string, modelName: strin
  *
  * @example await resolveTable({ directory, db: 'shop', position: 40, head: 40 }, ['rent', '2']) // version 2 of shop.rent
  */
-export const resolveTable = async (place: Lookup, parts: string[]): Promise<TableMeaning> => {
+export const resolveTable = async (place: LookupPlace, parts: string[]): Promise<TableMeaning> => {
   const [first = '', second, third] = parts
   if (third !== undefined) {
     const found = (await modelVersion(place, first, second ?? '', third)) ?? (await inConnection(place, first, third, second))

@@ -8,7 +8,7 @@ import { template } from '../ast/templates.js'
 import { listConnected, wantedIn } from '../connected-tables/list-connected.js'
 import type { FileEntry } from '../resolve/directory.js'
 import { projectionRows } from '../../relations/projections.js'
-import { databaseOfView, type TableMeaning, type Lookup } from '../resolve/resolve.js'
+import { databaseOfView, type TableMeaning, type LookupPlace } from '../resolve/resolve.js'
 import type { Scope } from '../session/scope.js'
 import type { TableRead, Session } from '../session/session.js'
 import { PlacedProblem, type Text } from '../session/sources.js'
@@ -25,7 +25,7 @@ type Services = {
 }
 
 /** The place in which a scope looks up names. */
-export const placeIn = ({ directory, head }: Session, { db, position }: Scope): Lookup => ({ directory, db, position, head })
+export const placeIn = ({ directory, head }: Session, { db, position }: Scope): LookupPlace => ({ directory, db, position, head })
 
 /** The query that gives the rows of a name. */
 export const expand = async (found: Rows, scope: Scope, services: Services): Promise<AstNode> => {

@@ -3,7 +3,7 @@ import type { AstNode } from '../ast/json.js'
 import { nodeOf, nodesOf, partsOf, textOf, walk } from '../ast/nodes.js'
 import { readQuery } from '../read/read-query.js'
 import { nativeDatabase } from '../resolve/native-queries.js'
-import { databaseOfView, resolveTable, type Lookup } from '../resolve/resolve.js'
+import { databaseOfView, resolveTable, type LookupPlace } from '../resolve/resolve.js'
 import type { Session } from '../session/session.js'
 import { Sources } from '../session/sources.js'
 
@@ -37,7 +37,7 @@ const reading = (session: Session): Session => ({
  *
  * @example await needsAnswers(session, tree, { directory, db: 'shop', position: 40, head: 40 })
  */
-export const needsAnswers = async (session: Session, tree: AstNode, place: Lookup, views = new Set<string>()): Promise<boolean> => {
+export const needsAnswers = async (session: Session, tree: AstNode, place: LookupPlace, views = new Set<string>()): Promise<boolean> => {
   for (const { parts, db } of tablesIn(tree, place.db)) {
     // The query itself says what is wrong with a name.
     const found = await resolveTable({ ...place, db }, parts).catch(() => undefined)

@@ -21,9 +21,9 @@ import { Directory } from '../resolve/directory.js'
 import { explainError } from '../errors/explain-error.js'
 import { framesOf, heldBack, scoredBy, tooManyAround, TooManyRowsInside } from './frames.js'
 import { begin, checkAborted, connectionPoolOf, rollback } from '../duckdb-connection/duckdb-connection.js'
-import { loadModel as loadEngineModel } from '../../../models/engines/load.js'
+import { loadModel } from '../../../models/engines/load.js'
 import { modelFunctions } from '../scoring/functions.js'
-import { loadModel, type LoadModel } from '../scoring/load.js'
+import { loadCachedModel, type LoadModel } from '../scoring/load.js'
 import { answerTable } from '../query-outputs/answer-table.js'
 import { keptText, rewrite, rewriteAndKeep, type RewrittenQuery } from '../rewrite/rewrite-cache.js'
 import { upToDate, type TablesStatus } from '../../relations/projections.js'
@@ -111,7 +111,7 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
     functions,
     run,
     load: async (artefact) =>
-      loadModel(database.instance, { artefact, file: await blobFile(artefact) }, services.loadModel ?? loadEngineModel),
+      loadCachedModel(database.instance, { artefact, file: await blobFile(artefact) }, services.loadModel ?? loadModel),
     reads: [],
     ctes: new Map(),
     sources: new Sources(),

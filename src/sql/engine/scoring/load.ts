@@ -20,7 +20,7 @@ const readModel = async (file: string, load: LoadModel): Promise<AnyModel> => {
 }
 
 /** Loads a model by its hash, from its file. The most recently used models stay in memory, up to the limit. */
-export const loadModel = (
+export const loadCachedModel = (
   instance: DuckDBInstance,
   { artefact, file }: { artefact: string; file: string },
   load: LoadModel,
