@@ -212,6 +212,28 @@ test('a forecast is drawn after the last values that are known', async () => {
   await page.context().close()
 })
 
+test('the first of many series are drawn up to their newest known value, and the page tells how many there are', async () => {
+  await sql(
+    at.url,
+    `CREATE TABLE files.many (SELECT CAST(DATE '2024-01-01' + CAST(i AS INTEGER) AS DATE) AS day, if(s = 3, NULL, format('it''s {:02d}', s)) AS shop, 50 + 10 * (i % 7) + s AS sold
+      FROM range(60) AS t(i), range(40) AS v(s))`,
+  )
+  await trained('CREATE MODEL many FROM files (SELECT * FROM many) PREDICT sold ORDER BY day GROUP BY shop HORIZON 14', 'many')
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/many?tab=forecast')
+  await page.getByText('The first 12 of 40 series.').waitFor()
+  const drawn = page.getByRole('img', { name: /^sold, known and to come/ })
+  expect(await drawn.count()).toBe(12)
+  // The line of the past ends where the one of the forecast begins: at the newest known value.
+  const pathOf = async (nth: number, color: string): Promise<string[]> =>
+    ((await drawn.nth(nth).locator(`g[stroke="var(--${color})"] path`).first().getAttribute('d')) ?? '').split(/[ML]/).slice(1)
+  for (let nth = 0; nth < 12; nth++) {
+    const [past, coming] = [await pathOf(nth, 'quiet'), await pathOf(nth, 'accent')]
+    expect([past.length, coming.length]).toEqual([60, 15])
+    expect(past.at(-1)).toBe(coming[0])
+  }
+  await page.context().close()
+})
+
 test('the times of a forecast are those of its rows, wherever its reader is', async () => {
   await sql(
     at.url,

@@ -1,17 +1,13 @@
 import { ApiError } from '../../api/request.js'
-import { quoted, select, type Value } from '../../api/sql.js'
+import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { Plotted } from '../../components/plot.js'
 import { timeOf } from '../../basics/time.js'
 import { shown } from '../../components/value.js'
-import { forecastQuery, seriesColumns, stepsMax, trainingRows } from './asked-in-sql.js'
+import { firstForecasts, forecastQuery, lastKnown, seriesColumns, seriesCount, seriesMax } from './asked-in-sql.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
-
-const seriesMax = 12
-/** The number of last known values of a series before its forecast. */
-const pastSteps = 60
 
 type Rows = readonly Record<string, Value>[]
 
@@ -30,17 +26,14 @@ export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRec
   const at = momentShown()
   const { order, keys } = seriesColumns(plan)
   const target = record.predict
-  const columns = [order, ...keys].map(quoted).join(', ')
-  const query = forecastQuery(of, record, plan)
-  const ofSeries = keys.length === 0 ? '' : `PARTITION BY ${keys.map(quoted).join(', ')} `
-  const past = `SELECT ${columns}, ${quoted(target)} FROM ${trainingRows(record) ?? ''} AS rows_of_training
-WHERE ${quoted(target)} IS NOT NULL QUALIFY row_number() OVER (${ofSeries}ORDER BY ${quoted(order)} DESC) <= ${pastSteps} ORDER BY ${quoted(order)} LIMIT ${stepsMax}`
+  const query = firstForecasts(of, record, plan)
   const { loaded, reload } = useLoaded(
     async (signal) => {
-      const [known, coming] = await Promise.all([pastOf(past, at, signal), select<Record<string, Value>>({ query, at, signal })])
-      return { known, coming }
+      const coming = await select<Record<string, Value>>({ query, at, signal })
+      const past = lastKnown(record, plan, coming)
+      return { known: past === undefined ? [] : await pastOf(past, at, signal), coming }
     },
-    [query, past, at],
+    [query, at],
   )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
@@ -54,15 +47,16 @@ WHERE ${quoted(target)} IS NOT NULL QUALIFY row_number() OVER (${ofSeries}ORDER 
     least: Number(row[`${target}_min`]),
     greatest: Number(row[`${target}_max`]),
   }))
-  const all = [...new Set(named.map(({ series }) => series))]
+  const drawn = [...new Set(named.map(({ series }) => series))]
+  const all = Number(value.coming[0]?.[seriesCount] ?? drawn.length)
   return (
     <>
       <p>
-        <a class="button" href={hrefOf('/query', { sql: query })}>
+        <a class="button" href={hrefOf('/query', { sql: forecastQuery(of, record, plan) })}>
           Query it
         </a>
       </p>
-      {all.slice(0, seriesMax).map((series) => {
+      {drawn.map((series) => {
         const rows = named.filter((row) => row.series === series)
         // Values that were added after the training are not shown as its past.
         const first = rows[0]?.when ?? Infinity
@@ -90,9 +84,9 @@ WHERE ${quoted(target)} IS NOT NULL QUALIFY row_number() OVER (${ofSeries}ORDER 
           </figure>
         )
       })}
-      {all.length > seriesMax && (
+      {all > seriesMax && (
         <p class="quiet">
-          The first {seriesMax} of {all.length} series. The query shows all.
+          The first {seriesMax} of {all} series. The query shows all.
         </p>
       )}
     </>
