@@ -172,7 +172,10 @@ test('an answer at a reply_url names its message and its record, and has its que
   await until(() => receiver.calls.length === before + 2)
   const [first, again] = receiver.calls.slice(before)
   expect(again?.raw).toBe(first?.raw)
-  const [[answer] = []] = await rowsNow(at.url, `SELECT answer_id FROM log.messages WHERE message = '${message}'`)
+  const end = () => rowsNow(at.url, `SELECT answer_id FROM log.messages WHERE message = '${message}' AND status = 'answered'`)
+  // The receiver has the answer before the log says that it was sent.
+  await until(async () => (await end()).length === 1)
+  const [[answer] = []] = await end()
   expect(first?.body).toEqual({
     ...{ conversation: 'c-9', webhook_id: 'count-1', message, reply: first?.headers['webhook-id'] },
     ...{ status: 'answered', text: 'There are 3.', answer_id: answer },

@@ -232,6 +232,39 @@ test('an answer is stopped, and a model that fails is told with what to do', asy
   await page.context().close()
 })
 
+test('a question goes on while another page is shown, and its answer is there on the way back', async () => {
+  let goOn = (): void => undefined
+  const waiting = new Promise<void>((resolve) => (goOn = resolve))
+  const script = shop.model.script
+  shop.model.script = async () => {
+    await waiting
+    return 'At last.'
+  }
+  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/broker')
+  const leave = async () => {
+    await page.getByRole('link', { name: 'Answers so far' }).click()
+    await page.locator('h1', { hasText: 'Answers' }).waitFor()
+  }
+  await page.getByLabel('Question').fill('Meanwhile?')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await leave()
+  await page.goBack()
+  await page.locator('.rounds .question', { hasText: 'Meanwhile?' }).waitFor()
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await leave()
+  goOn()
+  await page.getByRole('navigation').getByRole('link', { name: 'Agents' }).click()
+  await page.locator('.said .text', { hasText: 'At last.' }).waitFor()
+  await page.waitForURL(/agent=.*answers=/)
+  await page.reload()
+  await page.locator('.said .text', { hasText: 'At last.' }).waitFor()
+  await page.getByRole('button', { name: 'New conversation' }).click()
+  await page.locator('.rounds .question').waitFor({ state: 'detached' })
+  shop.model.script = script
+  await page.context().close()
+})
+
 test('what agents say is shown as text', async () => {
   const script = shop.model.script
   const markup = '<img src=x onerror="window.ran = 1"> [a](javascript:window.ran=1) <script>window.ran = 1</script>'
@@ -275,7 +308,7 @@ test('the newest messages, conversations and answers come first, and lead page b
     })
   const { conversation } = (await write('message 0')).body as { conversation: string }
   for (let i = 1; i <= 100; i++) await write(`message ${i}`, conversation)
-  for (let i = 0; i < 100; i++) await write('another conversation')
+  for (let i = 0; i < 10; i++) await Promise.all(Array.from({ length: 10 }, () => write('another conversation')))
   const { page } = await openPage(browser, shop.url, `#/conversations/shop/desk/${encodeURIComponent(conversation)}`)
   const asked = page.locator('.said:not(.ours) > p')
   await asked.first().getByText('message 100', { exact: true }).waitFor()

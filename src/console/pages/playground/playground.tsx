@@ -9,8 +9,9 @@ import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { AnswerCard } from './answer-card.js'
+import { conversation, type Address } from './conversation.js'
 import { LiveAnswer, type Side } from './live-answer.js'
-import { addressOf, loadRounds, turnsOf, type Round } from './rounds.js'
+import { loadRounds, turnsOf } from './rounds.js'
 import { VersionChoice } from './version-choice.js'
 import './style.css'
 
@@ -65,26 +66,35 @@ export default () => {
       }),
     [moment],
   )
-  const rounds = useSignal<Round[]>([])
   const { found: draft, type } = useDraft('question')
   const question = useSignal(query.get('question') ?? draft?.texts['question'] ?? '')
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined)
   const { value: agents, error } = loaded.value
   const chosen = [sideOf(query.get('agent'), moment), sideOf(query.get('beside'), query.get('beside_at') ?? moment)]
   const sides = chosen.filter((side) => side !== undefined)
-  const answers = query.get('answers') ?? ''
-  // After a reload, or in the window of a colleague, the conversation comes from its records.
+  const said = (name: keyof Address): string => query.get(name) ?? ''
+  const address: Address = { agent: said('agent'), beside: said('beside'), beside_at: said('beside_at'), answers: said('answers') }
+  const { answers } = address
+  // The conversation of this window goes on. After a reload, or in the window of a colleague, it comes from its records.
   const { loaded: restored, reload: restore } = useLoaded(
     async (signal) => {
-      if (answers === addressOf(rounds.peek())) return
+      const kept = conversation.at(moment)
+      if (kept && sides.length === 0 && answers === '') return changeQuery(kept)
+      if (conversation.isOf(address, moment)) return conversation.show(address, moment)
       const found = await loadRounds(answers, sides, signal)
       signal.throwIfAborted()
-      rounds.value = found
+      conversation.show(address, moment, found)
     },
-    [answers],
+    [...Object.values(address), moment],
   )
+  const rounds = conversation.isOf(address, moment) ? conversation.rounds.value : []
   const isShown = useIsShown()
-  const isBusy = restored.value.isLoading || rounds.value.some(({ askings }) => askings.some(({ said }) => said.value.state === 'asking'))
+  const isAsking = rounds.some(({ askings }) => askings.some(({ said }) => said.value.state === 'asking'))
+  const isBusy = restored.value.isLoading || isAsking
+  useEffect(() => {
+    const now = conversation.at(moment)?.answers ?? ''
+    if (!isBusy && rounds.length > 0 && now !== '' && now !== answers) changeQuery({ answers: now })
+  })
   /** Browsers limit how often the address may change, so it does not change with every key. */
   const write = (text: string, afterMs = restMs) => {
     question.value = text
@@ -96,7 +106,7 @@ export default () => {
   useEffect(() => () => clearTimeout(resting.current), [])
   const choose = (change: Record<string, string | undefined>) => {
     // A new agent does not know the previous turns.
-    rounds.value = []
+    conversation.clear()
     changeQuery({ answers: undefined, ...change })
   }
   const ask = (event: SubmitEvent) => {
@@ -104,12 +114,10 @@ export default () => {
     const text = question.value.trim()
     if (text === '' || isBusy || sides.length === 0) return
     const askings = sides.map((side) => new LiveAnswer(side))
-    const before = rounds.value
-    rounds.value = [...before, { question: text, askings }]
+    conversation.show(address, moment, [...rounds, { question: text, askings }])
     write('', 0)
-    void Promise.all(askings.map((asking, side) => asking.ask(turnsOf(before, side, text)))).then(() => {
+    void Promise.all(askings.map((asking, side) => asking.ask(turnsOf(rounds, side, text)))).then(() => {
       if (!isShown()) return
-      changeQuery({ answers: addressOf(rounds.peek()) })
       // A question without any answer can be asked again.
       if (question.peek() === '' && askings.every((asking) => asking.isUnheard)) write(text, 0)
     })
@@ -119,7 +127,7 @@ export default () => {
       <div class="title">
         <h1>Ask an agent</h1>
         <div class="row">
-          {rounds.value.length > 0 && (
+          {rounds.length > 0 && (
             <button type="button" onClick={() => choose({})}>
               New conversation
             </button>
@@ -159,7 +167,7 @@ export default () => {
           {restored.value.error && <Refusal error={restored.value.error} again={restore} />}
           {restored.value.isLoading && answers !== '' && <Busy />}
           <ol class="rounds" aria-label="Conversation">
-            {rounds.value.map(({ question: text, askings }, i) => (
+            {rounds.map(({ question: text, askings }, i) => (
               <li key={i}>
                 <p class="question">{text}</p>
                 <div class={askings.length > 1 ? 'beside' : undefined}>
