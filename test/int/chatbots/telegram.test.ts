@@ -28,6 +28,7 @@ const update = (text: string, more: object = {}) => ({
   message: { message_id: 100 + count, from: { id: 7, is_bot: false }, chat: { id: -5, type: 'group' }, text, ...more },
 })
 const received = async () => (await at.events('MessageReceived')).length
+const settled = () => until(async () => (await at.events('MessageSent', 'DeliveryFailed')).length === (await received()))
 
 test('an update is answered with sendMessage, as a reply to its message, and says that it has no rows behind it', async () => {
   expect(await deliver(update('Really'))).toMatchObject({ status: 200, body: { ok: true } })
@@ -63,6 +64,8 @@ test('messages of one chat are answered in their order, and those of others besi
     if (question === 'slow') await held
     return question
   })
+  // Answers to earlier messages may still be on their way.
+  await settled()
   const before = telegram.calls.length
   await deliver(update('slow'))
   await deliver(update('after it'))
@@ -73,7 +76,6 @@ test('messages of one chat are answered in their order, and those of others besi
   expect(telegram.calls.slice(before).map(({ body }) => body['text'])).toEqual(['beside it', 'slow', 'after it'].map((text) => text + note))
 })
 
-const settled = () => until(async () => (await at.events('MessageSent', 'DeliveryFailed')).length === (await received()))
 const textsSince = (before: number) => telegram.calls.slice(before).map(({ body }) => String(body['text']))
 
 test('a rate limit says in its body how long to wait, and a long answer is several messages', async () => {

@@ -212,6 +212,34 @@ test('a forecast is drawn after the last values that are known', async () => {
   await page.context().close()
 })
 
+test('the forms of a version read the rows of its training twice, however many inputs it has, and say why they cannot', async () => {
+  await sql(
+    at.url,
+    `CREATE TABLE files.texts (SELECT i AS n, ['a', 'b'][i % 2 + 1] AS one, ['c', 'd'][i % 2 + 1] AS two FROM range(90) AS t(i))`,
+  )
+  await trained('CREATE MODEL texts FROM files (SELECT * FROM texts) PREDICT n', 'texts')
+  const { page } = await openPage(at.browser, at.url, '#/')
+  const read: string[] = []
+  page.on('request', (request) => {
+    const { query = '' } = (request.url().endsWith('/sql/query') ? request.postDataJSON() : {}) as { query?: string }
+    if (query.includes('rows_of_training')) read.push(query)
+  })
+  const look = async (tab: string) => {
+    await page.goto(`${at.url}/#/models/mindsdb/texts?tab=${tab}`)
+    await (tab === 'try' ? page.getByRole('combobox', { name: 'two' }) : page.getByRole('combobox', { name: 'Input' })).waitFor()
+  }
+  await look('try')
+  expect(read).toHaveLength(2)
+  expect(await page.getByRole('combobox', { name: 'one' }).locator('option').allInnerTexts()).toEqual([expect.any(String), 'a', 'b'])
+  await look('dependence')
+  await look('try')
+  expect(read.filter((query) => /SUMMARIZE|list\(DISTINCT/.test(query))).toHaveLength(2)
+  await sql(at.url, 'DROP TABLE files.texts')
+  await page.reload()
+  await page.getByText('No input has its range, because the rows of the training cannot be read').waitFor()
+  await page.context().close()
+})
+
 test('the first of many series are drawn up to their newest known value, and the page tells how many there are', async () => {
   await sql(
     at.url,

@@ -128,9 +128,10 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
   const { loaded, reload } = useInputs(of, record, report.features)
   const predicted = useSignal<{ row: string; prediction: ExplainedPrediction } | undefined>(undefined)
   const { send, isSending, error } = useSending()
-  const { value: inputs, error: refused } = loaded.value
+  const { value: found, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
-  if (!inputs) return <Busy />
+  if (!found) return <Busy />
+  const { inputs, unread } = found
   const given = Object.entries(jsonIn(place.value.query.get('row')) ?? {})
   const values = new Map(given.map(([name, text]) => [name, String(text)]))
   const set = (name: string, value: string) => {
@@ -148,6 +149,7 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
   return (
     <div class="attempt">
       <form onSubmit={attempt}>
+        {unread && <p class="quiet">No input has its range, because the rows of the training cannot be read: {unread.message}</p>}
         {inputs.map((input) => (
           <Control key={input.name} input={input} value={values.get(input.name) ?? ''} set={(value) => set(input.name, value)} />
         ))}

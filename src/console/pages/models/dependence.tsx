@@ -111,9 +111,13 @@ export const Dependence = ({ of, record, report }: { of: ModelName; record: Mode
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
   const rows = trainingRows(record)
-  const possible = value.filter((input) => input.form !== 'text')
+  const possible = value.inputs.filter((input) => input.form !== 'text')
   if (rows === undefined || possible.length === 0)
-    return <Empty title="There is nothing to vary">The rows of the training cannot be read, or no input has values to choose from.</Empty>
+    return (
+      <Empty title="There is nothing to vary">
+        {value.unread ? `The rows of the training cannot be read: ${value.unread.message}` : 'No input has values to choose from.'}
+      </Empty>
+    )
   // The most important inputs come first.
   const weights = new Map(report.importances.map(({ column, importance }) => [column, importance]))
   const ordered = possible.toSorted((a, b) => (weights.get(b.name) ?? 0) - (weights.get(a.name) ?? 0))

@@ -1,5 +1,5 @@
 import { ApiError } from '../../api/request.js'
-import { quoted, select, type Value } from '../../api/sql.js'
+import { quoted, select, type Statement, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { momentShown } from '../../basics/place.js'
 import { shown } from '../../components/value.js'
@@ -41,8 +41,24 @@ const inputOf = ({ column, type }: Feature, summary: Summary | undefined, choice
   return { name: column, type, form: 'text', example: summary?.min ?? '' }
 }
 
+/** The inputs of a version, and why the rows of its training could not be read: then each input is a text. */
+export type Inputs = { inputs: Input[]; unread: ApiError | undefined }
+
+/** The values of the columns that have few, in order; one query reads all of them. */
+const choicesOf = async (
+  columns: readonly string[],
+  rows: string,
+  from: Omit<Statement, 'query'>,
+): Promise<ReadonlyMap<string, string[]>> => {
+  if (columns.length === 0) return new Map()
+  const lists = columns.map((column, i) => `list(DISTINCT ${quoted(column)}) AS c${i}`).join(', ')
+  const [found = {}] = await select<Record<string, Value>>({ query: `SELECT ${lists} FROM ${rows} AS rows_of_training`, ...from })
+  const valuesOf = (value: Value | undefined): string[] => (Array.isArray(value) ? value.map(shown).sort() : [])
+  return new Map(columns.map((column, i) => [column, valuesOf(found[`c${i}`]).slice(0, choicesMax)]))
+}
+
 /**
- * The inputs of a model, with the ranges that its query returns now. If the query can no longer run, each input is a text.
+ * The inputs of a model, with the ranges that its query returns now. It reads the rows of the training twice at most.
  *
  * @throws ApiError when the service cannot be reached
  */
@@ -51,40 +67,46 @@ const loadInputs = async (
   features: readonly Feature[],
   at: string | undefined,
   signal: AbortSignal,
-): Promise<Input[]> => {
+): Promise<Inputs> => {
   const wanted = features.filter(({ role }) => role !== 'target')
+  const unknown = (unread?: ApiError): Inputs => ({ inputs: wanted.map((one) => inputOf(one, undefined, undefined)), unread })
   const rows = trainingRows(record)
-  if (rows === undefined) return wanted.map((feature) => inputOf(feature, undefined, undefined))
+  if (rows === undefined) return unknown()
   const from = { at, readsOnly: true, signal }
   try {
     const summaries = await select<Summary>({ query: `SUMMARIZE SELECT * FROM ${rows} AS rows_of_training`, ...from })
     const known = new Map(summaries.map((one) => [one.column_name, one]))
-    return await Promise.all(
-      wanted.map(async (feature) => {
-        const summary = known.get(feature.column)
-        if (feature.type !== 'text' || !summary || summary.approx_unique > choicesMax) return inputOf(feature, summary, undefined)
-        const found = await select<{ v: Value }>({
-          query: `SELECT DISTINCT ${quoted(feature.column)} AS v FROM ${rows} AS rows_of_training WHERE v IS NOT NULL ORDER BY v LIMIT ${choicesMax}`,
-          ...from,
-        })
-        return inputOf(
-          feature,
-          summary,
-          found.map(({ v }) => shown(v)),
-        )
-      }),
+    const hasFew = ({ column, type }: Feature) => type === 'text' && (known.get(column)?.approx_unique ?? Infinity) <= choicesMax
+    const choices = await choicesOf(
+      wanted.filter(hasFew).map(({ column }) => column),
+      rows,
+      from,
     )
+    return { inputs: wanted.map((one) => inputOf(one, known.get(one.column), choices.get(one.column))), unread: undefined }
   } catch (error) {
     // The training data may be gone, but the model still predicts.
-    if (error instanceof ApiError && error.status === 200) return wanted.map((feature) => inputOf(feature, undefined, undefined))
+    if (error instanceof ApiError && error.status === 200) return unknown(error)
     throw error
   }
 }
 
+/** The inputs that were loaded last: both tabs of a version show them, and each look reads a whole table. */
+let last: { of: string; found: Inputs } | undefined
+
 /** The inputs of a version at the moment that is shown. */
 export const useInputs = (of: ModelName, record: ModelRecord, features: readonly Feature[]) => {
   const at = momentShown()
-  return useLoaded((signal) => loadInputs(record, features, at, signal), [of.project, of.model, record.version, at])
+  const key = JSON.stringify([of.project, of.model, record.version, record.created_at, at ?? null])
+  return useLoaded(
+    async (signal) => {
+      if (last?.of === key && !last.found.unread) return last.found
+      const found = await loadInputs(record, features, at, signal)
+      signal.throwIfAborted()
+      last = { of: key, found }
+      return found
+    },
+    [key],
+  )
 }
 
 /** The values of a form as the row to send. Empty fields are unknown values. */
