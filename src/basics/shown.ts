@@ -12,3 +12,6 @@ export const shown = (value: unknown): string => {
  * @example withoutPaths('cannot open "/var/data/x"') // 'cannot open "a file"'
  */
 export const withoutPaths = (message: string): string => message.replace(/(?:(?<=\bfile:\/\/)|(?<![\w./-]))(?:\/[\w.-]+){2,}/g, 'a file')
+
+/** The text that replaces a secret. A client that sends it back in the same place leaves the secret unchanged. */
+export const mask = '******'

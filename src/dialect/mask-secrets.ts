@@ -1,5 +1,5 @@
 import { atOnce, inTurns } from '../basics/long-work.js'
-import { mask } from '../basics/mask.js'
+import { mask } from '../basics/shown.js'
 import { foreignTokens, tokensIn, type Token } from './lexer.js'
 import { inOrder, rawCuts, replaced, type Cut } from './secret-cuts.js'
 import { secretValues } from './secret-values.js'

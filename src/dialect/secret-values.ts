@@ -1,4 +1,4 @@
-import { mask } from '../basics/mask.js'
+import { mask } from '../basics/shown.js'
 import { isSecretKey } from '../vault/secret-keys.js'
 import { holdsSecret } from '../vault/looks-secret.js'
 import type { Token } from './lexer.js'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '../../events/common.js'
-import { mask } from '../basics/mask.js'
+import { mask } from '../basics/shown.js'
 import { hideSecrets } from '../vault/seal-secrets.js'
 
 /** Whether a value is a mask that a service shows instead of a secret. */

@@ -1,6 +1,6 @@
 import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { mask } from '../basics/mask.js'
+import { mask } from '../basics/shown.js'
 import { AnswerTooLarge, ConnectionLost } from '../egress/request-errors.js'
 
 /** The details of the exchange for an error: the host and the model. Nothing of the prompt or the key gets into an error. */

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import * as z from 'zod'
 import { resourceName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
-import { mask } from '../basics/mask.js'
+import { mask } from '../basics/shown.js'
 import { languageModelSettings, readModelAccess, type ModelAccess } from './language-model-settings.js'
 import { isPostgresUrl, postgresUrlRule } from './postgres-url.js'
 

@@ -2,7 +2,7 @@ import { illFormed, isObject, mapMembers, type Json, type JsonObject } from '../
 import { isSecretReference, secretKey } from '../../events/secrets.js'
 import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { mask } from '../basics/mask.js'
+import { mask } from '../basics/shown.js'
 import { isSecretKey, sealKey } from './secret-keys.js'
 import { holdsSecretOf } from './looks-secret.js'
 import type { SealedPayload, Vault } from './vault.js'

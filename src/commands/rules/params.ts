@@ -2,7 +2,7 @@ import { isObject, mapMembers, type Json, type JsonObject } from '../../../event
 import { isSecretReference } from '../../../events/secrets.js'
 import { wrong } from '../../basics/errors.js'
 import { isSecretKey } from '../../vault/secret-keys.js'
-import { mask } from '../../basics/mask.js'
+import { mask } from '../../basics/shown.js'
 
 /** A mask that is sent back keeps the secret at the same place. */
 const unmask = (next: Json, before: Json | undefined, path: string, key: string): Json => {

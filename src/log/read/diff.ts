@@ -3,7 +3,7 @@ import type { Kind, States } from '../../../events/catalogue/catalogue.js'
 import type { Json } from '../../../events/common.js'
 import { isSecretReference } from '../../../events/secrets.js'
 import { limits } from '../../basics/limits.js'
-import { mask } from '../../basics/mask.js'
+import { mask } from '../../basics/shown.js'
 import { maskSecrets } from '../../vault/seal-secrets.js'
 
 export type { Operation }

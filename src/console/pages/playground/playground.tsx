@@ -79,11 +79,13 @@ export default () => {
   const { loaded: restored, reload: restore } = useLoaded(
     async (signal) => {
       const kept = conversation.at(moment)
-      if (kept && sides.length === 0 && answers === '') return changeQuery(kept)
-      if (conversation.isOf(address, moment)) return conversation.show(address, moment)
-      const found = await loadRounds(answers, sides, signal)
-      signal.throwIfAborted()
-      conversation.show(address, moment, found)
+      if (kept && sides.length === 0 && answers === '') changeQuery(kept)
+      else if (conversation.isOf(address, moment)) conversation.show(address, moment)
+      else {
+        const found = await loadRounds(answers, sides, signal)
+        signal.throwIfAborted()
+        conversation.show(address, moment, found)
+      }
     },
     [...Object.values(address), moment],
   )
