@@ -87,6 +87,9 @@ const section = (title: string) => say(`\n${title}\n${'-'.repeat(title.length)}`
 try {
   say(`Mindledger serves at ${service.url} from a temporary directory.`)
 
+  // SQL starts a moment after REST.
+  while (!(await fetch(`${service.url}/ready`)).ok) await sleep(100)
+
   section('Real tables become files')
   await upload('cars', 'cars.json')
   await upload('penguins', 'penguins.json')

@@ -52,7 +52,12 @@ const look = async (): Promise<Record<string, string[]>> => {
   const before = lines()
   const hasNoted = (pid: number) => (lines()[pid]?.length ?? 0) > (before[pid]?.length ?? 0) || !existsSync(`/proc/${pid}`)
   await sleep(400)
-  for (const pid of asked) process.kill(pid, 'SIGUSR2')
+  for (const pid of asked)
+    try {
+      process.kill(pid, 'SIGUSR2')
+    } catch {
+      // It has ended by now, and noted the functions that ran in it.
+    }
   while (!asked.every(hasNoted)) await sleep(20)
   const noted = Object.entries(lines())
   const passed = noted.map(([id, all]) => [id, all.slice(read[id] ?? 0).flatMap((line) => JSON.parse(line) as string[])] as const)
@@ -107,8 +112,10 @@ const inTurn = [1, 2, 3]
 /** Starts a training, and waits until its process has come and gone. */
 const train = async (name: string): Promise<void> => {
   const before = children(server.pid ?? 0).length
+  // Each process has its own file there, also when it has ended.
+  const noted = readdirSync(notes).length
   await sql(`CREATE MODEL ${name} FROM files (SELECT * FROM homes) PREDICT rent`)
-  while (children(server.pid ?? 0).length === before) await sleep(5)
+  while (readdirSync(notes).length === noted) await sleep(5)
   while (children(server.pid ?? 0).length > before) await sleep(50)
   await sleep(500)
 }
