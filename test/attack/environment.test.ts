@@ -40,7 +40,11 @@ testOnLinux('no process beside the service has its environment, in which its mas
     await sql(url, 'CREATE MODEL rent FROM files (SELECT * FROM homes) PREDICT rent')
     await sql(url, 'CREATE KNOWLEDGE_BASE notes')
     await sql(url, "INSERT INTO notes (id, content) VALUES ('1', 'a house')")
-    await until(() => ['sql-process.js', 'train-process.js', 'knowledge-process.js'].every((name) => holdsKey.has(name)))
+    await until(async () => {
+      // A training may come and go while this process is held up: then another one is looked at. One at a time is taken.
+      if (!holdsKey.has('train-process.js')) await sql(url, 'RETRAIN rent')
+      return ['sql-process.js', 'train-process.js', 'knowledge-process.js'].every((name) => holdsKey.has(name))
+    })
   } finally {
     clearInterval(looking)
     child.kill('SIGTERM')

@@ -10,6 +10,7 @@ import { calls, questionOf } from '../support/agents/scripted-model.js'
 import { AgentShop } from '../support/agents/shop.js'
 import { password, startPostgres, type Postgres } from '../support/connections/postgres.js'
 import { send } from '../support/service.js'
+import { until } from '../support/until.js'
 
 // The agent may read files.notes and crm.public.notes, and nothing else. Its language model obeys every text that it sees.
 const shop = new AgentShop()
@@ -224,7 +225,7 @@ beforeAll(async () => {
   })
   const clerk = { skills: ['reading'], params: { password: canaries.agent, api_token: canaries.agent } }
   await shop.agent('clerk', { ...clerk, data: { tables: ['files.notes', 'crm.public.notes'] } })
-  await shop.agent('boss', { data: { tables: ['files.*', 'crm.*', 'vault.*'] } })
+  await shop.agent('boss', { data: { tables: ['files.*'] } })
   for (const { n, place, text } of attempts) {
     if (place === 'column name') await shop.run(`CREATE TABLE files.own_${n} (SELECT 1 AS "${nameOf(text)}" FROM range(3))`)
     if (place === 'column name') await shop.agent(`clerk_${n}`, { ...clerk, data: { tables: [`files.own_${n}`, 'crm.public.notes'] } })
@@ -233,6 +234,10 @@ beforeAll(async () => {
   // What was said before to another agent is on record, and no one else's.
   shop.model.script = () => `The word is ${canaries.earlier}.`
   await shop.ask('boss', 'What is the word?')
+  // It gets these only now: what its prompt reads of them would be recorded a moment after its answer, among what the test looks at.
+  const all = { data: { tables: ['files.*', 'crm.*', 'vault.*'] } }
+  const changed = await send(shop.url, 'PUT', '/api/projects/shop/agents/boss', { agent: all })
+  if (changed.status !== 200) throw new Error(JSON.stringify(changed.body))
   shop.model.asked.length = 0
   shop.model.script = obedient((asked) => {
     const [, from = '', id = ''] = /^(notes|cast|crm\.public\.notes) (\d+)$/.exec(questionOf(asked)) ?? []
@@ -329,8 +334,13 @@ test('comments of connected tables and columns stand in the prompt, between the 
     CREATE TABLE priced (id int, net numeric); COMMENT ON TABLE priced IS 'What was sold';
     COMMENT ON COLUMN priced.net IS 'without "tax"'; CREATE VIEW shown AS SELECT * FROM priced`)
   await shop.agent('seller', { data: { tables: ['crm.priced', 'crm.public.shown'] } })
-  const { body } = await send(shop.url, 'POST', `${shop.path('seller')}?dry_run=true`, { messages: [{ role: 'user', content: 'Hi' }] })
-  const content = (body as { messages: { content: string }[] }).messages[0]?.content ?? ''
+  let content = ''
+  // A table whose rows come too late is described without its comments for a while.
+  await until(async () => {
+    const { body } = await send(shop.url, 'POST', `${shop.path('seller')}?dry_run=true`, { messages: [{ role: 'user', content: 'Hi' }] })
+    content = (body as { messages: { content: string }[] }).messages[0]?.content ?? ''
+    return content.includes('What was sold')
+  })
   const [, block = ''] = /<(data-[0-9a-f]+) tables>\n([^]*?)\n<\/\1>/.exec(content)?.slice(1) ?? []
   expect(block).toContain('table crm.priced, comment: "What was sold"')
   expect(block).toMatch(/"net" \S+.*, comment: "without \\"tax\\""/)

@@ -15,7 +15,7 @@ test('a run that SIGKILL cut off is recorded as interrupted, and one that was du
   const first = await spawnService(directory.path)
   await sql(first.url, `CREATE JOB slow (${slow}; CREATE SKILL never USING type = 'sql')`)
   await until(async () => JSON.stringify(await runs(first.url)) === '[["slow","running",null]]')
-  const dueAt = new Date(Date.now() + 5_000)
+  const dueAt = new Date(Date.now() + 20_000)
   const start = dueAt.toISOString().slice(0, 23)
   const job = { name: 'later', query: "CREATE SKILL made USING type = 'sql'", start_at: start }
   expect((await send(first.url, 'POST', '/api/projects/mindsdb/jobs', { job })).status).toBe(200)

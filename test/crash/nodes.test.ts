@@ -7,7 +7,7 @@ import { dataPaths } from '../../src/setup/data-directory.js'
 import { mindledger } from '../support/cli.js'
 import { countOf } from '../support/counts.js'
 import { logServer } from '../support/log/each-log.js'
-import { contentsOf, endSessions, rowsIn } from '../support/log/nodes.js'
+import { contentsOf, endSessions } from '../support/log/nodes.js'
 import { childrenRunning, processTree, signalTo } from '../support/processes.js'
 import { seeded } from '../support/random.js'
 import { rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
@@ -44,6 +44,30 @@ const signal = ({ child }: Node, name: 'SIGSTOP' | 'SIGCONT'): void => {
   for (const pid of processTree(child.pid ?? 0)) signalTo(pid, name)
 }
 
+/** Sends a command under its key until a node acknowledges it, each time to another one. A client waits three seconds. */
+const sendUntilDone = async (nodes: readonly Node[], path: string, body: object, key: string): Promise<unknown> => {
+  const headers = { 'content-type': 'application/json', 'Idempotency-Key': key }
+  for (let attempt = Math.floor(Math.random() * nodes.length); ; attempt++) {
+    const { url } = nodes[attempt % nodes.length]!
+    try {
+      const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(3_000) })
+      const answer: unknown = await response.json()
+      if (response.ok) return answer
+      if (response.status < 500 && response.status !== 429)
+        throw new TypeError(`${path} ${key}: ${response.status} ${JSON.stringify(answer)}`)
+    } catch (error) {
+      if (error instanceof TypeError && error.message.startsWith(path)) throw error
+    }
+    await setTimeout(50)
+  }
+}
+
+/** Reads, and again while the node cannot catch up within the time that a read waits. */
+const readUntilKnown = async (node: Node, path: string): Promise<Reply> => {
+  const reply = await send(node.url, 'GET', path)
+  return reply.status === 503 ? readUntilKnown(node, path) : reply
+}
+
 test('each due time has one run, and each run one end, while nodes are killed, and stopped for longer than a lease', async () => {
   const url = await server().newUrl()
   const nodes = await Promise.all([startNode(url), startNode(url), startNode(url)])
@@ -55,7 +79,7 @@ test('each due time has one run, and each run one end, while nodes are killed, a
       ...{ name: `j${i}`, query: `CREATE SKILL made${i} USING type = 'sql'` },
       start_at: new Date(from + i * 1_000).toISOString().slice(0, 23),
     }
-    expect((await send(a.url, 'POST', '/api/projects/mindsdb/jobs', { job })).status).toBe(200)
+    await sendUntilDone([a], '/api/projects/mindsdb/jobs', { job }, job.name)
   }
   const started = async (): Promise<number> =>
     Number((await rowsNow(c.url, `SELECT count(*) FROM log.events WHERE type = 'JobRunStarted'`))[0]?.[0])
@@ -87,24 +111,6 @@ test('each due time has one run, and each run one end, while nodes are killed, a
     expect([code, out]).toEqual([0, expect.stringContaining('The tables equal a replay')])
   }
 })
-
-/** Sends a command under its key until a node acknowledges it, each time to another one. A client waits three seconds. */
-const sendUntilDone = async (nodes: readonly Node[], path: string, body: object, key: string): Promise<unknown> => {
-  const headers = { 'content-type': 'application/json', 'Idempotency-Key': key }
-  for (let attempt = Math.floor(Math.random() * nodes.length); ; attempt++) {
-    const { url } = nodes[attempt % nodes.length]!
-    try {
-      const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(3_000) })
-      const answer: unknown = await response.json()
-      if (response.ok) return answer
-      if (response.status < 500 && response.status !== 429)
-        throw new TypeError(`${path} ${key}: ${response.status} ${JSON.stringify(answer)}`)
-    } catch (error) {
-      if (error instanceof TypeError && error.message.startsWith(path)) throw error
-    }
-    await setTimeout(50)
-  }
-}
 
 /** What befalls nodes, in this order again and again: the first five have one of each kind. */
 const kinds = ['stop', 'crash', 'kill', 'child', 'sessions', 'kill', 'child', 'stop', 'sessions', 'kill'] as const
@@ -171,6 +177,7 @@ test('whatever befalls nodes that serve, each write, run and training counts onc
     await Promise.race([setTimeout(500 + random() * 1_000), failed])
     await Promise.race([blow(kinds[n % kinds.length], Math.floor(random() * nodes.length)), failed])
   }
+  await Promise.race([until(() => acknowledged.size > 32), failed])
   isOver = true
   await Promise.all(busy)
 
@@ -224,17 +231,15 @@ test('a training is told of and cancelled at any node, and that of a killed node
   const nodes = await Promise.all([startNode(url), startNode(url)])
   const query = 'SELECT i AS x, i % 7 AS k, hash(i) % 1000 AS h, i * 3 + (i % 7) AS y FROM range(30000) AS r(i)'
   const status = async (at: Node, name: string) => (await rowsNow(at.url, `SELECT status FROM models WHERE name = '${name}'`))[0]?.[0]
-  const portOf = (address: string) => new URL(address).port
-  /** Begins a training; returns the node that trains, and another one. */
-  const begin = async (name: string): Promise<{ trains: Node; other: Node }> => {
+  const learning = ({ child }: Node): number[] => childrenRunning(child.pid ?? 0, 'train-process')
+  /** Begins a training, and suspends its process so that it does not end; returns that, the node that trains, and another one. */
+  const begin = async (name: string): Promise<{ pid: number; trains: Node; other: Node }> => {
     await sql(nodes[0].url, `CREATE MODEL ${name} FROM files (${query}) PREDICT y`)
-    await until(async () => (await status(nodes[0], name)) === 'training')
-    const [holder] = await rowsIn<Record<string, string>>(
-      url,
-      `SELECT n.address FROM mindledger.leases AS l JOIN mindledger.nodes AS n ON n.run = l.node WHERE l.name LIKE 'training:%'`,
-    )
-    const isFirst = portOf(nodes[0].url) === portOf(holder?.['address'] ?? '')
-    return { trains: nodes[isFirst ? 0 : 1], other: nodes[isFirst ? 1 : 0] }
+    await until(() => nodes.flatMap(learning).length > 0)
+    const [pid = 0] = nodes.flatMap(learning)
+    signalTo(pid, 'SIGSTOP')
+    const isFirst = learning(nodes[0]).length > 0
+    return { pid, trains: nodes[isFirst ? 0 : 1], other: nodes[isFirst ? 1 : 0] }
   }
 
   const first = await begin('gone')
@@ -245,12 +250,13 @@ test('a training is told of and cancelled at any node, and that of a killed node
     return (body as { progress?: { total: number } }).progress !== undefined && Number(of('total')) > 0
   })
   expect((await send(first.other.url, 'POST', '/api/projects/mindsdb/models/gone/cancel')).status).toBe(200)
-  await until(() => childrenRunning(first.trains.child.pid ?? 0, 'train-process').length === 0)
+  await until(() => learning(first.trains).length === 0)
   expect([await status(first.trains, 'gone'), await status(first.other, 'gone')]).toEqual(['error', 'error'])
   await sql(first.other.url, 'DROP MODEL gone')
 
-  const { trains, other } = await begin('m')
+  const { pid, trains, other } = await begin('m')
   await kill(trains)
+  signalTo(pid, 'SIGCONT')
   const outcome = () => rowsNow(other.url, `SELECT status, error FROM models WHERE name = 'm' AND status IN ('complete', 'error')`)
   await until(async () => (await outcome()).length > 0)
   expect(await outcome()).toEqual([['complete', null]])
@@ -268,11 +274,11 @@ test('a node that was halted answers nothing old and nothing erased when it goes
   const visits = 'SELECT who FROM files.visits'
   await until(async () => (await sql(b.url, visits)).error_message === undefined)
   signal(b, 'SIGSTOP')
-  await sql(a.url, `CREATE SKILL fresh USING type = 'sql'`)
+  await sendUntilDone([a], '/api/projects/mindsdb/skills', { skill: { name: 'fresh', type: 'sql', params: {} } }, 'fresh')
   // Answered when the halted node counts as dead.
   expect((await send(a.url, 'POST', '/api/log/erasures', { file: { name: 'visits' } })).status).toBe(200)
   // They are in the socket when the node goes on, before it has heard of anything.
-  const asked = [send(b.url, 'GET', '/api/projects/mindsdb/skills/fresh'), sql(b.url, visits), sql(b.url, 'SELECT name FROM skills')]
+  const asked = [readUntilKnown(b, '/api/projects/mindsdb/skills/fresh'), sql(b.url, visits), sql(b.url, 'SELECT name FROM skills')]
   signal(b, 'SIGCONT')
   const [fresh, rows, skills] = (await Promise.all(asked)) as [Reply, SqlReply, SqlReply]
   expect(fresh.status).toBe(200)

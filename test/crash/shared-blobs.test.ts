@@ -57,6 +57,12 @@ test('an upload that is killed in the middle leaves nothing that anybody sees, a
     const file = randomFile(join(path, 'upload'), 100)
     const sha = await hashFile(file)
     const chunks = async () => (await other.links.query('SELECT FROM mindledger.blob_chunks')).length
+    // However late the kill is, it meets the upload in the middle.
+    await server().inDatabase(
+      url,
+      `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END $$;
+       CREATE TRIGGER slow BEFORE INSERT ON mindledger.blob_chunks FOR EACH ROW EXECUTE FUNCTION slow()`,
+    )
     const node = await startNode(url, join(path, 'killed'))
     void node.ask(`put ${file}`)
     await until(async () => (await chunks()) >= 10)
@@ -65,6 +71,7 @@ test('an upload that is killed in the middle leaves nothing that anybody sees, a
     expect(await chunks()).toBeLessThan(100)
     expect([await other.blobs.has(sha), await other.blobs.list()]).toEqual([false, []])
 
+    await server().inDatabase(url, 'DROP TRIGGER slow ON mindledger.blob_chunks')
     // The same upload again is not disturbed by what is left of the first.
     expect((await (await startNode(url, join(path, 'again'))).ask(`put ${file}`)).sha).toBe(sha)
     ;(await other.blobs.hold(sha)).release()

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseEnvelope } from '../../events/stored/envelope.js'
+import { limits } from '../../src/basics/limits.js'
 import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
 import { startCutProxy } from '../support/log/cut-proxy.js'
@@ -20,6 +21,8 @@ import { until } from '../support/until.js'
 const program = fileURLToPath(new URL('log-node.js', import.meta.url))
 const blows = countOf('SHARED_BLOWS')
 const writersOfANode = 11
+/** What a node answers while PostgreSQL is away or slow. */
+const passing = ['storage_failed', 'busy', 'behind', 'outcome_unknown']
 
 /** What befalls the nodes, in this order again and again. */
 const kinds = ['restart', 'stop', 'sessions', 'crash', 'restart', 'sessions', 'restart', 'sessions', 'stop', 'restart'] as const
@@ -136,8 +139,7 @@ test('whatever is killed, stopped or cut off, nothing acknowledged by any node i
           acknowledged.set(`${skill} ${n}`, Number(answer))
           break
         }
-        if (answer !== undefined && !['storage_failed', 'busy', 'behind', 'outcome_unknown'].includes(answer))
-          throw new Error(`${skill} ${n}: ${answer}`)
+        if (answer !== undefined && !passing.includes(answer)) throw new Error(`${skill} ${n}: ${answer}`)
         await sleep(50)
       }
   }
@@ -160,6 +162,7 @@ test('whatever is killed, stopped or cut off, nothing acknowledged by any node i
     await Promise.race([blow(kinds[n % kinds.length]), failed])
   }
   await sleep(500)
+  await Promise.race([until(() => acknowledged.size > 3 * writersOfANode), failed])
   isOver = true
   await Promise.all(writers)
 
@@ -197,22 +200,31 @@ test('a node that is halted with the head in its hands loses it, and no write of
   const ended = () => found(`SELECT sessions_fatal FROM pg_stat_database WHERE ${inDatabase}`)
   /** A client that asks again under its key when nothing comes. */
   const write = async (node: NodeProcess, line: string): Promise<string> => (await node.ask(line)) ?? write(node, line)
+  const writeUntilDone = async (node: NodeProcess, line: string): Promise<string> => {
+    const answer = await write(node, line)
+    return passing.includes(answer) ? writeUntilDone(node, line) : answer
+  }
   try {
     await Promise.all([halted.start(), other.start()])
     const decided = proxy.holdAt('slow')
     const lost = halted.ask('a slow 0')
     const pass = await decided
-    expect(await write(other, 'b quick 0')).toMatch(/^\d+$/)
+    expect(await writeUntilDone(other, 'b quick 0')).toMatch(/^\d+$/)
     // Another node was quicker, so this one takes the head.
     const locking = proxy.holdAt('mindledger.head FOR UPDATE')
     pass()
     const lock = await locking
     halted.signal('SIGSTOP')
+    const from = performance.now()
     lock()
     await until(async () => (await holders()) + (await ended()) > 0)
     // Without a limit for silent holders, PostgreSQL would give up the statement of the other one.
-    expect(await write(other, 'c next 0')).toMatch(/^\d+$/)
+    const next = write(other, 'c next 0')
     await until(async () => (await ended()) > 0)
+    // On a busy machine PostgreSQL may end it later than a write waits.
+    const isLate = performance.now() - from > limits.sharedLockIdleTimeoutMs + 500
+    const answer = await next
+    expect(isLate ? await writeUntilDone(other, 'c next 0') : answer).toMatch(/^\d+$/)
     halted.signal('SIGCONT')
     await lost
     await until(async () => /^\d+$/.test((await halted.ask('a slow 0')) ?? ''))

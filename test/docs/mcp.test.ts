@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { blocksOf, openClone, readSource, type Clone } from '../support/clone.js'
+import { sql } from '../support/service.js'
 
 const page = readSource('docs/use/mcp.md')
 const blocks = blocksOf(page)
@@ -7,6 +8,8 @@ const blocks = blocksOf(page)
 let clone: Clone
 beforeAll(async () => {
   clone = await openClone()
+  // A tool is refused while SQL is starting, which takes long on a busy machine.
+  await sql(clone.url, 'SELECT 1')
 })
 afterAll(() => clone.stop())
 

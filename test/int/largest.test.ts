@@ -61,9 +61,11 @@ const routeOf = ({ name }: Request): string => (name.includes(': ') ? name.slice
 
 /** The longest stretch in which the server did nothing else, at best of some attempts, where it is over the bound. */
 const overBound = async (request: Request): Promise<string | undefined> => {
+  // Whether a rollback is refused is only known from its answer.
+  const patienceMs = request.path.endsWith('/rollback') ? 60_000 : asked.patienceMs
   let least = Infinity
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const { ranMs, refusal } = await walk(target, socket, request, asked)
+    const { ranMs, refusal } = await walk(target, socket, request, { ...asked, patienceMs })
     if (refusal === '') accepted.add(request.name)
     if (ranMs <= floorMs || ranMs <= walks * yardstick()) return undefined
     least = Math.min(least, ranMs)

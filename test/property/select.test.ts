@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isProblem } from '../../src/basics/errors.js'
 import { countOf } from '../support/counts.js'
-import { send, startTestService } from '../support/service.js'
+import { rowsNow, send, startTestService } from '../support/service.js'
 import { Twins, type Answer } from '../support/sql/twins.js'
 import { Draw } from './select/expressions.js'
 import { Queries } from './select/queries.js'
@@ -52,6 +52,8 @@ test('a share of them goes through the service, over HTTP and its own process, w
       form.set('file', new Blob([await twins.plain.parquet(name)]), `${name}.parquet`)
       expect(await send(at.url, 'PUT', `/api/files/${name}`, form)).toMatchObject({ status: 200 })
     }
+    // A statement is refused while SQL is starting, which takes long on a busy machine.
+    await rowsNow(at.url, 'SELECT 1')
     for (let i = 0; i < count / 10; i++) {
       const { sql, ordered } = new Queries(new Draw(seed * 7_000_003 + i), randomTables).statement()
       const plain = await outcomeOf(twins.plain.select(sql))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import { until } from './until.js'
-import { send, startTestService, type SqlReply } from './service.js'
+import { send, sql, startTestService, type SqlReply } from './service.js'
 
 /** A statement and its answer: `ok`; or the columns of a table separated by commas, with optional rows; or a part of the error message. */
 export type Case = [statement: string, answer: string | RegExp, rows?: unknown[][]]
@@ -34,6 +34,8 @@ export const dialectService = (prepare: (url: string) => Promise<void> = async (
   let at: Awaited<ReturnType<typeof startTestService>>
   beforeAll(async () => {
     at = await startTestService()
+    // A busy machine may start SQL later than a statement waits for it.
+    await sql(at.url, 'SELECT 1')
     await prepare(at.url)
   })
   afterAll(async () => {

@@ -9,10 +9,20 @@ import { pino } from 'pino'
 import { startService, type Service } from '../../src/main.js'
 import { readConfig } from '../../src/setup/config.js'
 
+/** Removes a directory. The processes of a service that was killed end a little later, and may write to it until then. */
+const removeDirectory = (path: string, tries = 100): void => {
+  try {
+    rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
+  } catch (error) {
+    if (tries === 0 || (error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+    removeDirectory(path, tries - 1)
+  }
+}
+
 /** A directory that is removed after its test. */
 export const temporaryDirectory = (): { path: string; remove: () => void } => {
   const path = mkdtempSync(join(tmpdir(), 'mindledger-test-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+  return { path, remove: () => removeDirectory(path) }
 }
 
 export type Reply = { status: number; type: string; headers: Headers; body: unknown }
@@ -46,11 +56,14 @@ export type SqlReply = { type: string; column_names: string[]; data: unknown[][]
 /** The error of SQL before it has started. The statement had no effect, and clients send it again. */
 const notYet = /^(?:The process that answers SQL is starting|The tables are being built)/
 
-/** Sends a statement, and repeats it while SQL is starting, which takes long on a busy machine. */
+/**
+ * Sends a statement, and repeats it while SQL is starting, or while a node cannot catch up with the others in time: both take long on a
+ * busy machine.
+ */
 export const sql = async (url: string, query: string, db = 'mindsdb'): Promise<SqlReply> => {
   for (;;) {
-    const reply = (await send(url, 'POST', '/api/sql/query', { query, context: { db } })).body as SqlReply
-    if (!notYet.test(reply.error_message ?? '')) return reply
+    const reply = (await send(url, 'POST', '/api/sql/query', { query, context: { db } })).body as SqlReply & { code?: string }
+    if (reply.code !== 'behind' && !notYet.test(reply.error_message ?? '')) return reply
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { streamId } from '../../../events/common.js'
 import { startWithAgent } from '../../support/agents/agent-service.js'
 import { by, recordOf } from '../../support/agents/answer-maker.js'
+import { inOneDay } from '../../support/one-day.js'
 import { send, sql } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startWithAgent>>
@@ -162,6 +163,7 @@ describe('a verdict', () => {
 
 describe('usage', () => {
   test('counts tokens by day, agent and model, at the prices of the time, now and then', async () => {
+    await inOneDay()
     const agent = await at.makeAgent('spender')
     const ask = (facts: object) => at.maker.answer(agent, recordOf('q', 'a'), facts)
     const prices = (llm_prices: unknown) => send(at.url, 'PUT', '/api/config', { llm_prices })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { until } from '../../support/until.js'
+import { described } from '../../support/agents/described.js'
 import { framesOf } from '../../support/agents/shop.js'
 import { calls, contentOf, queries, resultsOf, ScriptedModel } from '../../support/agents/scripted-model.js'
 import { rowsNow, send, sql, startTestService } from '../../support/service.js'
@@ -69,6 +70,7 @@ test('an answer carries the query that it rests on, and exactly its rows', async
 })
 
 test('the prompt has the schema, values and rows of the tables of the agent, between marks, and nothing of others', async () => {
+  await described(at.url, `${agents}/seller/completions`)
   await ask('seller', user('What is there?'))
   const [system, question] = model.asked[0]?.messages ?? []
   const prompt = system ? contentOf(system) : ''
@@ -192,6 +194,7 @@ test.each(['system', 'developer', 'tool', 7])('a message of the role %j is no qu
 })
 
 test('a dry run tells prompt, tools and schema, and calls nobody', async () => {
+  await described(at.url, `${agents}/seller/completions`)
   const { body } = await ask('seller', user('How many?'), { query: '?dry_run=true' })
   expect(body).toMatchObject({
     model: 'scripted',

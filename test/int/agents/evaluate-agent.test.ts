@@ -174,14 +174,17 @@ test('what the judge reads and writes counts in usage', async () => {
 
 test('what was answered and judged before the client left is on record, with the tokens of the judge', async () => {
   await shop.agent('left', { data: { tables: ['files.cars'] } })
-  await shop.run(`CREATE TABLE files.leaving (SELECT * FROM (VALUES ('First?', 'One'), ('Second?', 'Two')) AS t(question, answer))`)
+  // So many are asked at once, and the last one once the first is judged.
+  const questions = ['First?', ...Array.from({ length: limits.agentQuestionsAtOnce - 1 }, (_, i) => `Held ${i}?`), 'Last?']
+  const values = questions.map((question) => `('${question}', 'One')`).join(', ')
+  await shop.run(`CREATE TABLE files.leaving (SELECT * FROM (VALUES ${values}) AS t(question, answer))`)
   let goOn: () => void = () => undefined
   const isOver = new Promise<void>((resolve) => (goOn = resolve))
   const steps = new Set<string>()
   shop.model.script = async (asked) => {
     const step = isJudged(asked) ? 'judge' : questionOf(asked)
     steps.add(step)
-    if (step === 'Second?') await isOver
+    if (step !== 'judge' && step !== 'First?') await isOver
     const usage = step === 'judge' ? { prompt_tokens: 70_000, completion_tokens: 7 } : { prompt_tokens: 300, completion_tokens: 5 }
     return { content: step === 'judge' ? '{"verdict": "good", "reason": "Right."}' : 'One.', usage }
   }
@@ -194,14 +197,12 @@ test('what was answered and judged before the client left is on record, with the
     signal: left.signal,
   }).catch(() => undefined)
   try {
-    await until(() => steps.size === 3)
-    // The verdict is read before the client is missed.
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await until(() => steps.size === questions.length + 1)
     left.abort()
     await leaving
     const summary = () => shop.run("SELECT cases, failed, metrics, judge_input_tokens FROM log.evaluations WHERE agent = 'left'")
     await until(async () => (await summary()).length > 0)
-    expect(await summary()).toEqual([[2, 1, '[{"name":"judge","value":1}]', 70_000]])
+    expect(await summary()).toEqual([[questions.length, questions.length - 1, '[{"name":"judge","value":1}]', 70_000]])
     expect(await shop.run("SELECT max(input_tokens) >= 70000 FROM log.usage WHERE agent = 'left'")).toEqual([[true]])
   } finally {
     goOn()

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { AgentShop } from '../../support/agents/shop.js'
+import { inOneDay } from '../../support/one-day.js'
 
 const shop = new AgentShop()
-beforeAll(() => shop.start())
+beforeAll(async () => {
+  await inOneDay()
+  await shop.start()
+})
 afterAll(() => shop.stop())
 beforeEach(() => {
   shop.model.asked.length = 0

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { ScriptedModel } from '../../support/agents/scripted-model.js'
 import { RawServer } from '../../support/llm/raw-server.js'
+import { inOneDay } from '../../support/one-day.js'
 import { send, spawnService, sql, temporaryDirectory, type Reply } from '../../support/service.js'
 
 const directory = temporaryDirectory()
@@ -22,6 +23,7 @@ const restart = async (): Promise<void> => {
 }
 
 beforeAll(async () => {
+  await inOneDay()
   await Promise.all([model.start(), embedder.start()])
   embedder.answer = (response, { body }) => {
     const data = (body['input'] as string[]).map((_, index) => ({ index, embedding: [1, index] }))

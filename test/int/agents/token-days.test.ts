@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ScriptedModel } from '../../support/agents/scripted-model.js'
 import { chunk, last, RawServer, stream } from '../../support/llm/raw-server.js'
 import { logServer } from '../../support/log/each-log.js'
+import { inOneDay } from '../../support/one-day.js'
 import { until } from '../../support/until.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
@@ -10,6 +11,7 @@ const model = new ScriptedModel()
 let running: Awaited<ReturnType<typeof spawnService>>
 
 beforeAll(async () => {
+  await inOneDay()
   await model.start()
   running = await spawnService(directory.path)
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { calls, contentOf, queries, resultsOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { trainRent } from '../../support/models/rentals.js'
+import { inOneDay } from '../../support/one-day.js'
 import { send } from '../../support/service.js'
 
 const shop = new AgentShop()
@@ -154,6 +155,7 @@ test('templates, modes and limits of the agent are kept to', async () => {
 })
 
 test('the tokens of a day are used up, also by answers of before a start, and nothing is asked or recorded then', async () => {
+  await inOneDay()
   await shop.agent('thrifty', { params: { tokens_per_day: 3_000, max_tokens: 100 } })
   shop.model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 2_500, completion_tokens: 450 } })
   expect((await shop.ask('thrifty', 'Hi')).status).toBe(200)

@@ -26,7 +26,12 @@ const original = join(place.path, 'original')
 const directory = join(place.path, 'data')
 const tables = join(directory, 'tables/analytics.duckdb')
 
-const serve = (of: string) => startService(readConfig({ PORT: '0', DATA_DIR: of }), pino({ level: 'silent' }))
+const serve = async (of: string): Promise<Service> => {
+  const service = await startService(readConfig({ PORT: '0', DATA_DIR: of }), pino({ level: 'silent' }))
+  // On a busy machine SQL may start late, and tables cannot be compared before.
+  await sql(service.url, 'SELECT 1')
+  return service
+}
 const diff = (args: string[] = []) => mindledger(['diff', ...args], { DATA_DIR: directory })
 /** The same command in this process. */
 const diffInside = (environment: Record<string, string> = {}) => commandHere(['diff'], { DATA_DIR: directory, ...environment })

@@ -38,9 +38,9 @@ const write = async (url: string, prefix: string, count: number): Promise<void> 
 const exported = async (url: string): Promise<Exported> => ((await send(url, 'GET', '/api/status')).body as { export: Exported }).export
 const headOf = async (url: string): Promise<number> =>
   ((await send(url, 'GET', '/api/ready')).body as { log: { position: number } }).log.position
-/** Waits until all ranges that are finished are exported, and returns where they end. */
-const allExported = async (url: string, range = 20): Promise<number> => {
-  const end = Math.floor((await headOf(url)) / range) * range
+/** Waits until all ranges that are finished are exported, and returns where they end. `writer` is the service that wrote last. */
+const allExported = async (url: string, range = 20, writer = url): Promise<number> => {
+  const end = Math.floor((await headOf(writer)) / range) * range
   // The position of a try under way is told before the try has ended, and with it the error of the one before.
   await until(async () => {
     const { position, error } = await exported(url)
@@ -124,6 +124,8 @@ describe('a service with EXPORT_DIR', () => {
   test('that finds another export there says so, and goes on when it is gone', async () => {
     const other = await start('other-data', settingsFor('history'))
     await until(async () => (await exported(other.url)).error !== null)
+    // SQL may start late.
+    await until(async () => (await send(other.url, 'GET', '/api/ready')).status === 200)
     expect((await exported(other.url)).error).toContain('is an export of another log')
     const { status, body } = await send(other.url, 'GET', '/api/ready')
     expect([status, (body as { warnings: string[] }).warnings.join()]).toEqual([200, expect.stringContaining('EXPORT_DIR')])
@@ -142,10 +144,12 @@ test('a service that is killed while it exports leaves what the manifest names w
   const settings = settingsFor('killed', 10)
   let atKill = -1
   for (let round = 0; round < 2; round++) {
-    const { child, kill } = await start('killed-data', settings)
+    const { child, kill, url } = await start('killed-data', settings)
+    // The round before may have ended only after everything was exported.
+    if ((await headOf(url)) < atKill + 10) await write(url, 't', 20)
     await until(() => sizeOf('killed') > atKill)
-    const exporting = childrenRunning(Number(child.pid), 'bin/export-process')
     await sleep(random() * 300)
+    const exporting = childrenRunning(Number(child.pid), 'bin/export-process')
     await kill()
     await until(() => !exporting.some(isRunning))
     const faults = (await faultsOf('killed')).filter((fault) => !fault.endsWith('is not in the manifest'))
@@ -202,7 +206,7 @@ describe('two nodes of one log', () => {
     const a = await start('node-a', settings)
     const b = await start('node-b', settings)
     await write(b.url, 's', 40)
-    const end = await allExported(a.url)
+    const end = await allExported(a.url, 20, b.url)
     expect(await exported(b.url)).toMatchObject({ here: false, position: null })
     expect((await send(b.url, 'GET', '/api/metrics')).body).not.toMatch(/^mindledger_export/m)
     await a.kill()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { replay } from '../../../projections/replay.js'
@@ -17,6 +17,7 @@ import { dataPaths } from '../../../src/setup/data-directory.js'
 import { startChatting } from '../../support/chatbots/chatting.js'
 import { until } from '../../support/until.js'
 import { differences } from '../../support/log/states.js'
+import { bytesOf, filesUnder } from '../../support/observe/traces.js'
 import { send, sql } from '../../support/service.js'
 
 const older = temporaryDirectory()
@@ -39,10 +40,7 @@ const texts = async (conversation: string) =>
   (await sql(at.url, `SELECT text, sender, answer, readable FROM log.messages WHERE conversation = '${conversation}'`)).data
 
 /** Whether any file of the data directory holds a text. */
-const isAnywhere = (text: string): boolean =>
-  readdirSync(at.directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(text))
+const isAnywhere = (text: string): boolean => filesUnder(at.directory).some((file) => bytesOf(file).includes(text))
 
 test('an erased conversation is gone from the log, the tables and every file, and others stay', async () => {
   const first = await say('planted-one')

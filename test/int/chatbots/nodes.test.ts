@@ -131,11 +131,15 @@ test('a message that waited too long fails, by the time that is believed and not
 })
 
 test('a message whose node fell silent is answered by another; who waits for it is told, and it has one end', () =>
-  withWorkers(async ([silent, other], url) => {
-    silent.agent.waits = other.agent.isMute = true
-    const taken = await say(silent, 'hello', 'place')
-    const end = silent.intake.end(taken, 100_000, never)
-    await until(() => silent.agent.asked.length === 1)
+  withWorkers(async (workers, url) => {
+    for (const { agent } of workers) agent.waits = true
+    const [asker] = workers
+    const end = asker.intake.end(await say(asker, 'hello', 'place'), 100_000, never)
+    await until(() => workers.some(({ agent }) => agent.asked.length === 1))
+    // The other node answers first where this one does not take the lease within its second.
+    const [silent, other] = asker.agent.asked.length === 1 ? workers : ([...workers].reverse() as [Worker, Worker])
+    other.agent.waits = false
+    other.agent.isMute = true
     await runOut(url, 'conversation:%', other.node.holder)
     await until(() => other.agent.asked.length === 1)
     expect(await end).toMatchObject({ status: 'failed', reason: 'agent' })

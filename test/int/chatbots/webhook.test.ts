@@ -136,13 +136,16 @@ test('so many requests are read at once, and others are told to come again', asy
     })
     sent.write('{')
   }
-  for (let i = 0; i < 256; i++) begin()
   const unsigned = () => post(hook, body, without('webhook-signature'))
-  let refused: Reply | undefined
-  await until(async () => (refused = await unsigned()).status === 503)
-  expect(refused).toMatchObject({ status: 503, body: { code: 'busy', detail: expect.stringContaining('webhookRequestsMax') } })
-  isOver = true
-  for (const sent of open) sent.destroy()
+  try {
+    for (let i = 0; i < 256; i++) begin()
+    let refused: Reply | undefined
+    await until(async () => (refused = await unsigned()).status === 503)
+    expect(refused).toMatchObject({ status: 503, body: { code: 'busy', detail: expect.stringContaining('webhookRequestsMax') } })
+  } finally {
+    isOver = true
+    for (const sent of open) sent.destroy()
+  }
   await until(async () => (await unsigned()).status === 401)
   expect((await say(hook, 'after many')).status).toBe(200)
 })

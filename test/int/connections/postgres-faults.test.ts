@@ -9,7 +9,7 @@ import { password, startPostgres, type Postgres } from '../../support/connection
 import { floodsWith, repeatedly, row } from '../../support/connections/flood.js'
 import { listen, proxyTo, type Fault } from '../../support/connections/proxy.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
-import { signalTo } from '../../support/processes.js'
+import { isRunning, signalTo } from '../../support/processes.js'
 
 let postgres: Postgres
 let connections: Connections
@@ -77,7 +77,7 @@ describe('a reader that leaves', () => {
   })
 
   test('never reads: the database is not asked for more than a few steps', async () => {
-    const opened = await connections.open(postgres.connection(), { native: endless }, { timeMs: 3_000 })
+    const opened = await connections.open(postgres.connection(), { native: endless }, { timeMs: 15_000 })
     const answer = await AnswerReader.open(opened)
     const outcome = await opened.ended
     expect(outcome.ending).toBe('cut')
@@ -120,8 +120,10 @@ describe('a database that fails', () => {
   test('loses idle sessions: the next statement has a new one', async () => {
     const connection = postgres.connection()
     await readAll(db, connections, connection, 'SELECT 1')
-    await postgres.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mindledger'")
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    const { rows } = await postgres.run("SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mindledger'")
+    await until(() => !(rows as { pid: number }[]).some(({ pid }) => isRunning(pid)))
+    // The process of the drivers hears of that no later than of this answer.
+    await readAll(db, connections, postgres.connection(), 'SELECT 2')
     expect((await readAll(db, connections, connection, 'SELECT 3 AS a')).rows).toEqual([[3]])
   })
 

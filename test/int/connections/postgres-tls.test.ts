@@ -100,7 +100,7 @@ describe('TLS of PostgreSQL', () => {
       break
     }
     answer.close()
-    expect(await inTime(opened.ended, 8_000, undefined)).toMatchObject({ ending: 'cut' })
+    expect(await inTime(opened.ended, 25_000, undefined)).toMatchObject({ ending: 'cut' })
     await until(() => proxy.open() === 0)
     await proxy.stop()
   })

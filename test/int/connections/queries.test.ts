@@ -430,8 +430,14 @@ test('a database that cannot be reached is asked once by queries that name none,
     await count(where).catch(() => undefined)
     return calls > before
   }
-  expect(await made("table_name = 'homes'")).toBe(true)
-  expect(await count("table_name = 'homes'")).toEqual([[true]])
+  /** A list over all databases waits a short time for each, so it may be there before a busy machine has called. */
+  const called = async (where: string) => {
+    const before = calls
+    await count(where)
+    await until(() => calls > before)
+  }
+  await called("table_name = 'homes'")
+  await until(async () => (await count("table_name = 'homes'"))[0]?.[0] === true)
   expect(await made("table_name = 'homes'")).toBe(false)
   expect(await made("table_schema = 'unreachable'")).toBe(true)
   expect(await made("table_schema IN ('files', 'unreachable')")).toBe(true)
@@ -439,7 +445,7 @@ test('a database that cannot be reached is asked once by queries that name none,
   // Other parameters may be better ones.
   await ask(`ALTER DATABASE unreachable PARAMETERS = {"user": "other"}`)
   expect(await made("table_schema IN ('files', 'pg')")).toBe(false)
-  expect(await made("table_name = 'homes'")).toBe(true)
+  await called("table_name = 'homes'")
   await ask('DROP DATABASE unreachable')
   broken.close()
 })
@@ -613,8 +619,9 @@ test('a statement for another database, or for the connection itself, is not sen
   await ask("CREATE DATABASE talk WITH ENGINE = 'slack', PARAMETERS = {}")
   for (const native of ['$$SHOW server_encoding$$', 'SHOW server_encoding', '/* one */ $$SHOW server_encoding$$ -- two\n'])
     for (const db of ['pg', 'talk', 'twin']) expect(await ask(`SELECT * FROM twin (${native})`, db)).toEqual([['UTF8']])
-  const asked = await ask("SELECT DISTINCT database FROM log.database_queries WHERE statement LIKE '%server_encoding%'")
-  expect(asked).toEqual([['twin']])
+  const asked = () => ask("SELECT DISTINCT database FROM log.database_queries WHERE statement LIKE '%server_encoding%'")
+  await until(async () => (await asked()).length > 0)
+  expect(await asked()).toEqual([['twin']])
   await ask('DROP DATABASE twin')
   await ask('DROP DATABASE talk')
 })
@@ -630,8 +637,9 @@ test('a list in IN is bound one by one where the database has no arrays', async 
   const { parameters } = postgres.connection()
   await ask(`CREATE DATABASE red WITH ENGINE = 'redshift', PARAMETERS = ${JSON.stringify(parameters)}`)
   expect(await ask('SELECT id FROM red.homes WHERE id IN (2, 3, 5000) ORDER BY id')).toEqual([[2], [3]])
-  const sent = await ask("SELECT statement FROM log.database_queries WHERE database = 'red'")
-  expect(sent).toEqual([['SELECT "id" FROM "homes" WHERE ("id" = $1::int8 OR "id" = $2::int8 OR "id" = $3::int8)']])
+  const sent = () => ask("SELECT statement FROM log.database_queries WHERE database = 'red'")
+  await until(async () => (await sent()).length > 0)
+  expect(await sent()).toEqual([['SELECT "id" FROM "homes" WHERE ("id" = $1::int8 OR "id" = $2::int8 OR "id" = $3::int8)']])
   await ask('DROP DATABASE red')
 })
 
@@ -774,11 +782,13 @@ describe('a statement that writes there', () => {
 
   test('is not sent again when another change of the file comes between', async () => {
     await ask('CREATE TABLE files.changed (id INTEGER)')
-    const insert = "INSERT INTO notes (note) SELECT 'between' FROM pg_sleep(2) RETURNING id"
+    await postgres.run('SELECT pg_advisory_lock(7)')
+    const insert = "INSERT INTO notes (note) SELECT 'between' FROM pg_advisory_xact_lock(7) RETURNING id"
     const inserted = ask(`INSERT INTO files.changed (SELECT id FROM writer (${insert}))`).catch(String)
     const active = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'INSERT%between%'"
     await until(async () => (await postgres.rows(active)).length > 0)
     await ask('CREATE OR REPLACE TABLE files.changed (SELECT 7 AS id)')
+    await postgres.run('SELECT pg_advisory_unlock(7)')
     expect(await inserted).toMatch(/runs only once/)
     expect(await notes('between')).toEqual([{ n: 1 }])
     expect(await ask('SELECT id FROM files.changed')).toEqual([[7]])
@@ -928,11 +938,14 @@ test('statements that wait for their database keep no other query waiting', asyn
     Number(
       (await postgres.rows("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)%' AND pid <> pg_backend_pid()"))[0]?.[0],
     )
+  const heavy = (n: number, rows: number) => ask(`SELECT count(*) + ${n} FROM range(${rows}) WHERE md5(range::VARCHAR) > ''`)
+  const from = performance.now()
+  await heavy(0, 1_000_000)
+  const rows = Math.min(8_000_000, Math.ceil((2_000 * 1_000_000) / (performance.now() - from)))
   const asked = Array.from({ length: 3 }, (_, i) => sql(service.url, `SELECT * FROM pg (SELECT pg_sleep(100), ${i} AS n)`))
   await until(async () => (await active()) === 3)
-  // Each of them needs more than the time of a quick query, and one place for such queries would be left.
-  const heavy = (n: number) => ask(`SELECT count(*) + ${n} FROM range(8000000) WHERE md5(range::VARCHAR) > ''`)
-  expect(await Promise.all([heavy(1), heavy(2)])).toEqual([[[8_000_001]], [[8_000_002]]])
+  // Each of them needs more than the time of a quick query, and one place for such queries would be left. A slow machine gets fewer rows.
+  expect(await Promise.all([heavy(1, rows), heavy(2, rows)])).toEqual([[[rows + 1]], [[rows + 2]]])
   expect(await active()).toBe(3)
   await postgres.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)%' AND pid <> pg_backend_pid()")
   for (const answer of asked) expect(await answer).toMatchObject({ type: 'error' })
@@ -1190,9 +1203,13 @@ describe('a database that does not answer', () => {
   })
 
   test('is left out of the columns of all views, which do not wait for its login', async () => {
-    const columns = await ask("SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'mindsdb'")
-    expect(columns.flat()).toContain('near')
-    expect(columns.flat()).not.toContain('dead_one')
+    let columns: unknown[] = []
+    // A busy machine may take too long for the others, too, or to call this one.
+    await until(async () => {
+      columns = (await ask("SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'mindsdb'")).flat()
+      return columns.includes('near') && proxy.open() > 0
+    })
+    expect(columns).not.toContain('dead_one')
     expect(proxy.open()).toBe(1)
   })
 })
@@ -1223,7 +1240,8 @@ test('a view that its database refuses does not hide the tables of this database
   await expect(ask('SELECT * FROM vanished')).rejects.toThrow(/vanishing/)
   const listed = async () => (await ask("SELECT table_name FROM information_schema.columns WHERE table_schema = 'mindsdb'")).flat()
   await until(async () => !(await listed()).includes('vanished'))
-  expect((await ask("SELECT table_name FROM information_schema.tables WHERE table_schema <> 'log'")).flat()).toContain('shop.orders')
+  const tables = async () => (await ask("SELECT table_name FROM information_schema.tables WHERE table_schema <> 'log'")).flat()
+  await until(async () => (await tables()).includes('shop.orders'))
   await ask('DROP VIEW vanished')
 })
 

@@ -68,7 +68,6 @@ test('the form of a connection has its parameters, and that of a chatbot its age
 
 test('what is typed for long stays, and is in the address at the end', async () => {
   const { page } = await openPage(at.browser, at.url, '#/resources/skill')
-  page.setDefaultTimeout(20_000)
   // Chrome has such a limit, too, but not under the control of a test.
   await page.addInitScript(`{
     const { replaceState } = History.prototype
@@ -92,7 +91,6 @@ test('what is typed for long stays, and is in the address at the end', async () 
 
 test('a statement that is too long for an address runs, and steps back go on', async () => {
   const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql: 'SELECT 7 AS seven' }).toString()}`)
-  page.setDefaultTimeout(20_000)
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByText('1 row ').waitFor()
   await page.getByLabel('SQL').click()

@@ -151,7 +151,7 @@ test('a head that is newer than the page is proven by the log of now', async () 
     .getByLabel('Heads')
     .getByText(/Proven|BROKEN/)
     .waitFor()
-  await page.getByText(`The first ${await head()} events are those of then`).waitFor({ timeout: 1_000 })
+  await page.getByText(`The first ${await head()} events are those of then`).waitFor()
   await page.context().close()
 })
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
+import { freePort } from '../../support/cli.js'
 import { openPage } from '../../support/console/browser.js'
 import { expectRefusals, expectUsable, startBrowser } from '../../support/console/console.js'
 import { countOf } from '../../support/counts.js'
@@ -28,7 +29,7 @@ test('while the service is away each page says so once, keeps what was typed, an
   expectRefusals()
   const place = restartable()
   at.undo(() => place.remove())
-  const url = await place.start()
+  const url = await place.start({ PORT: String(await freePort()) })
   await sql(url, 'CREATE PROJECT before')
   const open = async (hash: string) => (await openPage(at.browser, url, hash)).page
   const query = await open(`#/query?${new URLSearchParams({ sql: 'SELECT 41 + 1 AS answer' }).toString()}`)
@@ -146,6 +147,8 @@ test('a page keeps its data while a service that is back still starts, and a gat
   const { page } = await openPage(at.browser, url, '#/health')
   const ready = page.locator('.card', { hasText: 'Log' }).getByText('ready', { exact: true })
   await ready.waitFor()
+  // The runs of jobs are loaded after the numbers, and what was never loaded could not stay.
+  await page.getByText('No job has run.').waitFor()
   let isGone = true
   let starting = 0
   await page.route('**/api/**', async (route) => {

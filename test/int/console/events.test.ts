@@ -104,7 +104,6 @@ test('what is being written in a filter stays while events arrive', async () => 
 
 test('an event whose text has separators of lines arrives like any other', async () => {
   const { page } = await openPage(at.browser, at.url, '#/events?kind=skill')
-  page.setDefaultTimeout(20_000)
   await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
   const separated = 'one\u2028two\u2029three\u0085four\nfive'
   await send(at.url, 'PUT', '/api/projects/shop/skills/rents', { skill: { params: { description: separated } } })

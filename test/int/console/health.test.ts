@@ -139,8 +139,12 @@ test('the first seconds say what is waited for, and nothing is told as a fault',
   const starting = { ...ready, sql: { ...ready['sql'], ready: false, reason, state: 'building', position: 0, lag: 7 } }
   let letThrough: () => void = () => undefined
   const held = new Promise<void>((resolve) => (letThrough = resolve))
+  let goOn: () => void = () => undefined
+  const seen = new Promise<void>((resolve) => (goOn = resolve))
+  let looks = 0
   await page.route('**/api/ready', async (route) => {
-    await held
+    // The second look ends what is said of the first one, so it waits until that was seen.
+    await (looks++ === 0 ? held : seen)
     await route.fulfill({ status: 503, json: starting })
   })
   await page.route('**/metrics', async (route) => {
@@ -159,6 +163,7 @@ test('the first seconds say what is waited for, and nothing is told as a fault',
   expect(await page.locator('main .bad, main [role=alert]').count()).toBe(0)
   expect(await page.locator('main').innerText()).not.toMatch(/NaN|undefined/)
   await expectUsable(page)
+  goOn()
   await page.unroute('**/api/ready')
   await page.unroute('**/metrics')
   await sqlCard.getByText('ready', { exact: true }).waitFor()

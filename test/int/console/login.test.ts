@@ -97,7 +97,10 @@ test('who logs out, by keys alone, leaves no data in this window or in others, a
   const followers = async () => /mindledger_event_stream_clients (\d+)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1]
   expect(await followers()).toBe('1')
   await leave.focus()
+  // Both windows load anew, and show the frame until the service asks for the login.
+  const left = [page, other].map((one) => one.waitForEvent('load'))
   await page.keyboard.press('Enter')
+  await Promise.all(left)
   await page.getByLabel('Password').waitFor()
   await until(async () => (await followers()) === '0')
   await other.getByLabel('Password').waitFor()

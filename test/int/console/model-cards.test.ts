@@ -37,8 +37,15 @@ test('a training tells how far it is and how long that takes, and is cancelled f
   await training.getByText('Version 2 is training: folds').waitFor()
   await training.getByText('Version 1 took').waitFor()
   await training.getByText(/^About [\d,]+ s are left of this phase/).waitFor()
-  const bar = training.getByRole('progressbar', { name: 'Progress of this phase' })
-  const [done, total] = [Number(await bar.getAttribute('value')), Number(await bar.getAttribute('max'))]
+  await training.getByRole('progressbar', { name: 'Progress of this phase' }).waitFor()
+  let [done, total] = [0, 0]
+  // Both at once, because the next phase may begin in between, and that begins at 0.
+  await until(async () => {
+    ;[done = 0, total = 0] = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('progress')].flatMap((bar) => ['value', 'max'].map((name) => Number(bar.getAttribute(name))))`,
+    )
+    return done > 0
+  })
   expect(done).toBeGreaterThan(0)
   expect(total).toBeGreaterThanOrEqual(done)
   expect(await violationsOf(page)).toEqual([])
@@ -93,6 +100,7 @@ test('a card shows which class is taken for which, whether intervals hold, and h
   await against.locator('circle').first().waitFor({ state: 'attached' })
   expect(await against.locator('circle').count()).toBe(residuals.length)
   const off = page.getByRole('img', { name: 'How far predictions of rent are off on average, by what was predicted' })
+  await off.locator('g[stroke="var(--accent)"] line').first().waitFor({ state: 'attached' })
   expect(await off.locator('g[stroke="var(--accent)"] line').count()).toBe(residuals.length)
   await page.context().close()
 })

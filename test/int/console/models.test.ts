@@ -364,5 +364,7 @@ test('the end of a training is seen also when its state comes slowly, and no loo
   await until(() => isEnded || aborted.length > 0)
   expect(aborted).toEqual([])
   await page.getByText('What it uses').waitFor()
+  // A last look may be held.
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.context().close()
 })

@@ -6,6 +6,7 @@ import { repository } from '../../support/cli.js'
 import { openPage, violationsOf } from '../../support/console/browser.js'
 import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql, startTestService } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 const csv = `size,district,rent\n${Array.from({ length: 300 }, (_, i) => `${20 + (i % 90)},${['north', 'south'][i % 2]},${300 + 9 * (i % 90)}`).join('\n')}\n`
 
@@ -70,6 +71,21 @@ test('a query is run, its rows are sorted and filtered, and its address shows th
   await other.context().close()
 })
 
+const isInEditor = `document.activeElement?.classList.contains('editor') === true`
+
+/**
+ * Leaves the editor by keys. A Tab leaves it for two seconds after an Escape. A busy machine may need longer for the two keys: then they
+ * are pressed again.
+ */
+const leaveEditor = async (page: Page): Promise<void> => {
+  for (;;) {
+    const from = performance.now()
+    for (const key of ['Escape', 'Tab']) await page.keyboard.press(key)
+    if (!(await page.evaluate<boolean>(isInEditor))) return
+    expect(performance.now() - from).toBeGreaterThan(2_000)
+  }
+}
+
 test('a grid is sorted by keys alone, and the editor says how Tab leaves it', async () => {
   const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql: 'SELECT * FROM files.homes' }).toString()}`)
   const editor = page.getByLabel('SQL', { exact: true })
@@ -77,12 +93,9 @@ test('a grid is sorted by keys alone, and the editor says how Tab leaves it', as
   await page.keyboard.press('Control+Enter')
   await page.getByText('300 rows').first().waitFor()
   expect(await editor.getAttribute('aria-description')).toContain('press Escape, then Tab')
-  const isInEditor = `document.activeElement?.classList.contains('editor') === true`
   await page.keyboard.press('Tab')
   expect(await page.evaluate(isInEditor)).toBe(true)
-  await page.keyboard.press('Escape')
-  await page.keyboard.press('Tab')
-  expect(await page.evaluate(isInEditor)).toBe(false)
+  await leaveEditor(page)
   const grid = page.getByRole('grid')
   await grid.focus()
   for (const key of ['ArrowUp', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key)
@@ -221,8 +234,9 @@ test('a table is queried and drawn, and a skill is made, by keys alone', async (
   await page.keyboard.type('SELECT size, rent FROM files.homes')
   await page.keyboard.press('Control+Enter')
   await page.getByText('300 rows').first().waitFor()
-  // The first one closes proposals, if there are any.
-  for (const key of ['Escape', 'Escape', 'Tab']) await page.keyboard.press(key)
+  // It closes proposals, if there are any.
+  await page.keyboard.press('Escape')
+  await leaveEditor(page)
   await tabTo(page, `activeElement?.matches('[role=tab][aria-selected=true]')`)
   for (const name of ['Columns', 'Chart']) {
     await page.keyboard.press('ArrowRight')
@@ -259,10 +273,13 @@ test('everything that the first screen loads has at most 250 KB when it is sent'
 })
 
 test('new events arrive by themselves', async () => {
+  // No other event comes meanwhile.
+  const statuses = 'SELECT DISTINCT STATUS FROM information_schema.models'
+  await until(async () => (await sql(at.url, statuses)).data.flat().join() === 'complete')
   const { page } = await openPage(at.browser, at.url, '#/events')
   await page.getByText('Live').waitFor()
   await sql(at.url, 'CREATE PROJECT other')
-  await page.locator('summary', { hasText: 'Project created' }).first().waitFor()
+  await page.locator('.events > li:first-child summary', { hasText: 'Project created' }).waitFor()
   expect(await page.locator('.events li').first().innerText()).toContain('Project created')
   await page.context().close()
 })

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { freePort } from '../../support/cli.js'
 import { openPage } from '../../support/console/browser.js'
 import { clickWithoutSession, expectRefusals, expectUsable, startBrowser } from '../../support/console/console.js'
 import { startProxy } from '../../support/console/proxy.js'
@@ -97,7 +98,7 @@ test('events go on after a restart, and after the login that the restart asks fo
   const place = restartable()
   at.undo(() => place.remove())
   const login = { AUTH: 'session', AUTH_USERNAME: 'ada', AUTH_PASSWORD: 'a password of some length' }
-  const url = await place.start(login)
+  const url = await place.start({ ...login, PORT: String(await freePort()) })
   const { page } = await openPage(at.browser, url, '#/events')
   const logIn = async () => {
     await page.getByLabel('User name').fill('ada')
@@ -119,7 +120,7 @@ test('events go on after a restart, and after the login that the restart asks fo
 const openRestartable = async () => {
   const place = restartable()
   at.undo(() => place.remove())
-  const url = await place.start()
+  const url = await place.start({ PORT: String(await freePort()) })
   const { page } = await openPage(at.browser, url, '#/query')
   await page.getByLabel('SQL').waitFor()
   return { url, page, leave: () => place.stop(), comeBack: () => place.start({ PORT: new URL(url).port }) }
@@ -132,11 +133,13 @@ test('a page that a busy service refuses says so, and loads by itself a moment l
   const { page } = await openPage(at.browser, url)
   await page.locator('h1', { hasText: 'Mindledger' }).waitFor()
   let refused = 0
+  let isSaid = false
   await page.route('**/api/sql/query', (route) =>
-    refused++ < 2 ? route.fulfill({ status: 503, json: { title: 'Busy', detail: 'SQL is behind' } }) : route.continue(),
+    refused++ < 2 || !isSaid ? route.fulfill({ status: 503, json: { title: 'Busy', detail: 'SQL is behind' } }) : route.continue(),
   )
   await page.goto(`${url}/#/resources`)
   await page.getByRole('alert').filter({ hasText: 'SQL is behind' }).waitFor()
+  isSaid = true
   await page.locator('h1', { hasText: 'Resources' }).waitFor()
   expect(refused).toBeGreaterThanOrEqual(3)
   await page.context().close()

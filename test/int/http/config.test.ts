@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { bytesOf, filesUnder } from '../../support/observe/traces.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -12,12 +11,6 @@ afterAll(() => at.stop())
 const put = (body: unknown, headers = {}) => send(at.url, 'PUT', '/api/config', body, headers)
 const read = async () => (await send(at.url, 'GET', '/api/config/')).body as Record<string, unknown>
 const head = async () => (await at.service.head()).position
-
-const filesBelow = (directory: string): string[] =>
-  readdirSync(directory).flatMap((name) => {
-    const path = join(directory, name)
-    return statSync(path).isDirectory() ? filesBelow(path) : [path]
-  })
 
 test('an untouched configuration has the shape that clients read', async () => {
   const port = new URL(at.url).port
@@ -43,7 +36,7 @@ test('a default is kept as a whole, its key sealed in the log and masked in ever
     ['ConfigCreated', expect.stringContaining('"api_key":"******"')],
     ['ConfigCreated', expect.stringContaining('default_embedding_model')],
   ])
-  for (const file of filesBelow(at.directory)) expect(readFileSync(file).includes('sk-most-secret')).toBe(false)
+  for (const file of filesUnder(at.directory)) expect(bytesOf(file).includes('sk-most-secret')).toBe(false)
 })
 
 test('a mask that is sent back keeps the key; what is the same leaves no event; null takes a default back', async () => {

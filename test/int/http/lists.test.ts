@@ -6,7 +6,8 @@ import { limits } from '../../../src/basics/limits.js'
 import type { NewEvent } from '../../../src/log/contract/log.js'
 import { jobWithRuns } from '../../support/jobs/job-runs.js'
 import { writes } from '../../support/log/log.js'
-import { send, startTestService } from '../../support/service.js'
+import { rowsNow, send, startTestService } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 const many = 15_000
@@ -39,6 +40,8 @@ beforeAll(async () => {
   await at.service.log.submit(writes(...jobWithRuns(streamId.parse(other?.stream), 'busy', { chars: 300_000, runs: 300 })))
   for (const name of ['v1', 'v2', 'v3'])
     await send(at.url, 'POST', '/api/projects/mindsdb/views', { view: { name, query: 'SELECT 1 AS one' } })
+  // The past is read from the tables, which follow so many events for a while.
+  await until(async () => (await rowsNow(at.url, 'SELECT 1')).length > 0)
 })
 afterAll(() => at.stop())
 

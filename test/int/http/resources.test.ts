@@ -9,6 +9,8 @@ beforeAll(async () => {
   at = await startTestService()
   for (const query of ['CREATE PROJECT shop', 'CREATE DATABASE slack_db ENGINE = slack'])
     expect(await sql(at.url, query)).toMatchObject({ type: 'ok' })
+  // A busy machine may take its time until SQL is answered.
+  await sql(at.url, 'SELECT 1')
 })
 afterAll(() => at.stop())
 

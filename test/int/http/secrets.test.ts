@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { until } from '../../support/until.js'
 import { formOf, rentalsCsv, settled } from '../../support/models/rentals.js'
 import { repeatsPassword } from '../../support/connections/flood.js'
 import { listen } from '../../support/connections/proxy.js'
+import { bytesOf } from '../../support/observe/traces.js'
 import { rowsNow, send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 const directory = temporaryDirectory()
@@ -334,14 +335,14 @@ const filesOf = (path: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name))
 
 test('nobody but the user who runs the service may read its files', () => {
-  const open = filesOf(directory.path).filter((file) => (statSync(file).mode & 0o077) !== 0)
+  const open = filesOf(directory.path).filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0)
   expect(open).toEqual([])
 })
 
 test('no byte of the data directory and no log line holds a secret, while the service runs and after', async () => {
   const holding = () =>
     filesOf(directory.path).filter((file) => {
-      const bytes = readFileSync(file)
+      const bytes = bytesOf(file)
       return ['s3cr3t', ...tokens].some((text) => bytes.includes(text))
     })
   expect(made).toBeGreaterThan(100)

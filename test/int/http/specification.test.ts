@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { trainRent } from '../../support/models/rentals.js'
 import { send, startTestService, type Reply } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 /** The lines of the specification, word for word; each is checked against the running service. */
 const specification = {
@@ -256,6 +257,7 @@ describe('section 5: authentication', () => {
       const login = await send(hosted.url, 'POST', '/api/login', { username: 'me', password: 'right' })
       const [cookie = ''] = (login.headers.get('set-cookie') ?? '').split(';')
       expect(cookie).toMatch(/^session=./)
+      await until(async () => ((await query({ cookie })).body as Row)['type'] === 'table')
       expect((await query({ cookie })).body).toMatchObject({ type: 'table', data: [[1]] })
     } finally {
       await hosted.stop()

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { StreamId } from '../../../events/common.js'
+import { limits } from '../../../src/basics/limits.js'
 import type { Ledger } from '../../../src/commands/ledger.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
 import { JobScheduler } from '../../../src/jobs/scheduler.js'
@@ -21,7 +22,7 @@ const { server } = logServer()
 const logger = pino({ level: 'silent' })
 const answer: SqlAnswer = { type: 'ok', affected_rows: null, context: { db: 'shop', show_secrets: false }, positions: [] }
 
-/** A clock on which a second is a minute. */
+/** A clock on which a second is a minute. Only a stop has as much time for its runs as elsewhere. */
 const fastClock = (): JobClock => {
   const began = performance.now()
   const elapsed = () => (performance.now() - began) * 60
@@ -30,7 +31,7 @@ const fastClock = (): JobClock => {
     now: () => start + elapsed(),
     uptime: elapsed,
     wait: (milliseconds, callback) => {
-      const timer = setTimeout(callback, milliseconds / 60)
+      const timer = setTimeout(callback, milliseconds === limits.stopTimeoutMs ? milliseconds : milliseconds / 60)
       return () => clearTimeout(timer)
     },
   }

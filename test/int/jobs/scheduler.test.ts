@@ -87,9 +87,9 @@ class HandClock implements JobClock {
   }
 }
 
-/** Lets everything happen that does not wait for the clock. */
+/** Lets everything happen that does not wait for the clock. On a busy machine a command takes more turns, as it yields after a time. */
 const settled = async () => {
-  for (let i = 0; i < 40; i++) await new Promise((resolve) => setImmediate(resolve))
+  for (let i = 0; i < 400; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 type Ask = SqlRequest & { answer: (answer: SqlAnswer) => void }

@@ -3,6 +3,7 @@ import { limits } from '../../../src/basics/limits.js'
 import { calls, contentOf, questionOf, resultsOf, ScriptedModel, type Asked } from '../../support/agents/scripted-model.js'
 import { RawServer } from '../../support/llm/raw-server.js'
 import { oldClient } from '../../support/mcp.js'
+import { inOneDay } from '../../support/one-day.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -183,6 +184,7 @@ describe('what a search asked of providers is on record', () => {
   const searches = async () => (await sql(at.url, 'SELECT count(*) FROM log.knowledge_searches')).data[0]?.[0]
 
   beforeAll(async () => {
+    await inOneDay()
     await embedder.start()
     embedder.answer = (response, { body }) => {
       const texts = body['input'] as string[]

@@ -6,6 +6,8 @@ let at: Awaited<ReturnType<typeof startTestService>>
 let inserted: number
 beforeAll(async () => {
   at = await startTestService()
+  // It waits until SQL has started.
+  await sql(at.url, 'SELECT 1')
   await ask("CREATE KNOWLEDGE_BASE docs USING metadata_columns = ['year', 'kind'], preprocessing = {'chunk_size': 100}")
   await ask(`INSERT INTO docs (id, content, year, kind) VALUES
     ('a', 'Running dogs love parks', 2020, 'pet'), ('b', 'Cats sleep on the sofa', 2021, 'pet'), ('c', 'Return a parcel within thirty days', 2022, 'shop')`)

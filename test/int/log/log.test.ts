@@ -7,7 +7,7 @@ import { Problem } from '../../../src/basics/errors.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { Log, NewEvent, Submission } from '../../../src/log/contract/log.js'
 import { eachLog } from '../../support/log/each-log.js'
-import { origin, projectCreated, refusal, stream, writes } from '../../support/log/log.js'
+import { origin, patiently, projectCreated, refusal, stream, writes } from '../../support/log/log.js'
 
 const skillCreated = (n: number, name: string, params: object = {}): NewEvent => ({
   stream: stream(n),
@@ -234,7 +234,7 @@ eachLog(({ withLog }) => {
         await log.submit(writes({ stream: logStream, event: { type: 'DataErased', data } }))
         const late = await log.keepReply(keyed('late'), { ...reply, rows: true }, before)
         expect(late).toMatchObject({ status: 410, body: expect.not.stringContaining('a row') })
-        expect(await log.replyTo(keyed('late'))).toEqual(late)
+        expect(await patiently(() => log.replyTo(keyed('late')))).toEqual(late)
         expect(await log.keepReply(keyed('none'), reply, before)).toEqual(reply)
         const rows = { ...reply, rows: true as const }
         expect(await log.keepReply(keyed('after'), rows, await log.erasedAt())).toEqual(rows)
@@ -246,18 +246,20 @@ eachLog(({ withLog }) => {
     test('the same command again gets the same answer, and nothing new happens', () =>
       withLog(async ({ log, ledger }) => {
         const first = await ledger.execute(create('shop'), origin, withKey('k'))
-        const again = await ledger.execute(create('shop'), origin, withKey('k'))
+        const again = await patiently(() => ledger.execute(create('shop'), origin, withKey('k')))
         expect(again).toEqual({ ...first, repeated: true })
         expect((await log.head()).position).toBe(1)
       }))
 
     test('also when both wait in one batch, and after the log was opened anew', () =>
       withLog(async ({ log, ledger, vault, reopen }) => {
-        const [first, second] = await Promise.all([1, 2].map(() => ledger.execute(create('shop'), origin, withKey('k'))))
-        expect([first?.repeated, second?.repeated]).toEqual([false, true])
+        const execute = () => patiently(() => ledger.execute(create('shop'), origin, withKey('k')))
+        const [first, second] = await Promise.all([execute(), execute()])
+        expect([first.repeated, second.repeated]).toEqual([false, true])
         await log.close()
         const again = await reopen()
-        const third = await again.submit({ ...writes(projectCreated(7)), idempotency: { key: 'k', fingerprint: vault.fingerprint('f') } })
+        const idempotency = { key: 'k', fingerprint: vault.fingerprint('f') }
+        const third = await patiently(() => again.submit({ ...writes(projectCreated(7)), idempotency }))
         expect(third).toEqual(second)
         await again.close()
       }))

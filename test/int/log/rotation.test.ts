@@ -13,7 +13,7 @@ import { findMasterKeys, masterKeys } from '../../../src/vault/key-files.js'
 import { KeyRotation } from '../../../src/key-rotation/key-rotation.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { eachLog } from '../../support/log/each-log.js'
-import { origin, projectCreated, refusal, stream, temporaryDirectory, writes, type OpenAt } from '../../support/log/log.js'
+import { origin, patiently, projectCreated, refusal, stream, temporaryDirectory, writes, type OpenAt } from '../../support/log/log.js'
 
 type Opened = { paths: DataPaths; log: FileLog; vault: Vault; rotation: KeyRotation; told: string[][] }
 
@@ -285,7 +285,8 @@ eachLog(({ openAt, isShared }) =>
         await opened.log.close()
         const again = await open(paths)
         const idempotency = { key: 'k', fingerprint: again.vault.fingerprint('the request') }
-        expect(await again.log.submit({ ...writes(projectCreated(2)), idempotency })).toMatchObject({ positions, repeated: true })
+        const repeated = await patiently(() => again.log.submit({ ...writes(projectCreated(2)), idempotency }))
+        expect(repeated).toMatchObject({ positions, repeated: true })
         await again.log.close()
       }))
 

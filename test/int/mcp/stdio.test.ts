@@ -14,6 +14,7 @@ const login = { AUTH: 'session', AUTH_PASSWORD: 'secret', METRICS: 'open' }
 let url: string
 beforeAll(async () => {
   url = await at.start(login)
+  await until(async () => (await fetch(`${url}/ready`)).ok)
 })
 afterAll(() => at.remove())
 

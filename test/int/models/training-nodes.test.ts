@@ -120,6 +120,7 @@ test('the training of a node that fell silent begins again on another; its late 
     // The other node trains the second version, and stands by for the first.
     await until(() => other.trainer.begun.length === 1)
     await other.trainer.begun[0]!.finish()
+    await until(async () => (await versionOf(other.node, models[1]!))?.status === 'complete')
     await takeAway(silent.node.url)
     await until(() => other.trainer.begun.length === 2)
     // By its own clock it counts it as lost before another node has it; here it hears of that with the next renewal.

@@ -95,7 +95,8 @@ test('a log that cannot be read for a moment forgets no training', () =>
     open.log.resources.byStream = (kind, stream) =>
       failures-- > 0 ? Promise.reject(new Problem('storage_failed', 'Storage failed', 'for a moment')) : byStream(kind, stream)
     await trainings.resume()
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    // The service itself meets the failure.
+    await until(() => failures <= 0)
     expect(await settled(open, model)).toMatchObject({ status: 'error' })
     await trainings.stop()
   }))

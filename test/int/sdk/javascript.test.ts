@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import sdk from 'mindsdb-js-sdk'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
-import { send, startTestService } from '../../support/service.js'
+import { send, sql, startTestService } from '../../support/service.js'
 
 // The published JavaScript client against a server on a port.
 const { default: client, MindsDbError } = sdk
@@ -9,6 +9,8 @@ const { default: client, MindsDbError } = sdk
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService()
+  // It waits until SQL has started.
+  await sql(at.url, 'SELECT 1')
   await uploadRentals(at.url)
   await client.connect({ host: at.url, user: '', password: '' })
 })

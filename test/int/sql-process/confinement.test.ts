@@ -104,7 +104,7 @@ const unconfined = `
 test('a process that could not give up its rights is a warning, and SQL stays ready', async () => {
   const entry = join(outside, 'unconfined.cjs')
   writeFileSync(entry, unconfined)
-  const sqlProcess = await SqlProcess.start({ dataDirectory: join(outside, 'data'), entry, limits: { startWaitMs: 60_000 } })
+  const sqlProcess = await SqlProcess.start({ dataDirectory: join(outside, 'data'), entry, limits: { startWaitMs: 20 * 60_000 } })
   try {
     const warnings = ['the process that answers SQL keeps rights that it should have given up: see the log of the service']
     expect(await readyOf(sqlProcess)).toMatchObject({ status: 200, body: { sql: { ready: true }, warnings } })

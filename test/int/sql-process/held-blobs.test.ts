@@ -37,7 +37,9 @@ test('where the folder is not whole, a query has the files of its blobs for as l
     }
     return { file: here, release }
   }
-  const sqlProcess = await SqlProcess.start({ dataDirectory: path, masterKeys: () => vault.keys(), holdBlob })
+  // A busy machine may start the process slowly.
+  const limits = { startWaitMs: 20 * 60_000 }
+  const sqlProcess = await SqlProcess.start({ dataDirectory: path, masterKeys: () => vault.keys(), holdBlob, limits })
   try {
     mkdirSync(join(path, 'work'))
     const source = join(path, 'work', 'homes.csv')

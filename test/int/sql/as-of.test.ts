@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { settled } from '../../support/models/rentals.js'
-import { send, startTestService, type SqlReply } from '../../support/service.js'
+import { send, sql, startTestService, type SqlReply } from '../../support/service.js'
 
 let service: Awaited<ReturnType<typeof startTestService>>
 /** Positions after each step of the history. */
@@ -30,6 +30,8 @@ beforeAll(async () => {
   service = await startTestService()
   if (zone === undefined) delete process.env['TZ']
   else process.env['TZ'] = zone
+  // A busy machine may start SQL later than a statement waits for it.
+  await sql(service.url, 'SELECT 1')
   await run('CREATE PROJECT shop')
   await mark('project')
   await upload((size) => 10 * size)

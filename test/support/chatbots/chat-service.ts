@@ -28,6 +28,8 @@ export const startChatService = async (slowMs: () => number = () => 0) => {
       })
     })
   })
+  // It would close an idle connection over which a call may just be on its way, and nobody would know whether that arrived.
+  server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

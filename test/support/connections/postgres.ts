@@ -136,7 +136,7 @@ const serve = async (cluster: Cluster, flags: readonly string[]): Promise<Postgr
   }
   let { server, client } = await start()
   /** A process that started during the kill ends a little later by itself; until then it uses the server's memory. */
-  const startAgain = async (tries = 50): ReturnType<typeof start> => {
+  const startAgain = async (tries = 3_000): ReturnType<typeof start> => {
     try {
       return await start()
     } catch (error) {

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { undoAll, type Step } from '../../../src/basics/undo.js'
 import type { Log } from '../../../src/log/contract/log.js'
 import type { Service } from '../../../src/main.js'
-import { startTestService } from '../service.js'
+import { sql, startTestService } from '../service.js'
 import { openBrowser, openPage, setChecked, takeMisdeeds, violationsOf } from './browser.js'
 import { tooWideIn } from './width.js'
 
@@ -73,6 +73,8 @@ export const startConsole = (prepare?: (url: string) => Promise<void>, environme
     const { service, stop } = await startTestService(environment)
     at.undo(stop)
     started = service
+    // SQL starts slowly on a busy machine. Until then no answer is saved as a file, and a statement is sent again a few times only.
+    await sql(service.url, 'SELECT 1')
     await prepare?.(service.url)
   })
   return {

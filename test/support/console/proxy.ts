@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { freePort } from '../cli.js'
 
 /**
  * A proxy between a browser and a service, so that a test can interrupt the network: open connections break, and new ones fail until the
@@ -27,7 +28,7 @@ export const startProxy = async (url: string) => {
     await once(server, 'listening')
     return (server.address() as { port: number }).port
   }
-  const own = await listen(0)
+  const own = await listen(await freePort())
   const cut = async (): Promise<void> => {
     const closed = once(server, 'close')
     server.close()

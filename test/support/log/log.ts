@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StreamId } from '../../../events/common.js'
 import { streamId } from '../../../events/common.js'
+import { retryWhileBusy } from '../../../src/basics/concurrency/retry-while-busy.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { isProblem, type ProblemCode } from '../../../src/basics/errors.js'
 import type { NewEvent, Origin, Submission } from '../../../src/log/contract/log.js'
@@ -81,6 +82,12 @@ export const refusal = async (promise: Promise<unknown>): Promise<ProblemCode> =
   }
   throw new Error('was not refused')
 }
+
+/**
+ * Asks again while a shared log is behind. It waits a second to hear from PostgreSQL before it gives an earlier answer once more, and a
+ * busy machine may take longer. What is asked must be safe to repeat.
+ */
+export const patiently = <T>(ask: () => Promise<T>): Promise<T> => retryWhileBusy(ask, () => false)
 
 /** Opens a second connection, which may do things that the log never does. */
 export const tamperWith = (file: string, change: (db: Database.Database) => void): void => {

@@ -23,12 +23,22 @@ export const filesUnder = (path: string): string[] => {
   if (!statSync(path).isDirectory()) return [path]
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
     .map((name) => join(path, name))
-    .filter((name) => existsSync(name) && statSync(name).isFile())
+    .filter((name) => statSync(name, { throwIfNoEntry: false })?.isFile() === true)
+}
+
+/** The bytes of a file; none if another process has removed it meanwhile, as DuckDB does with its write-ahead log. */
+export const bytesOf = (file: string): Buffer => {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return Buffer.alloc(0)
+  }
 }
 
 /** The byte strings that occur in any of these files, with the files. */
 export const tracesInFiles = (files: readonly string[], needles: readonly Uint8Array[]): { file: string; needles: number[] }[] =>
   files.flatMap((file) => {
-    const found = existsSync(file) ? tracesIn(readFileSync(file), needles) : new Set<number>()
+    const found = tracesIn(bytesOf(file), needles)
     return found.size > 0 ? [{ file, needles: [...found] }] : []
   })

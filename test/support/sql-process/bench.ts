@@ -34,11 +34,11 @@ export class Bench {
   }
 
   async start(limits: Partial<SqlProcessLimits> = {}, answerQuestion?: AnswerQuestion): Promise<void> {
-    // A busy machine may start a process slowly; only some tests depend on this time.
+    // A busy machine may start a process slowly, and keep it waiting for long; only some tests depend on these times.
     this.sqlProcess = await SqlProcess.start({
       dataDirectory: this.directory,
       entry: rawProcess,
-      limits: { startWaitMs: 60_000, ...limits },
+      limits: { startWaitMs: 20 * 60_000, silentMaxPings: 600, ...limits },
       ...(answerQuestion && { answerQuestion }),
     })
   }
@@ -49,9 +49,10 @@ export class Bench {
   }
 
   /** All rows of a query. */
-  async ask(sql: string, options: { upTo?: number; signal?: AbortSignal; client?: string } = {}): Promise<unknown[]> {
-    const { upTo = this.log.log.head(), signal, client } = options
-    const stream = await this.sqlProcess.query({ sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo }, { signal, client })
+  async ask(sql: string, options: { upTo?: number; signal?: AbortSignal; client?: string; timeoutMs?: number } = {}): Promise<unknown[]> {
+    const { upTo = this.log.log.head(), signal, client, timeoutMs } = options
+    const request = { sql, db: 'mindsdb', defaultProject: 'mindsdb', upTo, ...(timeoutMs !== undefined && { timeoutMs }) }
+    const stream = await this.sqlProcess.query(request, { signal, client })
     const rows: unknown[] = []
     let next = await stream.rows.next()
     for (; next.done !== true; next = await stream.rows.next()) rows.push(...(JSON.parse(`[${next.value.toString()}]`) as unknown[]))
@@ -60,7 +61,7 @@ export class Bench {
   }
 
   /** The problem of a query that fails. */
-  async refusal(sql: string, options: { upTo?: number; signal?: AbortSignal; client?: string } = {}): Promise<Problem> {
+  async refusal(sql: string, options: Parameters<Bench['ask']>[1] = {}): Promise<Problem> {
     const error: unknown = await this.ask(sql, options).then(
       (rows) => new Error(`expected a problem, got ${rows.length} rows`),
       (e: unknown) => e,

@@ -10,9 +10,16 @@ import { openSqliteLog } from '../log/sqlite-log.js'
 
 // An SQL process that accepts DuckDB's own SQL, and statements with forbidden effects.
 const crash = () => process.kill(process.pid, 'SIGSEGV')
+/** Waits for the answer of the server to a question, which the test gives. */
+const toBeTold = ({ ask }: Services) => ask({ connection: '', tables: true })
 const misbehave: Record<string, (services: Services) => unknown> = {
   'test: crash': crash,
   'test: crash after 4 s': ({ signal }) => sleep(4_000, undefined, { signal }).then(crash),
+  'test: crash when told': async (services) => {
+    await sleep(4_000, undefined, { signal: services.signal })
+    await toBeTold(services)
+    crash()
+  },
   'test: pause': ({ signal }) => sleep(600, undefined, { signal }),
   'test: block': ({ blobsDirectory }) => {
     // The process receives nothing from here on. `Bench.isBlocked` looks for this file, which is in the only writable directory.
@@ -59,6 +66,7 @@ const run: RunSelect = async function* ({ instance }, { sql }, services) {
     if (sql.endsWith(' -- after a late write')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
     if (/ -- after a (late )?write$/.test(sql)) await services.ask({ connection: '', open: { native: '', writes: true } })
     if (sql.endsWith(' -- slowly')) await sleep(100, undefined, { signal })
+    if (sql.endsWith(' -- when told')) await toBeTold(services)
     const result = await connection.stream(statement).catch((error: unknown) => {
       throw failed(error)
     })

@@ -59,10 +59,10 @@ test('what is wrong with a query is told, so that it can be mended', async () =>
 })
 
 test.each<[ProblemCode, number, number]>([
-  ['busy', 10_000, 3],
-  ['analytics_unavailable', 10_000, 3],
+  ['busy', 600_000, 3],
+  ['analytics_unavailable', 600_000, 3],
   ['analytics_unavailable', 0, 1],
-  ['query_failed', 10_000, 1],
+  ['query_failed', 600_000, 1],
 ])('%s is asked again within %d ms: %d times', async (code, withinMs, times) => {
   let asked = 0
   const asking = retryWhileUnavailable(

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -12,12 +12,19 @@ beforeAll(async () => {
 })
 afterAll(() => s3.stop())
 
+/** Whether a folder has a file with this text. Other tests have such folders as well, and may remove them at any moment. */
+const holds = (folder: string, text: string): boolean => {
+  try {
+    return readFileSync(join(folder, '0.parquet'), 'utf8') === text
+  } catch {
+    return false
+  }
+}
+
 /** Removes the temporary folder that has a file with this text. */
 const removeFolderOf = (text: string): void => {
-  for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith('mindledger-export-'))) {
-    const file = join(tmpdir(), name, '0.parquet')
-    if (existsSync(file) && readFileSync(file, 'utf8') === text) rmSync(join(tmpdir(), name), { recursive: true })
-  }
+  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('mindledger-export-'))
+  for (const folder of folders.map((name) => join(tmpdir(), name))) if (holds(folder, text)) rmSync(folder, { recursive: true })
 }
 
 test('an error names the bucket if the bucket fails, and this machine if its disk fails', async () => {

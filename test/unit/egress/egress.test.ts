@@ -7,6 +7,7 @@ import { parseEgress } from '../../../src/egress/policy.js'
 import { resolveAllowed, type NameLookup } from '../../../src/egress/resolve.js'
 import { egressOf } from '../../../src/egress/settings.js'
 import { readConfig } from '../../../src/setup/config.js'
+import { freePort } from '../../support/cli.js'
 
 const closed = parseEgress('', { loopback: false })
 
@@ -199,22 +200,25 @@ test('a name is resolved once, and what was checked is called: a second answer i
   const { port } = server.address() as AddressInfo
   let asked = 0
   const lookup: NameLookup = async () => (++asked === 1 ? ['127.0.0.1'] : ['169.254.169.254'])
-  const { socket, to } = await connectAllowed(parseEgress('', { loopback: true }), 'moving.example', port, { timeoutMs: 2_000, lookup })
+  const { socket, to } = await connectAllowed(parseEgress('', { loopback: true }), 'moving.example', port, { timeoutMs: 60_000, lookup })
   expect([asked, to, socket.remoteAddress]).toEqual([1, { name: 'moving.example', address: '127.0.0.1', port }, '127.0.0.1'])
   socket.destroy()
   server.close()
 })
 
 test('an address that does not answer leaves time for the other ones', async () => {
-  const server = createServer((socket) => void socket.on('error', () => undefined).end('here')).listen(0, '127.0.0.2')
+  // A port that the system chooses for one address may be taken at the other.
+  const port = await freePort()
+  const server = createServer((socket) => void socket.on('error', () => undefined).end('here')).listen(port, '127.0.0.2')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  // Its thread accepts no connection: the system drops those that it has no place for.
+  // Its thread accepts no connection: the system drops those that it has no place for. It is asked for none before it stands still.
   const silent = new Worker(
     `const { parentPort } = require('node:worker_threads')
      require('node:net').createServer().listen({ host: '127.0.0.1', port: ${port}, backlog: 1 }, () => {
-       parentPort.postMessage('listening')
-       setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+       setImmediate(() => {
+         parentPort.postMessage('listening')
+         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+       })
      })`,
     { eval: true },
   )
@@ -223,7 +227,8 @@ test('an address that does not answer leaves time for the other ones', async () 
   await once(filling[0]!, 'connect')
   const policy = parseEgress('', { loopback: true })
   const lookup: NameLookup = async () => ['127.0.0.1', '127.0.0.2']
-  const { socket, to } = await connectAllowed(policy, 'half.example', port, { timeoutMs: 1_000, lookup })
+  // The half of it that is left is long enough on a busy machine.
+  const { socket, to } = await connectAllowed(policy, 'half.example', port, { timeoutMs: 20_000, lookup })
   expect(to.address).toBe('127.0.0.2')
   const alone = connectAllowed(policy, '127.0.0.1', port, { timeoutMs: 200 })
   await expect(alone).rejects.toMatchObject({ detail: `127.0.0.1:${port} cannot be reached (ETIMEDOUT)` })
@@ -234,7 +239,7 @@ test('an address that does not answer leaves time for the other ones', async () 
 
 test('a port where nothing listens, and a resolver that never answers, are told in time', async () => {
   const policy = parseEgress('', { loopback: true })
-  await expect(connectAllowed(policy, '127.0.0.1', 1, { timeoutMs: 2_000 })).rejects.toMatchObject({ title: 'Connection refused' })
+  await expect(connectAllowed(policy, '127.0.0.1', 1, { timeoutMs: 60_000 })).rejects.toMatchObject({ title: 'Connection refused' })
   const never: NameLookup = () => new Promise(() => undefined)
   await expect(connectAllowed(policy, 'slow.example', 1, { timeoutMs: 300, lookup: never })).rejects.toMatchObject({
     code: 'connection_failed',

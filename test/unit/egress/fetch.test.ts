@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { egressFetch, type CallLimits } from '../../../src/egress/fetch.js'
 import { parseEgress } from '../../../src/egress/policy.js'
 import type { NameLookup } from '../../../src/egress/resolve.js'
+import { freePort } from '../../support/cli.js'
 import { makeCertificate } from '../../support/connections/certificate.js'
 import { temporaryDirectory } from '../../support/service.js'
 
@@ -267,9 +268,7 @@ test('a header that HTTP cannot carry is refused without its value', async () =>
 })
 
 test('a port where nothing listens, and one of another protocol, are told with the host and the port', async () => {
-  const server = createServer()
-  const port = await listening(server)
-  server.close()
+  const port = await freePort()
   const detail = `Nothing listens at 127.0.0.1:${port}`
   expect(await failure(egressFetch(here)(`http://127.0.0.1:${port}/`))).toMatchObject({ title: 'Connection refused', detail })
   expect(await failure(egressFetch(here)('http://127.0.0.1:25/'))).toMatchObject({

@@ -9,7 +9,7 @@ const trained = (options: Partial<TrainOptions>) => train(matrixOf(friedman(3000
 
 describe('a time limit', () => {
   it('lets a phase go on until its share of the time has passed, but does one round', () => {
-    const limit = new TimeLimit(10, undefined, performance.now() - 6_000)
+    const limit = new TimeLimit(10_000, undefined, performance.now() - 6_000_000)
     expect([limit.goesOn('folds', 0, 0.5), limit.goesOn('interval', 50, 0.8)]).toEqual([true, true])
     expect(limit.stopped).toEqual({})
     expect(limit.goesOn('folds', 7, 0.5)).toBe(false)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import type { APIResponse, Route } from 'playwright-core'
 import { openPage, violationsOf } from '../../../support/console/browser.js'
 import { expectRefusals, startConsole } from '../../../support/console/console.js'
@@ -10,24 +11,31 @@ import { until } from '../../../support/until.js'
 
 const at = startConsole()
 
+/** A statement with this in it gets no answer, however long a test takes: the service itself would end it after a minute. */
+const unanswered = '-- never answered'
+
 /** Passes requests on to the service, and cuts off an answer with many rows in its middle. */
 const passOn: Server = createServer((asked, reply) => {
-  const target = new URL(asked.url ?? '/', at.url)
-  const passed = request(target, { method: asked.method, headers: { ...asked.headers, 'accept-encoding': 'identity' } }, (answer) => {
-    reply.writeHead(answer.statusCode ?? 500, answer.headers)
-    let bytes = 0
-    answer.on('data', (chunk: Buffer) => {
-      reply.write(chunk)
-      bytes += chunk.length
-      if (asked.method === 'POST' && bytes > 2_000_000) {
-        answer.destroy()
-        reply.destroy()
-      }
+  const pass = (body: Buffer): void => {
+    if (body.includes(unanswered)) return
+    const target = new URL(asked.url ?? '/', at.url)
+    const passed = request(target, { method: asked.method, headers: { ...asked.headers, 'accept-encoding': 'identity' } }, (answer) => {
+      reply.writeHead(answer.statusCode ?? 500, answer.headers)
+      let bytes = 0
+      answer.on('data', (chunk: Buffer) => {
+        reply.write(chunk)
+        bytes += chunk.length
+        if (asked.method === 'POST' && bytes > 2_000_000) {
+          answer.destroy()
+          reply.destroy()
+        }
+      })
+      answer.on('end', () => reply.end())
     })
-    answer.on('end', () => reply.end())
-  })
-  passed.on('error', () => reply.destroy())
-  asked.pipe(passed)
+    passed.on('error', () => reply.destroy())
+    passed.end(body)
+  }
+  buffer(asked).then(pass, () => reply.destroy())
 })
 let url = ''
 beforeAll(async () => {
@@ -45,7 +53,6 @@ const queryPage = (sql: string) => `#/query?${new URLSearchParams({ sql }).toStr
 test('the rows of an answer that the network cuts off stay, and the page says that they are not all', async () => {
   expectRefusals()
   const { page } = await openPage(at.browser, url, queryPage(`SELECT range AS i, repeat('x', 100) AS t FROM range(200000)`))
-  page.setDefaultTimeout(20_000)
   await page.getByRole('button', { name: 'Run' }).click()
   const notice = page.getByRole('alert')
   await notice.getByText(/^The answer was cut off after [\d,]+ rows/).waitFor()
@@ -62,11 +69,11 @@ test('the rows of an answer that the network cuts off stay, and the page says th
 })
 
 test('four statements run at a time, so that the connections of the browser are left for other requests', async () => {
-  const { page } = await openPage(at.browser, at.url, '#/health')
+  const { page } = await openPage(at.browser, url, '#/health')
   const run = page.getByRole('button', { name: 'Run' })
   for (let i = 0; i < 5; i++) {
-    const sql = `SELECT sum(a.range * b.range) AS s${i} FROM range(10000000) AS a, range(10000000) AS b`
-    await page.goto(`${at.url}/${queryPage(sql)}`)
+    const sql = `SELECT sum(a.range * b.range) AS s${i} FROM range(10000000) AS a, range(10000000) AS b ${unanswered}`
+    await page.goto(`${url}/${queryPage(sql)}`)
     await page.locator('.cm-content', { hasText: `s${i}` }).waitFor()
     if (i === 4) break
     await run.click()
@@ -82,7 +89,6 @@ test('four statements run at a time, so that the connections of the browser are 
 test('a statement that is cancelled before its first row says so', async () => {
   const sql = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) AS a, range(10000000) AS b'
   const { page } = await openPage(at.browser, at.url, queryPage(sql))
-  page.setDefaultTimeout(20_000)
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByText('Waiting for the first rows').waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
@@ -140,7 +146,6 @@ test('a statement that is cancelled, or whose tab is closed, ends, and is listed
 test('the rows that came before an error of the statement stay beside it', async () => {
   const sql = `SELECT range AS i, CASE WHEN range < 150000 THEN 1 ELSE CAST('none' || range AS INTEGER) END AS n FROM range(200000)`
   const { page } = await openPage(at.browser, at.url, queryPage(sql))
-  page.setDefaultTimeout(20_000)
   await page.getByRole('button', { name: 'Run' }).click()
   const notice = page.getByRole('alert')
   await notice.getByText(/^The answer was cut off after [\d,]+ rows/).waitFor()
@@ -153,7 +158,6 @@ test('a statement that writes is run by a double click, and one that nobody wait
   expectRefusals()
   await sql(at.url, 'CREATE TABLE files.kept (SELECT 1 AS i)')
   const { page } = await openPage(at.browser, at.url, queryPage('INSERT INTO files.kept VALUES (2)'))
-  page.setDefaultTimeout(20_000)
   const rows = async () => (await sql(at.url, 'SELECT i FROM files.kept ORDER BY i')).data.flat()
   /** Carries out an INSERT, and then does something with its answer. */
   const insertsAre = async (then: (route: Route, response: APIResponse) => Promise<void>) => {
@@ -179,7 +183,7 @@ test('a statement that writes is run by a double click, and one that nobody wait
   await insertsAre(async () => undefined)
   await write(3)
   await run.click()
-  await until(async () => (await rows()).length === 3, 20_000)
+  await until(async () => (await rows()).length === 3)
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByText('The statement may have been carried out.').waitFor()
   expect(await page.locator('.answer').innerText()).not.toMatch(/cancelled|asks again/i)
@@ -207,7 +211,7 @@ test.each([
     return undefined
   })
   await page.getByRole('button', { name: 'Run' }).click()
-  await until(() => asked, 20_000)
+  await until(() => asked)
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.locator('.answer').getByText(said).first().waitFor()
   await page.context().close()

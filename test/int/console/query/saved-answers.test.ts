@@ -26,6 +26,8 @@ test('a dry run is saved as the events that there would be, and writes nothing',
 
 test('the answer of a statement that writes is not offered as a file, and says why', async () => {
   const { page } = await openPage(at.browser, at.url, queryPage('-- makes one\nCREATE PROJECT made_by_file'))
+  // At first there is no statement, which is another reason.
+  await page.locator('.cm-content', { hasText: 'CREATE PROJECT made_by_file' }).waitFor()
   for (const format of ['CSV', 'JSON', 'Parquet']) {
     const button = page.getByRole('button', { name: format })
     expect(await button.isDisabled()).toBe(true)

@@ -43,6 +43,7 @@ beforeAll(async () => {
   expect((await sql(shop.url, 'SELECT * FROM plant (SELECT nowhere FROM lots)')).type).toBe('error')
   for (let n = 0; n < 3; n++) await shop.run(`SELECT * FROM plant (SELECT ${n} AS n, '${'long '.repeat(80)}' AS text)`)
   await recorded("statement LIKE '%long%'", 3)
+  await recorded("statement LIKE '%nowhere%'", 1)
 })
 afterAll(() => undoAll(undo))
 checkMisdeeds()

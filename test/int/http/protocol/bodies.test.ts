@@ -14,6 +14,8 @@ beforeAll(async () => {
   at = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ada', AUTH_PASSWORD: 'correct horse' })
   const { body } = await send(at.url, 'POST', '/api/login', { username: 'ada', password: 'correct horse' })
   authorization = `Bearer ${(body as { token: string }).token}`
+  // A busy machine may take its time until SQL is answered.
+  await until(async () => ((await post('/api/sql/query', { query: 'SELECT 1' })).body as { type: string }).type === 'table')
 })
 afterAll(() => at.stop())
 

@@ -6,6 +6,8 @@ let at: Awaited<ReturnType<typeof startTestService>>
 let told = 0
 beforeAll(async () => {
   at = await startTestService()
+  // A busy machine may take its time until SQL is answered.
+  await sql(at.url, 'SELECT 1')
   await uploadRentals(at.url)
   await send(at.url, 'POST', `${project}/skills`, { skill: { name: 'rents', type: 'sql', params: { tables: ['a'] } } })
   at.service.log.onCommitted(() => (told += 1))

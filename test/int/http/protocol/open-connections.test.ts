@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterEach, expect, test } from '@jest/globals'
+import { afterEach, expect, jest, test } from '@jest/globals'
 import { createHttpServer, stopListening } from '../../../../src/http/server/server.js'
 import { limits } from '../../../../src/basics/limits.js'
 import { until } from '../../../support/until.js'
@@ -47,6 +47,12 @@ const get = async (port: number, localAddress = '127.0.0.1'): Promise<{ status: 
   return { status: response.statusCode, body: await text(response) }
 }
 
+/** The same for a connection that is refused. It stays open for a moment only, in which a busy machine may not read the reason. */
+const refused = async (port: number): ReturnType<typeof get> => {
+  const answer = await get(port).catch(() => undefined)
+  return answer ?? refused(port)
+}
+
 const slowHeaders = 'GET / HTTP/1.1\r\nHost: localhost\r\nX-A: '
 const slowBody = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{'
 const hanging = 'GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -70,7 +76,7 @@ test('a request that is being answered is not given up: the new connection is re
   const { port, asked } = await listening({ connectionsMax: 100, connectionsPerAddressMax: 3 })
   for (let n = 0; n < 3; n++) await open(port, hanging)
   await asked(3)
-  const { status, body } = await get(port)
+  const { status, body } = await refused(port)
   expect(status).toBe(503)
   expect(JSON.parse(body)).toMatchObject({ code: 'busy', detail: expect.stringContaining('connectionsPerAddressMax') })
   expect(await get(port, '127.0.0.2')).toEqual({ status: 200, body: 'well' })
@@ -80,7 +86,7 @@ test('a refused connection that has not ended yet gives its place to nobody', as
   const { port, asked } = await listening({ connectionsMax: 100, connectionsPerAddressMax: 3 })
   for (let n = 0; n < 3; n++) await open(port, hanging)
   await asked(3)
-  const answers = await Promise.all(Array.from({ length: 10 }, () => get(port)))
+  const answers = await Promise.all(Array.from({ length: 10 }, () => refused(port)))
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(10).fill(503))
 })
 
@@ -113,9 +119,9 @@ test('a server that stops does not wait until the client closes a connection tha
   client.on('data', (bytes) => (answer += bytes.toString()))
   client.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await once(server, 'request')
-  const from = performance.now()
+  const cutting = jest.spyOn(server, 'closeAllConnections')
   await stopListening(server)
-  expect(performance.now() - from).toBeLessThan(limits.stopTimeoutMs / 2)
+  expect(cutting).not.toHaveBeenCalled()
   await until(() => answer.endsWith('well'))
 })
 
@@ -131,9 +137,9 @@ test('a server that stops does not wait for connections on which nothing is aske
   const answer = text(asking)
   await once(server, 'request')
   const gone = [silent, partly].map((socket) => once(socket.resume(), 'close'))
-  const from = performance.now()
+  const cutting = jest.spyOn(server, 'closeAllConnections')
   await stopListening(server)
-  expect(performance.now() - from).toBeLessThan(limits.stopTimeoutMs / 2)
+  expect(cutting).not.toHaveBeenCalled()
   expect(await answer).toContain('well')
   await Promise.all(gone)
 })

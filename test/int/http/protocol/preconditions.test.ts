@@ -5,6 +5,8 @@ import { send, sql, startTestService } from '../../../support/service.js'
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService()
+  // A busy machine may take its time until SQL is answered.
+  await sql(at.url, 'SELECT 1')
 })
 afterAll(() => at.stop())
 

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { bytesOf } from '../../../support/observe/traces.js'
 import { send, startTestService } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
   at = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ada', AUTH_PASSWORD: 'correct horse' })
+  // A busy machine may take its time until SQL is answered.
+  await until(async () => (await send(at.url, 'GET', '/api/ready')).status === 200)
 })
 afterAll(() => at.stop())
 
@@ -143,7 +147,7 @@ test('neither the password nor a token is on the disk', async () => {
   const token = await tokenOf()
   const files = readdirSync(at.directory, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile())
   for (const entry of files) {
-    const bytes = readFileSync(join(entry.parentPath, entry.name))
+    const bytes = bytesOf(join(entry.parentPath, entry.name))
     expect(bytes.includes(token) || bytes.includes('correct horse')).toBe(false)
   }
 })

@@ -8,7 +8,7 @@ import { forgetOldAnswers } from '../../../../src/log/tasks/old-answers.js'
 import { showsRows } from '../../../../src/log/sqlite/kept-replies.js'
 import { startCutProxy } from '../../../support/log/cut-proxy.js'
 import { eachLog, logServer } from '../../../support/log/each-log.js'
-import { origin, projectCreated, refusal, writes } from '../../../support/log/log.js'
+import { origin, patiently, projectCreated, refusal, writes } from '../../../support/log/log.js'
 import { contentsOf, expectSame, newest, rowsIn, runSql, withNodesOf, type Node } from '../../../support/log/nodes.js'
 import { until } from '../../../support/until.js'
 
@@ -22,14 +22,14 @@ const soon = () => Date.now() + 60_000
 const answersOf = ({ file }: Node) => contentsOf(file).answers
 const answersThere = (url: string) => rowsIn(url, 'SELECT key FROM mindledger.answers')
 
-/** Adds answers to the shared log, all of them from a moment of their own in the year 2020, as if a node had written them. */
-const addOldAnswers = (url: string, count: number) =>
+/** Adds answers to the shared log, each from a moment of its own in a year, as if a node had written them. */
+const addOldAnswers = (url: string, count: number, year: number) =>
   runSql(
     url,
     `UPDATE mindledger.head SET seq = seq + 1;
      INSERT INTO mindledger.batches SELECT seq, gen_random_uuid(), position, chain, 0 FROM mindledger.head;
      INSERT INTO mindledger.answers
-       SELECT 'me', 'k' || n, seq, 'f', '{}', '2020-01-01T00:00:00.' || lpad(n::text, 9, '0') FROM mindledger.head, generate_series(1, ${count}) AS n`,
+       SELECT 'me', 'k' || n, seq, 'f', '{}', '${year}-01-01T00:00:00.' || lpad(n::text, 9, '0') FROM mindledger.head, generate_series(1, ${count}) AS n`,
   )
 
 /** PostgreSQL counts the answers that each statement removes. */
@@ -56,7 +56,7 @@ eachLog(({ withLog }) => {
     withLog(async ({ log, ledger }) => {
       for (const key of ['j', 'k']) await keep({ log, ledger }, key)
       expect(await log.forgetSomeAnswers(Date.now() - 60_000)).toBe(false)
-      expect(await log.replyTo(keyed({ ledger }, 'k'))).toBeDefined()
+      expect(await patiently(() => log.replyTo(keyed({ ledger }, 'k')))).toBeDefined()
       while (await log.forgetSomeAnswers(soon()));
       expect(await log.replyTo(keyed({ ledger }, 'k'))).toBeUndefined()
     }))
@@ -65,14 +65,17 @@ eachLog(({ withLog }) => {
 test('many old answers leave all nodes in bounded batches, while another node writes', () =>
   withNodesOf(server(), 2, async ([a, b], url, another) => {
     const count = 20 * limits.forgottenAnswersPerBatchMax
-    await addOldAnswers(url, count)
-    await Promise.all([newest(a!.log), newest(b!.log)])
     await countRemovals(url)
     await keep(b!, 'new')
-    const stop = forgetOldAnswers(a!.log, { now: Date.now, onFailed: (error) => expect(error).toBeUndefined() })
-    let written = 0
-    while (answersOf(a!)!.length > 1) await b!.log.submit(writes(projectCreated(++written)))
-    await stop()
+    let [rounds, projects, written] = [0, 0, 0]
+    // On a busy machine one write may take as long as all batches.
+    for (; written < 2 && rounds < 5; rounds++) {
+      await addOldAnswers(url, count, 2020 + rounds)
+      await Promise.all([newest(a!.log), newest(b!.log)])
+      const stop = forgetOldAnswers(a!.log, { now: Date.now, onFailed: (error) => expect(error).toBeUndefined() })
+      for (written = 0; answersOf(a!)!.length > 1; written++) await b!.log.submit(writes(projectCreated(++projects)))
+      await stop()
+    }
     expect(written).toBeGreaterThan(1)
     await expectSame([a!, b!, await another()])
     expect(answersOf(b!)).toHaveLength(1)
@@ -81,7 +84,7 @@ test('many old answers leave all nodes in bounded batches, while another node wr
       url,
       'SELECT max(n)::int AS most, sum(n)::int AS sum FROM removals',
     )) as [{ most: number; sum: number }]
-    expect([most, sum]).toEqual([limits.forgottenAnswersPerBatchMax, count])
+    expect([most, sum]).toEqual([limits.forgottenAnswersPerBatchMax, rounds * count])
   }))
 
 test('an answer that PostgreSQL does not remove is forgotten by no node', () =>

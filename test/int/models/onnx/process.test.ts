@@ -40,7 +40,7 @@ describe('the process of an imported model', () => {
   })
 
   test('is ended by its deadline, and another one answers the next call', async () => {
-    const process = processOf('trap', { runTimeoutMs: 1_000 })
+    const process = processOf('trap', { runTimeoutMs: 10_000 })
     const [fine] = await process.run(rows([80], 'Y'))
     expect(fine?.data[0]).toBe(80)
     await expect(process.run(rows([666], 'Y'))).rejects.toMatchObject({ code: 'query_limit', title: 'The model took too long' })
