@@ -8,7 +8,7 @@ import type { EditorState } from '@codemirror/state'
 import { Compartment, Prec } from '@codemirror/state'
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, placeholder } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
-import { useSignalEffect, type Signal } from '@preact/signals'
+import { effect, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { functions } from './writing/functions.js'
 import { columnsOf } from './writing/columns.js'
@@ -128,13 +128,17 @@ export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
     return () => editor.destroy()
   }, [])
 
-  // This runs at once, not with the next frame: characters that are typed until then would be lost.
-  useSignalEffect(() => {
-    const wanted = text.value
-    const editor = view.current
-    if (editor && editor.state.doc.toString() !== wanted)
-      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: wanted } })
-  })
+  // This runs at once, and an effect of a component runs with the next frame: characters that are typed until then would be lost.
+  useEffect(
+    () =>
+      effect(() => {
+        const wanted = text.value
+        const editor = view.current
+        if (editor && editor.state.doc.toString() !== wanted)
+          editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: wanted } })
+      }),
+    [text],
+  )
 
   useEffect(() => {
     view.current?.dispatch({ effects: steps.current.reconfigure([]) })

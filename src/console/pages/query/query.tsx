@@ -2,7 +2,7 @@
  * Room: the page that runs statements. It imports console/api, console/basics, console/components and console/pages/query/writing alone.
  */
 
-import { untracked, useSignal, useSignalEffect } from '@preact/signals'
+import { effect, untracked, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
@@ -121,13 +121,17 @@ export default () => {
     ours.current = sent === '' ? withoutSecrets(shownSheet().sql) : sent
     text.value = shownSheet().sql
   }, [sent, db, dry, given])
-  useSignalEffect(() => {
-    const sql = text.value
-    // Typed text belongs to the sheet that is shown. A sheet that is shown later has its own text.
-    untracked(() => {
-      if (sql !== shownSheet().sql) write({ sql })
-    })
-  })
+  // Typed text belongs to the sheet that is shown, and is written at once: in the next frame it may be another one.
+  useEffect(
+    () =>
+      effect(() => {
+        const sql = text.value
+        untracked(() => {
+          if (sql !== shownSheet().sql) write({ sql })
+        })
+      }),
+    [],
+  )
   useEffect(() => answers.keepOnly(sheets.value.map(({ id }) => id)), [sheets.value])
 
   const show = (draft: Draft & Partial<Sheet>) => {

@@ -77,6 +77,32 @@ test('what is typed in one window is there in another one, and is not lost when 
   await page.context().close()
 })
 
+test('what is typed right before and right after another statement is chosen is lost in neither of them', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS one'))
+  await page.getByRole('button', { name: 'New statement' }).click()
+  await page.getByLabel('SQL').click()
+  await page.keyboard.type('SELECT 2 AS two')
+  await page.getByRole('button', { name: 'SELECT 1 AS one', exact: true }).click()
+  await page.locator('.cm-content', { hasText: 'SELECT 1 AS one' }).waitFor()
+  await page.getByLabel('SQL').click()
+  await page.keyboard.press('Control+End')
+  // All of it happens within one frame, as the keys of a quick writer do on a busy machine.
+  await page.evaluate(`(async () => {
+    const type = async (text) => {
+      document.execCommand('insertText', false, text)
+      for (let i = 0; i < 20; i++) await Promise.resolve()
+    }
+    await type(', 11 AS eleven')
+    document.querySelector('.sheets [title="SELECT 2 AS two"]').click()
+    await type('/* here */ ')
+  })()`)
+  await page.locator('.cm-content', { hasText: '/* here */' }).waitFor()
+  await page.locator('.cm-content', { hasText: 'SELECT 2 AS two' }).waitFor()
+  await page.getByRole('button', { name: /^SELECT 1/ }).click()
+  await page.locator('.cm-content', { hasText: /^SELECT 1 AS one, 11 AS eleven$/ }).waitFor()
+  await page.context().close()
+})
+
 test('each statement keeps its dry run, its database and its parameters, also when another one is closed', async () => {
   const { page } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS one'))
   await page.getByRole('button', { name: 'SELECT 1 AS one', exact: true }).waitFor()
