@@ -16,7 +16,7 @@ import { Moment } from './moment.js'
 import { pageAt, sections } from './pages.js'
 import { Unloaded } from './unloaded.js'
 import { storageProblem } from '../basics/kept.js'
-import { hrefOf, place } from '../basics/place.js'
+import { hrefOf, momentShown, place } from '../basics/place.js'
 import type { PageProps } from '../basics/page-props.js'
 import { nextTheme, theme } from '../basics/theme.js'
 
@@ -121,6 +121,11 @@ export const Layout = () => {
                 I know
               </button>
             </div>
+          )}
+          {momentShown() !== undefined && pageAt(path)?.page.isOfNow && (
+            <p class="notice" role="status">
+              This page shows the present, and what is done here is done now. Other pages show the moment that you chose.
+            </p>
           )}
           {/* State of one resource, such as the plan of a deletion, must not reach the page of another one. */}
           <Shown key={path} path={path} />

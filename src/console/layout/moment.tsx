@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
-import { json } from '../api/request.js'
+import { ApiError, json } from '../api/request.js'
 import { select, type Value } from '../api/sql.js'
 import { useLoaded } from '../basics/loading.js'
 import { Icon } from '../components/icon.js'
+import { headAt } from '../basics/head.js'
 import { changeQuery, momentShown } from '../basics/place.js'
 import { wordsOf } from '../basics/words.js'
 
@@ -41,12 +42,30 @@ const Marks = ({ head }: { head: number }) => {
   )
 }
 
+/** The position of a moment; undefined for one that does not exist, as the page below says. */
+const positionAt = async (at: string, signal: AbortSignal): Promise<number | undefined> => {
+  if (/^\d+$/.test(at)) return Number(at)
+  return headAt(at, signal).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 200) return undefined
+    throw error
+  })
+}
+
 /** A slider over all positions of the log. It describes the events at a position before the whole console goes back to it. */
 const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | undefined) => void }) => {
-  const chosen = useSignal<number | undefined>(at !== undefined && /^\d+$/.test(at) ? Number(at) : undefined)
-  const { loaded } = useLoaded((signal) => json<LogHead>('events?order=desc&limit=1', { signal }), [])
-  const head = loaded.value.value?.head ?? 0
-  const position = chosen.value
+  const chosen = useSignal<number | undefined>(undefined)
+  const { loaded } = useLoaded(
+    async (signal) => {
+      const [{ head }, then] = await Promise.all([
+        json<LogHead>('events?order=desc&limit=1', { signal }),
+        at === undefined ? undefined : positionAt(at, signal),
+      ])
+      return { head, then }
+    },
+    [at],
+  )
+  const { head = 0, then } = loaded.value.value ?? {}
+  const position = chosen.value ?? then
   const { loaded: found } = useLoaded(
     async (signal) => (position === undefined ? undefined : json<EventTime>(`events/${position}`, { signal })),
     [position],

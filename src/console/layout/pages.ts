@@ -6,19 +6,21 @@ type Page = {
   /** Path segments: `:name` matches any segment, `*` all remaining ones. */
   pattern: string
   load: () => Promise<{ default: ComponentType<PageProps> }>
+  /** Whether it shows now, and acts now, also while another moment is chosen. */
+  isOfNow?: true
 }
 
 /** One entry per page. The first matching entry is used. */
 const pages: readonly Page[] = [
   { pattern: '/', load: () => import('../pages/home/home.js') },
-  { pattern: '/connect', load: () => import('../pages/home/connect.js') },
+  { pattern: '/connect', load: () => import('../pages/home/connect.js'), isOfNow: true },
   { pattern: '/query', load: () => import('../pages/query/query.js') },
   { pattern: '/resources', load: () => import('../pages/resources/resources.js') },
-  { pattern: '/new/:kind', load: () => import('../pages/resources/create.js') },
+  { pattern: '/new/:kind', load: () => import('../pages/resources/create.js'), isOfNow: true },
   { pattern: '/resources/:kind', load: () => import('../pages/resources/list.js') },
   { pattern: '/resources/:kind/:project/:name', load: () => import('../pages/resources/one.js') },
   { pattern: '/models', load: () => import('../pages/models/models.js') },
-  { pattern: '/models/new', load: () => import('../pages/models/new.js') },
+  { pattern: '/models/new', load: () => import('../pages/models/new.js'), isOfNow: true },
   { pattern: '/models/:project/:name', load: () => import('../pages/models/one.js') },
   { pattern: '/playground', load: () => import('../pages/playground/playground.js') },
   { pattern: '/answers', load: () => import('../pages/answers/answers.js') },
@@ -26,9 +28,9 @@ const pages: readonly Page[] = [
   { pattern: '/conversations/:project/:name', load: () => import('../pages/conversations/conversations.js') },
   { pattern: '/conversations/:project/:name/:conversation', load: () => import('../pages/conversations/conversation.js') },
   { pattern: '/events', load: () => import('../pages/events/events.js') },
-  { pattern: '/audit', load: () => import('../pages/audit/audit.js') },
+  { pattern: '/audit', load: () => import('../pages/audit/audit.js'), isOfNow: true },
   { pattern: '/compare', load: () => import('../pages/compare/compare.js') },
-  { pattern: '/health', load: () => import('../pages/health/health.js') },
+  { pattern: '/health', load: () => import('../pages/health/health.js'), isOfNow: true },
 ]
 
 /** A decoded part of an address; undefined if its percent-encoding is broken. */

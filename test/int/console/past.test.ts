@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { openPage } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
+import { expectUsable, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -89,5 +89,25 @@ test('a query reads the rows of then, and the slider of its page is at their pos
   await page.getByRole('button', { name: `As of ${then}` }).click()
   await page.getByRole('slider').waitFor()
   expect(await page.getByRole('slider').inputValue()).toBe(String(then))
+  await page.context().close()
+})
+
+test('the slider of a time is at its last position', async () => {
+  const { data } = await sql(at.url, `SELECT recorded_at::VARCHAR FROM log.events WHERE position = ${then}`)
+  const time = String(data[0]?.[0])
+  const { page } = await openPage(at.browser, at.url, `#/resources?${new URLSearchParams({ at: time }).toString()}`)
+  await page.getByRole('button', { name: `As of ${time}` }).click()
+  await page.getByText(`Position ${then} of`).waitFor()
+  expect(await page.getByRole('slider').inputValue()).toBe(String(then))
+  await page.context().close()
+})
+
+test.each(['#/audit', '#/health', '#/connect', '#/new/skill', '#/models/new'])('%s says that it shows the present', async (hash) => {
+  const { page } = await openPage(at.browser, at.url, `${hash}?at=${then}`)
+  await page.getByText('This page shows the present').waitFor()
+  await expectUsable(page)
+  await page.getByRole('button', { name: `As of ${then}` }).click()
+  await page.getByRole('button', { name: 'Now', exact: true }).click()
+  await page.getByText('This page shows the present').waitFor({ state: 'detached' })
   await page.context().close()
 })

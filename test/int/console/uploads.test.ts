@@ -22,6 +22,25 @@ test('files with names in other scripts become tables of their own, also several
   await page.context().close()
 })
 
+test('a file that is dropped anywhere on the page is taken, and a text that is dragged is not', async () => {
+  const { page } = await openPage(at.browser, at.url)
+  await page.getByText('Upload files').waitFor()
+  const isTaken = (of: 'a file' | 'a text') =>
+    page.evaluate<boolean>(`(() => {
+      const dataTransfer = new DataTransfer()
+      if ('${of}' === 'a file') dataTransfer.items.add(new File(['word\\nfar\\n'], 'Far away.csv', { type: 'text/csv' }))
+      else dataTransfer.setData('text/plain', 'a text')
+      const event = (type) => new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true })
+      document.querySelector('header, nav').dispatchEvent(event('dragover'))
+      return !document.querySelector('header, nav').dispatchEvent(event('drop'))
+    })()`)
+  expect(await isTaken('a text')).toBe(false)
+  expect(await isTaken('a file')).toBe(true)
+  await page.locator('h1', { hasText: 'far_away' }).waitFor()
+  expect((await sql(at.url, 'SELECT word FROM files.far_away')).data).toEqual([['far']])
+  await page.context().close()
+})
+
 test('a table gets other rows only when the reader says so', async () => {
   const { browser, url } = at
   await sql(url, "CREATE TABLE files.tiny (SELECT 'first' AS word)")

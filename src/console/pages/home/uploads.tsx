@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { ApiError, json } from '../../api/request.js'
 import { select } from '../../api/sql.js'
 import { asApiError, useIsShown } from '../../basics/loading.js'
@@ -82,6 +83,9 @@ const ClashForm = ({ clash: { file, name, free }, take, leave }: ClashProps) => 
   )
 }
 
+/** Whether files are dragged, and not a text or a link. */
+const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') === true
+
 /** Uploads files that are dropped or chosen, one after the other. No existing table is overwritten without the user's consent. */
 export const Uploads = ({ done }: { done: () => void }) => {
   const refused = useSignal<readonly ApiError[]>([])
@@ -143,23 +147,32 @@ export const Uploads = ({ done }: { done: () => void }) => {
     refused.value = []
     void next()
   }
-  const drop = (event: DragEvent) => {
-    event.preventDefault()
-    isOver.value = false
-    take(event.dataTransfer?.files)
-  }
+  // Beside the box, the browser would leave the console and open the file.
+  useEffect(() => {
+    const ending = new AbortController()
+    const on = (type: 'dragover' | 'dragleave' | 'drop', act: (event: DragEvent) => void) =>
+      document.addEventListener(type, (event) => hasFiles(event) && act(event), ending)
+    on('dragover', (event) => {
+      event.preventDefault()
+      isOver.value = true
+    })
+    on('dragleave', ({ relatedTarget }) => {
+      if (relatedTarget === null) isOver.value = false
+    })
+    on('drop', (event) => {
+      event.preventDefault()
+      isOver.value = false
+      take(event.dataTransfer?.files)
+    })
+    return () => ending.abort()
+  })
   const asked = clash.value
   return (
     <>
-      <div
-        class={isOver.value ? 'drop over' : 'drop'}
-        onDragOver={(event) => (event.preventDefault(), (isOver.value = true))}
-        onDragLeave={() => (isOver.value = false)}
-        onDrop={drop}
-      >
+      <div class={isOver.value ? 'drop over' : 'drop'}>
         <label>
           <strong>Upload files</strong>
-          <span class="quiet">CSV, JSON or Parquet; drop them here, or choose them</span>
+          <span class="quiet">CSV, JSON or Parquet; drop them on this page, or choose them</span>
           <input
             type="file"
             multiple
