@@ -130,6 +130,7 @@ module.exports = [
   'console/basics',
   'console/components',
   'console/styles',
+  'console/pages/resources/connection',
   'console/pages/resources',
   'console/pages/home',
   'console/pages/query/writing',

@@ -29,6 +29,10 @@ test('a database is connected, its rows are queried where they are, and the plan
     await page.getByLabel(label, { exact: true }).fill(text)
   await page.getByRole('button', { name: 'Try it, and keep it' }).click()
   await page.locator('h1', { hasText: 'shop_db' }).waitFor()
+  const tables = page.getByRole('region', { name: 'Tables of shop_db' })
+  await tables.getByRole('link', { name: 'sales.Orders', exact: true }).waitFor()
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('tab', { name: 'Record' }).click()
   await page.locator('.fields').getByText('******').first().waitFor()
   expect(await page.locator('main').innerText()).not.toContain(password)
   await page.getByRole('link', { name: 'Query it' }).click()
@@ -42,6 +46,32 @@ test('a database is connected, its rows are queried where they are, and the plan
   await page.getByRole('tab', { name: 'Plan' }).click()
   await page.locator('.plan pre', { hasText: 'FROM "homes" WHERE "size" <=' }).first().waitFor()
   expect(await violationsOf(page)).toEqual([])
+  await page.context().close()
+})
+
+test('the tables of a connection lead to their rows and to a model, whatever their names are', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/')
+  const tables = page.getByRole('region', { name: 'Tables of shop_db' })
+  const follow = async (name: string) => {
+    await page.goto(`${at.url}/#/resources/database/-/shop_db?tab=tables`)
+    await tables.getByRole('link', { name, exact: true }).click()
+  }
+  for (const [name, said] of [
+    ['homes', '`shop_db`.`homes`'],
+    ['sales.Orders', '`shop_db`.`sales`.`Orders`'],
+    ['a.b', '`shop_db`.`a.b`'],
+  ] as const) {
+    await follow(name)
+    await page.locator('.cm-content', { hasText: said }).waitFor()
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.getByRole('status').getByText('40 rows').waitFor()
+    await follow(`Train a model on ${name}`)
+    await page.locator('.columns > li', { hasText: 'rent' }).getByRole('button', { name: 'Predict this' }).click()
+    await page.locator('.statement', { hasText: said }).waitFor()
+  }
+  await page.goto(`${at.url}/#/connect`)
+  await page.getByRole('link', { name: 'Other kinds of databases' }).click()
+  await page.locator('h1', { hasText: 'New' }).waitFor()
   await page.context().close()
 })
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { json } from '../../api/request.js'
 import { useDraft } from '../../basics/drafts.js'
 import { useIsShown, useSending } from '../../basics/loading.js'
-import { go } from '../../basics/place.js'
+import { go, hrefOf } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { Refusal } from '../../components/notice.js'
 import { Restored } from '../../components/restored.js'
@@ -58,13 +58,16 @@ export default () => {
       if (tried.status === 'connection_error') refused.value = tried.detail ?? 'The database cannot be reached'
       if (refused.value !== undefined) return
       drop()
-      if (isShown()) go(pathOfResource('database', null, text('name')))
+      if (isShown()) go(pathOfResource('database', null, text('name')), { tab: 'tables' })
     })
   }
   return (
     <>
       <h1>Connect a database</h1>
       <p>Its rows stay where they are: queries, models and agents read them there. The password is encrypted before it is kept.</p>
+      <p>
+        <a href={hrefOf('/new/database')}>Other kinds of databases, TLS, and all parameters</a>
+      </p>
       {found && (
         <Restored
           draft={found}

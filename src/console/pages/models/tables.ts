@@ -1,12 +1,11 @@
-import { json } from '../../api/request.js'
 import { nameText, select } from '../../api/sql.js'
+import { loadConnectedTables, tableParts } from '../../basics/connected-tables.js'
 
 type Listed = { db: string; table: string }
-type Entry = { name: string; schema?: string }
 
 /** The schemas of the tables of a database, by the names that lists show; none while a connection does not answer. */
 const schemasOf = async (db: string, signal: AbortSignal): Promise<ReadonlyMap<string, string | undefined>> => {
-  const entries = await json<Entry[]>(`databases/${encodeURIComponent(db)}/tables`, { signal }).catch(() => [])
+  const entries = await loadConnectedTables(db, signal).catch(() => [])
   return new Map(entries.map(({ name, schema }) => [name, schema]))
 }
 
@@ -30,7 +29,6 @@ export const loadTables = async (signal: AbortSignal): Promise<string[]> => {
   return listed.map((one) => {
     const { db, table } = one
     const schema = isDotted(one) ? schemas.get(db)?.get(table) : undefined
-    const isBefore = schema !== undefined && table.startsWith(`${schema}.`)
-    return nameText(isBefore ? [db, schema, table.slice(schema.length + 1)] : [db, table])
+    return nameText(tableParts(db, { name: table, ...(schema !== undefined && { schema }) }))
   })
 }

@@ -15,7 +15,8 @@ import { Delete } from './delete.js'
 import { Edit } from './edit.js'
 import { History } from './history.js'
 import { Record } from './record.js'
-import { SentStatements } from './sent-statements.js'
+import { SentStatements } from './connection/sent-statements.js'
+import { Tables } from './connection/tables.js'
 import { Types } from './types.js'
 import { apiPathOf, kindNamed, pathOfResource, projectOf } from '../../basics/kinds.js'
 
@@ -148,6 +149,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           { id: 'record', name: kind === 'project' ? 'Contents' : 'Record' },
           ...(hasRows && query !== undefined ? [{ id: 'rows', name: 'Rows' }] : []),
           ...(kind === 'file' && at === undefined ? [{ id: 'types', name: 'Types' }] : []),
+          ...(kind === 'database' && at === undefined ? [{ id: 'tables', name: 'Tables' }] : []),
           ...(editable.has(kind) && at === undefined ? [{ id: 'edit', name: 'Edit' }] : []),
           ...(kind === 'database' ? [{ id: 'sent', name: 'Statements' }] : []),
           ...(kind === 'job' ? [{ id: 'runs', name: 'Runs' }] : []),
@@ -162,6 +164,8 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
           <Edit info={info} path={path} project={project} done={changed} />
         ) : tab === 'types' && kind === 'file' && at === undefined ? (
           <Types file={name} done={reload} />
+        ) : tab === 'tables' && kind === 'database' && at === undefined ? (
+          <Tables database={name} />
         ) : tab === 'sent' && kind === 'database' ? (
           <SentStatements database={name} />
         ) : tab === 'runs' && kind === 'job' ? (

@@ -1,4 +1,7 @@
-/** Room: the pages of resources: lists, forms and histories. It imports console/api, console/basics and console/components alone. */
+/**
+ * Room: the pages of resources: lists, forms and histories. It imports console/api, console/basics, console/components and
+ * console/pages/resources/connection alone.
+ */
 
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
