@@ -2,9 +2,11 @@ import { signal } from '@preact/signals'
 import { chunksOf } from '../../api/lines.js'
 import { ApiError, request } from '../../api/request.js'
 import { contextOf, run, type Statement } from '../../api/sql.js'
+import { csvOf } from '../../api/as-csv.js'
 import { objectsOf } from '../../api/as-objects.js'
 import { asApiError } from '../../basics/loading.js'
 import { saveFile } from '../../basics/save-file.js'
+import type { RowStore } from './rows.js'
 import { firstWords, isReading } from './statement-kind.js'
 
 /** The data to save: the answer of a reading statement, or the events of a dry run. */
@@ -43,6 +45,18 @@ async function* asObjects(asked: DownloadRequest, aborted: AbortSignal): AsyncGe
   for await (const text of objectsOf(names, texts(answer.pieces))) yield encoder.encode(text)
 }
 
+type WritePieces = (names: readonly string[], pieces: AsyncIterable<string>) => AsyncIterable<string>
+
+/** The formats that the page writes itself. */
+const writers: Readonly<Partial<Record<string, WritePieces>>> = { CSV: csvOf, JSON: objectsOf }
+
+/** An answer that is here, as a file. */
+async function* ofAnswer(answer: RowStore, write: WritePieces, aborted: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
+  const encoder = new TextEncoder()
+  const names = answer.columns.map(({ name }) => name)
+  for await (const text of write(names, answer.written(aborted))) yield encoder.encode(text)
+}
+
 const csv = 'text/csv'
 const parquet = 'application/vnd.apache.parquet'
 
@@ -53,6 +67,9 @@ const formats = {
 } as const
 
 export type FileFormat = keyof typeof formats
+/** Whether the page writes a format from an answer that is here. The others are written by the service, which runs the statement again. */
+export const isWritable = (format: FileFormat): boolean => writers[format] !== undefined
+
 /** The formats in which an answer can be saved. */
 export const fileFormats = Object.keys(formats) as FileFormat[]
 
@@ -96,11 +113,12 @@ export const saving = signal<{ format: FileFormat; bytes: number; cancel: () => 
 export const savingError = signal<ApiError | undefined>(undefined)
 
 /**
- * Saves the whole answer as a file, also if it is too large for this page, one at a time. Nothing changes in the service.
+ * Saves the whole answer as a file, also if it is too large for this page, one at a time. Nothing changes in the service. An answer that is
+ * here is not asked for again: an agent would answer in other words, and a live table has other rows by then.
  *
- * @example await download('CSV', { query: 'SELECT 1', db: 'mindsdb', isDryRun: false })
+ * @example await download('CSV', { query: 'SELECT 1', db: 'mindsdb', isDryRun: false }, undefined)
  */
-export const download = async (format: FileFormat, asked: DownloadRequest): Promise<void> => {
+export const download = async (format: FileFormat, asked: DownloadRequest, answer: RowStore | undefined): Promise<void> => {
   if (saving.peek()) return
   const { name, type, load } = formats[format]
   const aborting = new AbortController()
@@ -109,7 +127,9 @@ export const download = async (format: FileFormat, asked: DownloadRequest): Prom
   show(0)
   savingError.value = undefined
   try {
-    const file = await fileOf(await load(asked, aborted), type, show)
+    const write = writers[format]
+    const pieces = answer && write ? ofAnswer(answer, write, aborted) : await load(asked, aborted)
+    const file = await fileOf(pieces, type, show)
     aborted.throwIfAborted()
     saveFile(file, name)
   } catch (error) {

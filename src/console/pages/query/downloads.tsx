@@ -1,9 +1,18 @@
 import { Icon } from '../../components/icon.js'
 import { bytesText } from '../../components/value.js'
-import { download, fileFormats, notSavedAs, saving, type DownloadRequest } from './download.js'
+import { download, fileFormats, isWritable, notSavedAs, saving, type DownloadRequest } from './download.js'
+import type { RowStore } from './rows.js'
 
-/** Buttons that save the answer of a statement as a file, and the progress of the file. `wrong`: why the statement cannot run. */
-export const Downloads = ({ asked, wrong }: { asked: DownloadRequest; wrong: string | undefined }) => {
+type Props = {
+  asked: DownloadRequest
+  /** Why the statement cannot run. */
+  wrong: string | undefined
+  /** Its answer, if all of it is here. */
+  answer: RowStore | undefined
+}
+
+/** Buttons that save the answer of a statement as a file, and the progress of the file. */
+export const Downloads = ({ asked, wrong, answer }: Props) => {
   const under = saving.value
   return (
     <>
@@ -16,8 +25,12 @@ export const Downloads = ({ asked, wrong }: { asked: DownloadRequest; wrong: str
             disabled={reason !== undefined}
             // A button that is disabled loses the focus.
             aria-disabled={under !== undefined}
-            title={reason ?? (under && 'Another file is being saved.')}
-            onClick={() => void download(format, asked)}
+            title={
+              reason ??
+              (under && 'Another file is being saved.') ??
+              (answer && isWritable(format) ? 'Saves the answer that is here.' : 'Runs the statement for the file.')
+            }
+            onClick={() => void download(format, asked, answer)}
           >
             <Icon name="down" /> {format}
           </button>

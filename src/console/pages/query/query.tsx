@@ -91,7 +91,7 @@ export default () => {
   const outcome = running.outcome.value
   const error = errorOf(outcome)
   /** The place of an error is one of the text that ran. */
-  const isSame = running.text.value === text.value.trimEnd()
+  const isSame = running.statement.value?.query === text.value.trimEnd()
   const fault = useMemo(() => (isSame ? faultOf(error) : undefined), [error, isSame])
   const parameters = parametersOf(text.value)
 
@@ -160,10 +160,11 @@ export default () => {
   const hindrance =
     wrong ?? (answers.isFull && !running.isRunning ? `${answersMax} statements run. Cancel one, or wait until it ends.` : undefined)
 
+  // Blanks before the statement are sent: the place of an error is counted from the beginning of the text.
+  const sql = text.value.trimEnd()
+  const statement = { query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) }
+
   const runText = async () => {
-    // Blanks before the statement are sent: the place of an error is counted from the beginning of the text.
-    const sql = text.value.trimEnd()
-    const statement = { query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) }
     if (sql === '' || hindrance !== undefined || running.isTwice(statement)) return
     savingError.value = undefined
     // The filter and the order of another statement do not apply to this one.
@@ -235,7 +236,7 @@ export default () => {
           />
           <span>Dry run</span>
         </label>
-        <Downloads asked={{ query: text.value, db, at, params, isDryRun }} wrong={wrong} />
+        <Downloads asked={{ query: text.value, db, at, params, isDryRun }} wrong={wrong} answer={running.wholeAnswerOf(statement)} />
       </div>
       <Editor text={text} sheet={chosen.value} onRun={() => void runText()} schema={schema.value.value ?? noSchema} db={db} fault={fault} />
       {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={give} />}

@@ -93,6 +93,16 @@ export class RowStore {
     }
   }
 
+  /** All rows as the service wrote them, in pieces of JSON. The page stays responsive between the pieces. */
+  async *written(signal: AbortSignal): AsyncGenerator<string, void, void> {
+    const decoder = new TextDecoder()
+    for (const { bytes } of [...this.#pieces]) {
+      await new Promise((resolve) => setTimeout(resolve))
+      signal.throwIfAborted()
+      yield decoder.decode(bytes)
+    }
+  }
+
   /**
    * Shows the rows that contain a text in any column, sorted by one column. Rows that arrive later are not included.
    * @throws the reason of the signal

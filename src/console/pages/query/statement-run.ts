@@ -59,8 +59,8 @@ const doesWrite = ({ query, dryRun = false }: Omit<Statement, 'signal'>): boolea
 /** The running statement of a sheet, and its outcome. */
 export class StatementRun {
   readonly outcome = signal<Outcome>({ type: 'none' })
-  /** The text of the statement of the outcome. */
-  readonly text = signal<string | undefined>(undefined)
+  /** The statement of the outcome. */
+  readonly statement = signal<Omit<Statement, 'signal'> | undefined>(undefined)
   readonly summaries = signal<ColumnSummary[]>([])
   #aborting: AbortController | undefined
   #mayWrite = false
@@ -69,6 +69,13 @@ export class StatementRun {
   get isRunning(): boolean {
     const outcome = this.outcome.value
     return outcome.type === 'running' || (outcome.type === 'table' && !outcome.isWhole)
+  }
+
+  /** The rows of a statement if its whole answer is here. */
+  wholeAnswerOf(statement: Omit<Statement, 'signal'>): RowStore | undefined {
+    const outcome = this.outcome.value
+    if (outcome.type !== 'table' || !outcome.isWhole || outcome.isCut || outcome.error) return undefined
+    return JSON.stringify(statement) === JSON.stringify(this.statement.value) ? outcome.store : undefined
   }
 
   /** Cancels the running statement; the rows that have arrived stay. The service stops a query when the connection closes. */
@@ -105,7 +112,7 @@ export class StatementRun {
     const isOver = () => aborted.aborted
     const since = performance.now()
     this.#mayWrite = doesWrite(statement)
-    this.text.value = statement.query
+    this.statement.value = statement
     this.outcome.value = { type: 'running', since }
     this.summaries.value = []
     for (let failures = 0; ; failures++) {

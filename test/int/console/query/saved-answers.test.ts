@@ -52,6 +52,42 @@ test('a file is asked for so that the service refuses what writes, whatever the 
   await page.context().close()
 })
 
+test('an answer that is on the screen is saved as it is, and as the service would write it', async () => {
+  const values = `1, 'a "b", c', NULL, 12345678901234567890::HUGEINT, [1, NULL], {'k': 'v, w'}, DATE '2024-01-01', '', 0.1::DOUBLE, 1.10::DECIMAL(9,2), true, 'two\nlines', 'é😀'`
+  const query = `SELECT range AS "the, ""n""", ${values}, random() AS chance FROM range(3000)`
+  const { page } = await openPage(at.browser, at.url, queryPage(query))
+  const csv = page.getByRole('button', { name: 'CSV' })
+  await page.locator('.cm-content', { hasText: 'AS chance' }).waitFor()
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('status').getByText('3,000 rows').waitFor()
+  await until(async () => (await csv.getAttribute('title')) === 'Saves the answer that is here.')
+  const asked: string[] = []
+  page.on('request', (request) => request.url().includes('sql/query') && asked.push(request.postData() ?? ''))
+  const save = async (format: string): Promise<string> => {
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: format }).click()
+    return readFileSync(await (await saved).path(), 'utf8')
+  }
+  const [first, again, objects] = [await save('CSV'), await save('CSV'), await save('JSON')]
+  expect(asked).toEqual([])
+  expect(again).toBe(first)
+  const rows = JSON.parse(objects) as Record<string, unknown>[]
+  expect(rows).toHaveLength(3_000)
+  const without = (text: string) => text.replaceAll(/,[^,]*\r\n/g, '\r\n')
+  const body = JSON.stringify({ query, response_format: 'csv' })
+  const service = await fetch(`${at.url}/api/sql/query`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  expect(without(first)).toBe(without(await service.text()))
+  expect(first.match(/(?<=,)[\d.e-]+(?=\r\n)/)?.[0]).toBe(String(rows[0]?.['chance']))
+  // Another statement than the one of the answer is run for its file.
+  await page.getByLabel('SQL').click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type(' LIMIT 1')
+  await until(async () => (await csv.getAttribute('title')) === 'Runs the statement for the file.')
+  expect((await save('CSV')).split('\r\n')).toHaveLength(3)
+  expect(asked.length).toBeGreaterThan(0)
+  await page.context().close()
+})
+
 test('a file that is being saved says so, also after a look at another page, is saved once, and can be cancelled', async () => {
   // It has more rows than anybody waits for, and its first ones come soon, also on a busy machine.
   const slow = `SELECT range AS i, md5(repeat(range::VARCHAR, 2000)) AS hash FROM range(100000000000)`
