@@ -6,9 +6,9 @@ export const shown = (value: Value | undefined): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Whether a type is numeric. Numbers are aligned to the right. */
+/** Whether a type is numeric; a list of numbers is not. Numbers are aligned to the right. */
 export const isNumeric = (type: string): boolean =>
-  /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?\b|BIGNUM|DOUBLE|FLOAT|REAL|DECIMAL)/i.test(type)
+  /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|BIGNUM|DOUBLE|FLOAT|REAL|DECIMAL)(?:\(\d+, ?\d+\))?$/i.test(type)
 
 const unitsOfBytes = ['bytes', 'KB', 'MB', 'GB', 'TB']
 

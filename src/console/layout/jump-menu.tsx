@@ -25,10 +25,17 @@ const lists = (): Target[] => [
     .map(({ kind }) => ({ name: `New ${kind.replace('_', ' ')}`, about: 'form', href: hrefOf(pathOf('new', kind)) })),
 ]
 
+/** The order of entries: names that are the text first, then names that begin with it. */
+const rankOf = ({ name }: Target, text: string): number => {
+  const own = name.toLowerCase()
+  return own === text ? 0 : own.startsWith(text) ? 1 : 2
+}
+
 const matches = computed<Target[]>(() => {
-  const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean)
+  const text = wanted.value.toLowerCase().trim()
+  const words = text.split(/\s+/).filter(Boolean)
   const fits = ({ name, about }: Target) => words.every((word) => `${name} ${about}`.toLowerCase().includes(word))
-  return [...pages(), ...resources.value, ...lists()].filter(fits)
+  return [...pages(), ...resources.value, ...lists()].filter(fits).toSorted((a, b) => rankOf(a, text) - rankOf(b, text))
 })
 
 const found = computed(() => matches.value.slice(0, shownMax))

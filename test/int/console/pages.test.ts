@@ -161,6 +161,19 @@ test('the jump menu finds a resource by keys alone', async () => {
   await page.context().close()
 })
 
+test('the jump menu shows the whole name first, then names that begin with the text', async () => {
+  await sql(at.url, 'CREATE PROJECT jumps')
+  for (const name of ['a_tall_house', 'tall_b', 'tall']) await sql(at.url, `CREATE VIEW jumps.${name} AS (SELECT 1 AS n)`)
+  const { page } = await openPage(at.browser, at.url)
+  await page.locator('h1').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('tall')
+  const options = page.getByRole('option')
+  await until(async () => (await options.count()) === 3)
+  expect((await options.allInnerTexts()).map((text) => text.split(' ')[0])).toEqual(['tall', 'tall_b', 'a_tall_house'])
+  await page.context().close()
+})
+
 test('the entry that keys choose in the jump menu is in sight, and the menu says that there are more', async () => {
   const { page } = await openPage(at.browser, at.url, '#/')
   await page.locator('h1').waitFor()

@@ -1,7 +1,17 @@
 import { expect, test } from '@jest/globals'
 import { loadModule } from '../../support/console/load-module.js'
 
-const { figure } = await loadModule<{ figure: (value: number | null, gap?: number) => string }>('components/value.ts')
+type Module = { figure: (value: number | null, gap?: number) => string; isNumeric: (type: string) => boolean }
+const { figure, isNumeric } = await loadModule<Module>('components/value.ts')
+
+test.each(['TINYINT', 'INTEGER', 'UBIGINT', 'HUGEINT', 'UHUGEINT', 'BIGNUM', 'DOUBLE', 'FLOAT', 'DECIMAL(10,2)', 'decimal(10, 2)'])(
+  '%s is a type of numbers',
+  (type) => expect(isNumeric(type)).toBe(true),
+)
+test.each(['INTERVAL', 'VARCHAR', 'DOUBLE[]', 'FLOAT[384]', 'DECIMAL(10,2)[]', 'STRUCT(a INTEGER)', 'INTEGER[3]', 'DATE'])(
+  '%s is none',
+  (type) => expect(isNumeric(type)).toBe(false),
+)
 
 test.each([
   [null, undefined, ''],

@@ -20,7 +20,7 @@ const mentionsQuery = `SELECT DISTINCT kind, project, name FROM (
   UNION ALL SELECT 'knowledge_base', PROJECT, NAME,
     concat_ws(' ', EMBEDDING_MODEL, RERANKING_MODEL, STORAGE, PARAMS) FROM information_schema.knowledge_bases
   UNION ALL SELECT 'chatbot', PROJECT, NAME, concat_ws(' ', "DATABASE", MODEL_NAME, PARAMS) FROM information_schema.chatbots
-) AS all_of_them WHERE contains(lower(said), lower(:name)) AND NOT (kind = :kind AND name = :name) ORDER BY ALL LIMIT ${mentionsMax}`
+) AS all_of_them WHERE contains(lower(said), lower(:name)) AND NOT (kind = :kind AND project = :project AND name = :name) ORDER BY ALL LIMIT ${mentionsMax}`
 
 type DeletionPlan = { events: PlannedEvent[]; mentions: Mention[] }
 
@@ -42,13 +42,13 @@ const Mentions = ({ mentions }: { mentions: readonly Mention[] }) => (
 )
 
 /** Deletes a resource after showing the planned events, and the resources that mention its name. The plan has an address. */
-export const Delete = ({ info, path, name }: { info: KindInfo; path: string; name: string }) => {
+export const Delete = ({ info, path, project, name }: { info: KindInfo; path: string; project: string | null; name: string }) => {
   const isAsked = place.value.query.get('plan') === 'delete'
   const { loaded, reload } = useLoaded(
     async (signal): Promise<DeletionPlan | undefined> => {
       if (!isAsked) return undefined
       const [mentions, { events }] = await Promise.all([
-        select<Mention>({ query: mentionsQuery, params: { name, kind: info.kind }, signal }),
+        select<Mention>({ query: mentionsQuery, params: { name, project: project ?? '', kind: info.kind }, signal }),
         json<{ events: PlannedEvent[] }>(path, { method: 'DELETE', headers: { Prefer: 'dry-run' } }),
       ])
       return { events, mentions }

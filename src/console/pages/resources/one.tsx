@@ -140,7 +140,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
               </a>
             </>
           )}
-          {at === undefined && <Delete info={info} path={path} name={name} />}
+          {at === undefined && <Delete info={info} path={path} project={project} name={name} />}
         </div>
       </div>
       <Tabs

@@ -33,6 +33,21 @@ test('the plan of a deletion has an address, which deletes nothing', async () =>
   await page.context().close()
 })
 
+test('what has the same name in another project is among those that mention it', async () => {
+  for (const statement of [
+    'CREATE PROJECT other',
+    'CREATE VIEW mindsdb.large AS (SELECT 1 AS n)',
+    'CREATE VIEW other.large AS (SELECT n FROM mindsdb.large)',
+  ])
+    expect((await sql(at.url, statement)).type).toBe('ok')
+  const { page } = await openPage(at.browser, at.url, '#/resources/view/mindsdb/large')
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  const plan = page.getByRole('group', { name: 'Delete large' })
+  await plan.getByRole('link', { name: 'other.large' }).waitFor()
+  expect(await plan.getByRole('link', { name: 'mindsdb.large' }).count()).toBe(0)
+  await page.context().close()
+})
+
 test('the plan of a deletion stays with its resource: another page begins without one', async () => {
   const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
   await page.getByRole('button', { name: 'Delete…' }).click()
