@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { chunksOf } from '../../api/lines.js'
 import { ApiError, request } from '../../api/request.js'
-import { contextOf, run, type Statement } from '../../api/sql.js'
+import { contextOf, run, type Column, type Statement } from '../../api/sql.js'
 import { csvOf } from '../../api/as-csv.js'
 import { objectsOf } from '../../api/as-objects.js'
 import { asApiError } from '../../basics/loading.js'
@@ -34,41 +34,43 @@ async function* texts(pieces: Pieces): AsyncGenerator<string, void, void> {
   for await (const piece of pieces) yield decoder.decode(piece)
 }
 
-async function* asObjects(asked: DownloadRequest, aborted: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-  const answer = await run({ ...harmless(asked), signal: aborted })
+async function* encoded(parts: AsyncIterable<string>): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
   const encoder = new TextEncoder()
-  if (answer.type === 'ok') {
-    yield encoder.encode('[]\n')
-    return
-  }
-  const names = answer.columns.map(({ name }) => name)
-  for await (const text of objectsOf(names, texts(answer.pieces))) yield encoder.encode(text)
+  for await (const part of parts) yield encoder.encode(part)
 }
 
-type WritePieces = (names: readonly string[], pieces: AsyncIterable<string>) => AsyncIterable<string>
+const namesOf = (columns: readonly Column[]): string[] => columns.map(({ name }) => name)
 
-/** The formats that the page writes itself. */
-const writers: Readonly<Partial<Record<string, WritePieces>>> = { CSV: csvOf, JSON: objectsOf }
+async function* asObjects(asked: DownloadRequest, aborted: AbortSignal): AsyncGenerator<string, void, void> {
+  const answer = await run({ ...harmless(asked), signal: aborted })
+  if (answer.type === 'ok') yield '[]\n'
+  else yield* objectsOf(namesOf(answer.columns), texts(answer.pieces))
+}
 
-/** An answer that is here, as a file. */
-async function* ofAnswer(answer: RowStore, write: WritePieces, aborted: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-  const encoder = new TextEncoder()
-  const names = answer.columns.map(({ name }) => name)
-  for await (const text of write(names, answer.written(aborted))) yield encoder.encode(text)
+/** A format: how the service is asked for it, and how the page writes it from an answer that is here, if it can. */
+type Format = {
+  name: string
+  type: string
+  load: (asked: DownloadRequest, aborted: AbortSignal) => Pieces | Promise<Pieces>
+  write?: (names: readonly string[], pieces: AsyncIterable<string>) => AsyncIterable<string>
 }
 
 const csv = 'text/csv'
 const parquet = 'application/vnd.apache.parquet'
 
-const formats = {
-  CSV: { name: 'answer.csv', type: csv, load: written('csv', csv) },
-  JSON: { name: 'answer.json', type: 'application/json', load: asObjects },
-  Parquet: { name: 'answer.parquet', type: parquet, load: written('parquet', parquet) },
-} as const
+export type FileFormat = 'CSV' | 'JSON' | 'Parquet'
 
-export type FileFormat = keyof typeof formats
+const formats: Readonly<Record<FileFormat, Format>> = {
+  CSV: { name: 'answer.csv', type: csv, load: written('csv', csv), write: csvOf },
+  JSON: {
+    ...{ name: 'answer.json', type: 'application/json', write: objectsOf },
+    load: (asked, aborted) => encoded(asObjects(asked, aborted)),
+  },
+  Parquet: { name: 'answer.parquet', type: parquet, load: written('parquet', parquet) },
+}
+
 /** Whether the page writes a format from an answer that is here. The others are written by the service, which runs the statement again. */
-export const isWritable = (format: FileFormat): boolean => writers[format] !== undefined
+export const isWritable = (format: FileFormat): boolean => formats[format].write !== undefined
 
 /** The formats in which an answer can be saved. */
 export const fileFormats = Object.keys(formats) as FileFormat[]
@@ -120,15 +122,15 @@ export const savingError = signal<ApiError | undefined>(undefined)
  */
 export const download = async (format: FileFormat, asked: DownloadRequest, answer: RowStore | undefined): Promise<void> => {
   if (saving.peek()) return
-  const { name, type, load } = formats[format]
+  const { name, type, load, write } = formats[format]
   const aborting = new AbortController()
   const { signal: aborted } = aborting
   const show = (bytes: number) => (saving.value = { format, bytes, cancel: () => aborting.abort() })
   show(0)
   savingError.value = undefined
   try {
-    const write = writers[format]
-    const pieces = answer && write ? ofAnswer(answer, write, aborted) : await load(asked, aborted)
+    const isHere = answer !== undefined && write !== undefined
+    const pieces = isHere ? encoded(write(namesOf(answer.columns), answer.written(aborted))) : await load(asked, aborted)
     const file = await fileOf(pieces, type, show)
     aborted.throwIfAborted()
     saveFile(file, name)
