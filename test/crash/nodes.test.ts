@@ -10,7 +10,7 @@ import { logServer } from '../support/log/each-log.js'
 import { contentsOf, endSessions } from '../support/log/nodes.js'
 import { childrenRunning, processTree, signalTo } from '../support/processes.js'
 import { seeded } from '../support/random.js'
-import { rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
+import { answered, rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
 import { until } from '../support/until.js'
 
 const { server } = logServer()
@@ -60,12 +60,6 @@ const sendUntilDone = async (nodes: readonly Node[], path: string, body: object,
     }
     await setTimeout(50)
   }
-}
-
-/** Reads, and again while the node cannot catch up within the time that a read waits. */
-const readUntilKnown = async (node: Node, path: string): Promise<Reply> => {
-  const reply = await send(node.url, 'GET', path)
-  return reply.status === 503 ? readUntilKnown(node, path) : reply
 }
 
 test('each due time has one run, and each run one end, while nodes are killed, and stopped for longer than a lease', async () => {
@@ -278,7 +272,11 @@ test('a node that was halted answers nothing old and nothing erased when it goes
   // Answered when the halted node counts as dead.
   expect((await send(a.url, 'POST', '/api/log/erasures', { file: { name: 'visits' } })).status).toBe(200)
   // They are in the socket when the node goes on, before it has heard of anything.
-  const asked = [readUntilKnown(b, '/api/projects/mindsdb/skills/fresh'), sql(b.url, visits), sql(b.url, 'SELECT name FROM skills')]
+  const asked = [
+    answered(() => send(b.url, 'GET', '/api/projects/mindsdb/skills/fresh')),
+    sql(b.url, visits),
+    sql(b.url, 'SELECT name FROM skills'),
+  ]
   signal(b, 'SIGCONT')
   const [fresh, rows, skills] = (await Promise.all(asked)) as [Reply, SqlReply, SqlReply]
   expect(fresh.status).toBe(200)

@@ -1,6 +1,5 @@
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, describe, expect, test } from '@jest/globals'
@@ -18,7 +17,7 @@ import { startService } from '../../src/main.js'
 import { masterKeys } from '../../src/vault/key-files.js'
 import { mindledger } from '../support/cli.js'
 import { logServer } from '../support/log/each-log.js'
-import { send, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
+import { answered, send, sql, temporaryDirectory } from '../support/service.js'
 import { dump } from '../support/log/states.js'
 import { goldenRow, type Golden } from './golden.js'
 
@@ -36,32 +35,16 @@ const copyOf = (name: string): string => {
 const start = (directory: string, environment: Record<string, string> = {}) =>
   startService(readConfig({ PORT: '0', DATA_DIR: directory, ...environment }), pino({ level: 'silent' }))
 
-/** Sends a request again while a node of a shared log has to look there first, and cannot in time. A busy machine holds that up. */
-const ask = async (...request: Parameters<typeof send>): Promise<Reply> => {
-  const reply = await send(...request)
-  if (reply.status !== 503) return reply
-  await sleep(50)
-  return ask(...request)
-}
-
-/** The same for a query. */
-const answerTo = async (url: string, query: string): Promise<SqlReply> => {
-  const answer = await sql(url, query, 'flats_shop')
-  if (!/catch up with the other nodes in time|the shared log cannot be reached/.test(answer.error_message ?? '')) return answer
-  await sleep(50)
-  return answerTo(url, query)
-}
-
 /** Asks a service what the directory answered when it was made. A later release may say more of a record, never something else. */
 const expectReads = async (url: string): Promise<void> => {
   for (const [path, body] of Object.entries(golden.rest))
-    expect({ path, body: (await ask(url, 'GET', path)).body }).toMatchObject({ path, body })
+    expect({ path, body: (await answered(() => send(url, 'GET', path))).body }).toMatchObject({ path, body })
   for (const [query, answer] of Object.entries(golden.sql))
-    expect({ query, ...(await answerTo(url, query)) }).toMatchObject({ query, ...answer })
+    expect({ query, ...(await sql(url, query, 'flats_shop')) }).toMatchObject({ query, ...answer })
 }
 
 const expectPrediction = async (url: string): Promise<void> => {
-  const predicted = await ask(url, 'POST', '/api/projects/flats_shop/models/rent/predict', [goldenRow])
+  const predicted = await answered(() => send(url, 'POST', '/api/projects/flats_shop/models/rent/predict', [goldenRow]))
   expect(predicted.body).toEqual(golden.prediction)
 }
 

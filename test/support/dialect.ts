@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import { until } from './until.js'
-import { send, sql, startTestService, type SqlReply } from './service.js'
+import { send, startSqlService, type SqlReply } from './service.js'
 
 /** A statement and its answer: `ok`; or the columns of a table separated by commas, with optional rows; or a part of the error message. */
 export type Case = [statement: string, answer: string | RegExp, rows?: unknown[][]]
@@ -31,11 +31,9 @@ const expectNoQueries = async (url: string): Promise<void> => {
 
 /** A service for the tests of the calling file: its `url` is set before the first test, after `prepare` has filled it. */
 export const dialectService = (prepare: (url: string) => Promise<void> = async () => undefined): { readonly url: string } => {
-  let at: Awaited<ReturnType<typeof startTestService>>
+  let at: Awaited<ReturnType<typeof startSqlService>>
   beforeAll(async () => {
-    at = await startTestService()
-    // A busy machine may start SQL later than a statement waits for it.
-    await sql(at.url, 'SELECT 1')
+    at = await startSqlService()
     await prepare(at.url)
   })
   afterAll(async () => {

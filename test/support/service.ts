@@ -68,6 +68,19 @@ export const sql = async (url: string, query: string, db = 'mindsdb'): Promise<S
   }
 }
 
+/**
+ * Sends a request again while it is refused for a moment: a busy machine may keep a node from hearing in time what the others wrote.
+ *
+ * @example const { body } = await answered(() => send(node.url, 'GET', '/api/projects'))
+ */
+export const answered = async (ask: () => Promise<Reply>): Promise<Reply> => {
+  for (;;) {
+    const reply = await ask()
+    if (reply.status !== 503) return reply
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
 /** The rows of a statement, for a test that waits for them: none while SQL is unavailable. */
 export const rowsNow = async (url: string, query: string): Promise<unknown[][]> => {
   const { type, data } = await sql(url, query)
@@ -85,6 +98,13 @@ export const startTestService = async (
     directory.remove()
   }
   return { service, url: service.url, directory: directory.path, stop }
+}
+
+/** The same once SQL is answered, which takes long on a busy machine. */
+export const startSqlService = async (environment: Record<string, string> = {}): ReturnType<typeof startTestService> => {
+  const at = await startTestService(environment)
+  await sql(at.url, 'SELECT 1')
+  return at
 }
 
 /** A directory for a test that starts and stops the service in this process several times. */

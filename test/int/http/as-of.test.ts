@@ -3,9 +3,9 @@ import { v7 as uuidv7 } from 'uuid'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { streamId } from '../../../events/common.js'
 import { writes } from '../../support/log/log.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { send, sql, startSqlService } from '../../support/service.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
+let at: Awaited<ReturnType<typeof startSqlService>>
 /** The position after each step. */
 const after: Record<string, number> = {}
 const skills = '/api/projects/mindsdb/skills'
@@ -20,9 +20,7 @@ const step = async (name: string, method: string, path: string, body?: unknown) 
 const timeOf = async (position: number) => parseEnvelope((await at.service.log.readAll(position - 1, 1))[0]!.text).recorded_at
 
 beforeAll(async () => {
-  at = await startTestService()
-  // A busy machine may take its time until SQL, which reads the past, is answered.
-  await sql(at.url, 'SELECT 1')
+  at = await startSqlService()
   await step('created', 'POST', skills, { skill: { name: 'rents', type: 'sql', params: { token: 'secret' } } })
   await step('agent', 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'helper', model_name: 'm', skills: ['rents'] } })
   await step('renamed', 'PUT', skill, { skill: { name: 'lets', params: { more: 1 } } })

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { queries, ScriptedModel } from '../../support/agents/scripted-model.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { send, startSqlService } from '../../support/service.js'
 
 // What the JavaScript and the Python client of the public service send, request by request.
 
-let at: Awaited<ReturnType<typeof startTestService>>
+let at: Awaited<ReturnType<typeof startSqlService>>
 beforeAll(async () => {
-  at = await startTestService()
-  // A busy machine may take its time until SQL is answered.
-  await sql(at.url, 'SELECT 1')
+  at = await startSqlService()
   await uploadRentals(at.url, 'rentals', 60)
 })
 afterAll(() => at.stop())

@@ -3,13 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { until } from '../../support/until.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { send, sql, startSqlService } from '../../support/service.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
+let at: Awaited<ReturnType<typeof startSqlService>>
 beforeAll(async () => {
-  at = await startTestService()
-  // A busy machine may take its time until SQL is answered.
-  await sql(at.url, 'SELECT 1')
+  at = await startSqlService()
 })
 afterAll(() => at.stop())
 

@@ -12,7 +12,7 @@ import { logServer } from '../../support/log/each-log.js'
 import { rowsIn } from '../../support/log/nodes.js'
 import { settled } from '../../support/models/rentals.js'
 import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
-import { rowsNow, send, spawnService, sql as sqlOnce, temporaryDirectory, type Reply, type SqlReply } from '../../support/service.js'
+import { answered, rowsNow, send, spawnService, sql, temporaryDirectory, type Reply } from '../../support/service.js'
 import { until } from '../../support/until.js'
 import { signalTo } from '../../support/processes.js'
 
@@ -44,28 +44,7 @@ const createSkill = (node: Node, name: string): Promise<Reply> =>
   send(node.url, 'POST', skillsPath, { skill: { name, type: 'sql', params: { database: 'files', tables: [name] } } })
 const readOnce = (node: Node, path: string, headers: Record<string, string> = {}): Promise<Reply> =>
   send(node.url, 'GET', path, undefined, headers)
-/** Sends a request again while it is refused for a moment: a busy machine may keep a node from hearing in time what the others wrote. */
-const answered = async (ask: () => Promise<Reply>): Promise<Reply> => {
-  let reply = await ask()
-  await until(async () => {
-    if (reply.status !== 503) return true
-    reply = await ask()
-    return false
-  })
-  return reply
-}
 const read = (...asked: Parameters<typeof readOnce>): Promise<Reply> => answered(() => readOnce(...asked))
-/** The answer of SQL, in the same way. */
-const sql = async (url: string, query: string): Promise<SqlReply> => {
-  let reply = await sqlOnce(url, query)
-  await until(async () => {
-    // A refusal of the node has no context.
-    if (Reflect.has(reply, 'context')) return true
-    reply = await sqlOnce(url, query)
-    return false
-  })
-  return reply
-}
 const positionOf = ({ headers }: Reply): string => headers.get('mindledger-position') ?? ''
 const ready = async (node: Node, part = ''): Promise<{ status: number; body: Record<string, Record<string, unknown>> }> => {
   const { status, body } = await readOnce(node, `/api/ready${part}`)

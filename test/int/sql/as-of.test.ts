@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { settled } from '../../support/models/rentals.js'
-import { send, sql, startTestService, type SqlReply } from '../../support/service.js'
+import { send, startSqlService, type SqlReply } from '../../support/service.js'
 
-let service: Awaited<ReturnType<typeof startTestService>>
+let service: Awaited<ReturnType<typeof startSqlService>>
 /** Positions after each step of the history. */
 const at: Record<string, number> = {}
 
@@ -27,11 +27,9 @@ beforeAll(async () => {
   // The zone of the machine must not be felt.
   const zone = process.env['TZ']
   process.env['TZ'] = 'Asia/Tokyo'
-  service = await startTestService()
+  service = await startSqlService()
   if (zone === undefined) delete process.env['TZ']
   else process.env['TZ'] = zone
-  // A busy machine may start SQL later than a statement waits for it.
-  await sql(service.url, 'SELECT 1')
   await run('CREATE PROJECT shop')
   await mark('project')
   await upload((size) => 10 * size)

@@ -2,13 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { notBuilt } from '../../../../src/http/server/not-built.js'
 import { readVersion } from '../../../../src/setup/version.js'
-import { send, sql, startTestService } from '../../../support/service.js'
+import { send, startSqlService } from '../../../support/service.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
+let at: Awaited<ReturnType<typeof startSqlService>>
 beforeAll(async () => {
-  at = await startTestService()
-  // A busy machine may take its time until SQL is answered.
-  await sql(at.url, 'SELECT 1')
+  at = await startSqlService()
 })
 afterAll(() => at.stop())
 

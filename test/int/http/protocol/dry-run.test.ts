@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { formOf, settled, uploadRentals } from '../../../support/models/rentals.js'
-import { send, sql, startTestService, type Reply } from '../../../support/service.js'
+import { send, sql, startSqlService, type Reply } from '../../../support/service.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
+let at: Awaited<ReturnType<typeof startSqlService>>
 let told = 0
 beforeAll(async () => {
-  at = await startTestService()
-  // A busy machine may take its time until SQL is answered.
-  await sql(at.url, 'SELECT 1')
+  at = await startSqlService()
   await uploadRentals(at.url)
   await send(at.url, 'POST', `${project}/skills`, { skill: { name: 'rents', type: 'sql', params: { tables: ['a'] } } })
   at.service.log.onCommitted(() => (told += 1))

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { formOf } from '../../../support/models/rentals.js'
-import { send, sql, startTestService } from '../../../support/service.js'
+import { send, sql, startSqlService } from '../../../support/service.js'
 
-let at: Awaited<ReturnType<typeof startTestService>>
+let at: Awaited<ReturnType<typeof startSqlService>>
 beforeAll(async () => {
-  at = await startTestService()
-  // A busy machine may take its time until SQL is answered.
-  await sql(at.url, 'SELECT 1')
+  at = await startSqlService()
 })
 afterAll(() => at.stop())
 
