@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { over } from '../basics/concurrency/bounded-waits.js'
 import { isProblem } from '../basics/errors.js'
-import { callErrorOf, explainFailure, isLost, isPassing, llmFailed, retryAfterMs, type Exchange } from './failures.js'
+import { callErrorOf, explainFailure, isLost, isPassing, llmFailed, waitAskedFor, type Exchange } from './failures.js'
 
 export type ExchangeLimits = { totalMs: number; retries: number; retryWaitMs: number; retryAfterMaxMs: number }
 
@@ -51,7 +51,7 @@ export class Stop {
 const waitAfter = (error: unknown, sent: number, { retries, retryWaitMs, retryAfterMaxMs }: ExchangeLimits): number | undefined => {
   const call = callErrorOf(error)
   if (sent > retries || !(call ? isPassing(call) : isLost(error))) return undefined
-  const wait = (call && retryAfterMs(call.headers, Date.now())) ?? retryWaitMs * 2 ** (sent - 1)
+  const wait = (call && waitAskedFor(call.headers)) ?? retryWaitMs * 2 ** (sent - 1)
   return wait <= retryAfterMaxMs ? wait : undefined
 }
 

@@ -2,6 +2,7 @@ import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { mask } from '../basics/shown.js'
 import { AnswerTooLarge, ConnectionLost } from '../egress/request-errors.js'
+import { retryAfterMs } from '../egress/retry-after.js'
 
 /** The details of the exchange for an error: the host and the model. Nothing of the prompt or the key gets into an error. */
 export type Exchange = { host: string; model: string; apiKey: string | null; keySource: string | null }
@@ -82,15 +83,11 @@ const usedUp = /insufficient_quota|exceeded your current quota|credit balance|bi
 export const isAboutLimit = (said: string): boolean => answerTokens.test(said)
 
 /** The wait that a provider asks for, in milliseconds; undefined if it does not. */
-export const retryAfterMs = (headers: Record<string, unknown>, now: number): number | undefined => {
+export const waitAskedFor = (headers: Record<string, unknown>): number | undefined => {
   const ms = Number(headers['retry-after-ms'] ?? NaN)
   if (ms >= 0) return ms
   const written = headers['retry-after']
-  if (typeof written !== 'string') return undefined
-  const seconds = Number(written)
-  if (seconds >= 0) return seconds * 1_000
-  const date = Date.parse(written)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+  return typeof written === 'string' ? retryAfterMs(written) : undefined
 }
 
 /** Whether a request may be sent again unchanged after this answer. */
@@ -111,7 +108,7 @@ const answered = (call: CallError, exchange: Exchange): Problem => {
   const { host, model, keySource } = exchange
   const said = saidIn(body)
   const words = quoted(said, exchange)
-  const wait = retryAfterMs(headers, Date.now())
+  const wait = waitAskedFor(headers)
   const seconds = wait === undefined ? undefined : Math.ceil(wait / 1_000)
   if (status === 401 || status === 403)
     return llmFailed(

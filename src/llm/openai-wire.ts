@@ -1,8 +1,8 @@
+import { EventData } from '../egress/event-data.js'
 import type { PostAnswer, egressPost } from '../egress/http-post.js'
 import { limitNames, type OpenWire, type Refusals, type WirePart } from './contract/wire.js'
 import { messagesOf, toolsOf } from './openai/body.js'
 import { Completion, done } from './openai/completion.js'
-import { EventData } from './openai/event-data.js'
 import type { ModelSettings } from './settings.js'
 
 /** How long a server may leave a complete answer open. */

@@ -1,16 +1,10 @@
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { retryAfterMs } from '../../egress/retry-after.js'
 import type { Attempt, Fetch, OutboundMessage } from './channel.js'
 
 /** The answer of a chat service to a call: its status, the wait that it asks for, and its body if that was JSON. */
 export type PostReply = { status: number; afterMs: number | undefined; body: unknown }
-
-/** `Retry-After` in milliseconds: seconds, or a date. */
-const retryAfter = (value: string | null): number | undefined => {
-  if (value === null) return undefined
-  const ms = /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
-}
 
 const jsonOf = async (answer: Response): Promise<unknown> => {
   try {
@@ -47,7 +41,7 @@ export const post = async (
   try {
     const within = AbortSignal.any([signal, AbortSignal.timeout(limits.deliveryTimeoutMs)])
     const answer = await call(url, { ...init, signal: within })
-    const afterMs = retryAfter(answer.headers.get('retry-after'))
+    const afterMs = retryAfterMs(answer.headers.get('retry-after'))
     return judge({ status: answer.status, afterMs, body: await jsonOf(answer) })
   } catch (error) {
     return failed(error)

@@ -1,9 +1,9 @@
-/** Room: the program that desktop clients start: it carries their messages to the service. It imports events and basics alone. */
+/** Room: the program that desktop clients start: it carries their messages to the service. It imports events, basics and egress alone. */
 
 import { isObject } from '../../../events/common.js'
 import type { Transport } from '../../basics/fetch-from.js'
 import { limits } from '../../basics/limits.js'
-import { eventData } from './event-data.js'
+import { EventData } from '../../egress/event-data.js'
 import { messageHeaders } from './message-headers.js'
 
 /** Returns a connection to the service; called again after a failure. @throws Error with the reason if there is no connection */
@@ -135,7 +135,9 @@ export class Relay {
   async #tell(response: Response, message: unknown): Promise<void> {
     const type = response.headers.get('content-type') ?? ''
     if (response.ok && type.startsWith('text/event-stream') && response.body) {
-      for await (const data of eventData(response.body)) this.#say(data, response, message)
+      const events = new EventData()
+      const body: AsyncIterable<Uint8Array> = response.body
+      for await (const piece of body) for (const data of events.read(piece)) this.#say(data, response, message)
       return
     }
     const text = await response.text()

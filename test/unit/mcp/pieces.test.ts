@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals'
 import type { Json } from '../../../events/common.js'
 import { exactJson } from '../../../src/basics/exact-json.js'
 import { firstRows } from '../../../src/mcp/tool/rows.js'
-import { eventData } from '../../../src/mcp/relay/event-data.js'
 import { linesIn, type Line } from '../../../src/mcp/relay/lines.js'
 import { messageHeaders } from '../../../src/mcp/relay/message-headers.js'
 import { fc } from '../../support/random/properties.js'
@@ -37,11 +36,9 @@ async function* inOrder(texts: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* texts
 }
 
-test('events and lines are read alike in pieces of any size', async () => {
-  const said = Buffer.from(': wait\n\nevent: message\ndata: {"a":"ü"}\n\ndata: 1\ndata: 2\r\n\r\n')
+test('lines are read alike in pieces of any size', async () => {
   const lines = Buffer.from('ein\r\nzwei ü\n\nviel zu lang\nende')
   for (let size = 1; size < 40; size++) {
-    expect(await collected(eventData(inPieces(said, size)))).toEqual(['{"a":"ü"}', '1\n2'])
     const expected: Line[] = [{ text: 'ein' }, { text: 'zwei ü' }, { text: '' }, { tooLong: true }, { text: 'ende' }]
     expect(await collected(linesIn(inPieces(lines, size), 10))).toEqual(expected)
   }
@@ -57,23 +54,4 @@ test('headers repeat what a message of the newer revision says, in ASCII', () =>
   expect(messageHeaders({ method: 'm', params: { name: 'ü\n', _meta } })['mcp-name']).toBe('=?base64?w7wK?=')
   expect(messageHeaders({ method: 'tools/call', params: { name: 'query' } })).toEqual({})
   expect(messageHeaders(null)).toEqual({})
-})
-
-/** The processor time of reading one event of a size, in microseconds: the least of some tries. */
-const costOf = async (size: number): Promise<number> => {
-  const data = 'x'.repeat(size)
-  const bytes = Buffer.from(`data: ${data}\r\n\r\n`)
-  let least = Infinity
-  for (let attempt = 0; attempt < 3; attempt++) {
-    const before = process.cpuUsage()
-    expect(await collected(eventData(inPieces(bytes, 512)))).toEqual([data])
-    const { user, system } = process.cpuUsage(before)
-    least = Math.min(least, user + system)
-  }
-  return least
-}
-
-test('a large event in small pieces takes time that grows with it, and not with its square', async () => {
-  // Eight times the size is 64 times the work if each piece reads all pieces before it again.
-  expect(await costOf(8 * 1024 * 1024)).toBeLessThan(24 * (await costOf(1024 * 1024)))
 })
