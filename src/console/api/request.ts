@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals'
 import { isFromProxy, isReachable, setAway, untilIs } from './away.js'
+import { sendForm } from './upload-request.js'
 import { apiUrl } from './url.js'
 
 type RefusalText = { status: number; detail: string; hint?: string | undefined; code?: string | undefined }
@@ -54,6 +55,8 @@ export type RequestOptions = {
   alsoAnswers?: number
   /** Whether the answer must be the service's own of now, and not one that the browser kept. */
   isUnkept?: boolean
+  /** Is told which share of a form is sent, from 0 to 1. */
+  onSent?: ((share: number) => void) | undefined
 }
 
 /** The refusal in a response. */
@@ -90,20 +93,23 @@ const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
  */
 export const request = async (
   path: string,
-  { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers, isUnkept = false }: RequestOptions = {},
+  { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers, isUnkept = false, onSent }: RequestOptions = {},
 ): Promise<Response> => {
   const url = apiUrl(path)
   if (at !== undefined) url.searchParams.set('as_of', at)
   const isJson = body !== undefined && !(body instanceof FormData)
   let response: Response
+  const sent = { Accept: 'application/json', ...(isJson && { 'Content-Type': 'application/json' }), ...headers }
   try {
-    response = await fetch(url, {
-      method,
-      headers: { Accept: 'application/json', ...(isJson && { 'Content-Type': 'application/json' }), ...headers },
-      ...bodyOf(body),
-      ...(isUnkept && { cache: 'no-store' as const }),
-      ...(aborted && { signal: aborted }),
-    })
+    if (onSent && body instanceof FormData) response = await sendForm(url, { method, headers: sent, body, signal: aborted }, onSent)
+    else
+      response = await fetch(url, {
+        method,
+        headers: sent,
+        ...bodyOf(body),
+        ...(isUnkept && { cache: 'no-store' as const }),
+        ...(aborted && { signal: aborted }),
+      })
   } catch (error) {
     aborted?.throwIfAborted()
     setAway()

@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals'
 import { openPage, violationsOf } from '../../support/console/browser.js'
 import { expectRefusals, startConsole } from '../../support/console/console.js'
 import { sql, startTestService, temporaryDirectory } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 const at = startConsole()
 
@@ -38,6 +39,25 @@ test('a file that is dropped anywhere on the page is taken, and a text that is d
   expect(await isTaken('a file')).toBe(true)
   await page.locator('h1', { hasText: 'far_away' }).waitFor()
   expect((await sql(at.url, 'SELECT word FROM files.far_away')).data).toEqual([['far']])
+  await page.context().close()
+})
+
+test('a file that is being sent shows how much of it is, and can be cancelled', async () => {
+  const { page } = await openPage(at.browser, at.url)
+  const network = await page.context().newCDPSession(page)
+  const throttle = (uploadThroughput: number) =>
+    network.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput })
+  await throttle(10_000)
+  const rows = Array.from({ length: 200_000 }, () => 'a long word').join('\n')
+  await page.locator('input[type=file]').setInputFiles([csv('huge.csv', rows), csv('small.csv', 'one')])
+  const progress = page.getByRole('progressbar', { name: 'Sent of huge.csv' })
+  await progress.waitFor()
+  await until(async () => (await progress.evaluate((bar: { value: number }) => bar.value)) > 0)
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await throttle(-1)
+  await page.locator('h1', { hasText: 'small' }).waitFor()
+  expect((await sql(at.url, "SELECT name FROM log.resources WHERE name IN ('huge', 'small')")).data).toEqual([['small']])
   await page.context().close()
 })
 

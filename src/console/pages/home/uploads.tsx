@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { ApiError, json } from '../../api/request.js'
+import { ApiError, json, type RequestOptions } from '../../api/request.js'
 import { select } from '../../api/sql.js'
 import { asApiError, useIsShown } from '../../basics/loading.js'
 import { go, pathOf } from '../../basics/place.js'
@@ -19,12 +19,14 @@ type Clash = { file: File; name: string; free: string }
  */
 const tableNameOf = (file: string): string => nameFrom(file.replace(/\.[a-z0-9]{1,8}$/i, '')) || 'table'
 
-/** Uploads a file as the content of a table. Without `isAgain`, an existing table is refused with 412. @throws ApiError */
-export const upload = async (file: File, name: string, isAgain = false): Promise<UploadedFile> => {
+type UploadOptions = Pick<RequestOptions, 'onSent' | 'signal'> & { isAgain?: boolean }
+
+/** Uploads a file as the content of a table. Without `isAgain`, an existing table is refused with 412. @throws as request */
+export const upload = async (file: File, name: string, { isAgain = false, ...ask }: UploadOptions = {}): Promise<UploadedFile> => {
   const form = new FormData()
   form.append('file', file)
   const headers = isAgain ? undefined : { 'If-None-Match': '*' }
-  return json<UploadedFile>(`files/${encodeURIComponent(name)}`, { method: 'PUT', body: form, ...(headers && { headers }) })
+  return json<UploadedFile>(`files/${encodeURIComponent(name)}`, { method: 'PUT', body: form, ...(headers && { headers }), ...ask })
 }
 
 const folded = (name: string): string => name.normalize('NFC').toLowerCase()
@@ -83,13 +85,32 @@ const ClashForm = ({ clash: { file, name, free }, take, leave }: ClashProps) => 
   )
 }
 
+/** A file that is being uploaded. `share` of it is sent, from 0 to 1; then the service reads it. */
+type Sending = { file: File; share: number; cancelling: AbortController }
+
+/** The state of an upload. It can be cancelled while the file is being sent: once the service has the whole file, it makes the table. */
+const SendingState = ({ sending: { file, share, cancelling } }: { sending: Sending }) =>
+  share < 1 ? (
+    <>
+      <Busy what={`Sending ${file.name}`} />
+      <div class="row">
+        <progress aria-label={`Sent of ${file.name}`} value={share} />
+        <button type="button" onClick={() => cancelling.abort()}>
+          Cancel
+        </button>
+      </div>
+    </>
+  ) : (
+    <Busy what={`Reading ${file.name}`} />
+  )
+
 /** Whether files are dragged, and not a text or a link. */
 const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') === true
 
 /** Uploads files that are dropped or chosen, one after the other. No existing table is overwritten without the user's consent. */
 export const Uploads = ({ done }: { done: () => void }) => {
   const refused = useSignal<readonly ApiError[]>([])
-  const sending = useSignal<string | undefined>(undefined)
+  const sending = useSignal<Sending | undefined>(undefined)
   const clash = useSignal<Clash | undefined>(undefined)
   const isOver = useSignal(false)
   const waiting = useSignal<readonly File[]>([])
@@ -102,12 +123,17 @@ export const Uploads = ({ done }: { done: () => void }) => {
     refused.value = [...refused.value, new ApiError({ status, detail: `${file.name}: ${message}`, hint })]
   }
   /** Uploads a file, or asks for another name if there is a table of this name. */
-  const send = async (file: File, name: string, isAgain: boolean): Promise<void> => {
+  const send = async (file: File, name: string, isAgain: boolean, cancelling: AbortController): Promise<void> => {
+    const onSent = (share: number): void => {
+      sending.value = { file, share, cancelling }
+    }
+    onSent(0)
     if (isAgain || !(await namesLike(name)).has(folded(name))) {
       try {
-        made.value = (await upload(file, name, isAgain)).name
+        made.value = (await upload(file, name, { isAgain, onSent, signal: cancelling.signal })).name
         return
       } catch (error) {
+        if (cancelling.signal.aborted) return
         if (asApiError(error).status !== 412) throw error
       }
     }
@@ -116,9 +142,8 @@ export const Uploads = ({ done }: { done: () => void }) => {
   /** Uploads a file, and then the waiting ones, up to the first whose name is taken. */
   const goOn = async (file: File, name = tableNameOf(file.name), isAgain = false): Promise<void> => {
     clash.value = undefined
-    sending.value = file.name
     try {
-      await send(file, name, isAgain)
+      await send(file, name, isAgain, new AbortController())
     } catch (error) {
       refuse(file, error)
     } finally {
@@ -180,7 +205,7 @@ export const Uploads = ({ done }: { done: () => void }) => {
             onChange={({ currentTarget }) => (take(currentTarget.files), (currentTarget.value = ''))}
           />
         </label>
-        {sending.value !== undefined && <Busy what={`Reading ${sending.value}`} />}
+        {sending.value && <SendingState sending={sending.value} />}
       </div>
       {asked && (
         <ClashForm
