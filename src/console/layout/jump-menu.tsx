@@ -1,7 +1,9 @@
 import { computed, signal } from '@preact/signals'
 import { createRef } from 'preact'
-import { isMadeByForm, kinds, listResources, pathOfResource } from '../basics/kinds.js'
+import { rest } from '../api/away.js'
+import { isMadeByForm, kinds, pathOfResource } from '../basics/kinds.js'
 import { countText } from '../components/value.js'
+import { searchResources, wordsOf } from './jump-search.js'
 import { otherPages, sections } from './pages.js'
 import { hrefOf, momentShown, pathOf } from '../basics/place.js'
 
@@ -10,7 +12,8 @@ type Target = { name: string; about: string; href: string }
 const dialog = createRef<HTMLDialogElement>()
 const list = createRef<HTMLUListElement>()
 const wanted = signal('')
-const resources = signal<Target[]>([])
+/** The answer to the last search: for its text, the first resources that fit, and the number of all. */
+const resources = signal<{ text: string | undefined; found: Target[]; count: number }>({ text: undefined, found: [], count: 0 })
 const chosen = signal(0)
 
 /** The most entries that are shown; more words narrow the search. */
@@ -32,29 +35,58 @@ const rankOf = ({ name }: Target, text: string): number => {
 }
 
 const matches = computed<Target[]>(() => {
+  const words = wordsOf(wanted.value)
   const text = wanted.value.toLowerCase().trim()
-  const words = text.split(/\s+/).filter(Boolean)
   const fits = ({ name, about }: Target) => words.every((word) => `${name} ${about}`.toLowerCase().includes(word))
-  return [...pages(), ...resources.value, ...lists()].filter(fits).toSorted((a, b) => rankOf(a, text) - rankOf(b, text))
+  const all = [...pages(), ...resources.value.found, ...lists()]
+  return all.filter(fits).toSorted((a, b) => rankOf(a, text) - rankOf(b, text))
 })
 
 const found = computed(() => matches.value.slice(0, shownMax))
 
-const loadResources = async (): Promise<void> => {
-  // If the resources cannot be loaded, the menu still finds the pages.
-  const all = await listResources(momentShown(), new AbortController().signal).catch(() => [])
-  resources.value = all.map(({ kind, project, name }) => {
-    const word = kind === 'database' ? 'connection' : kind.replace('_', ' ')
-    return { name, about: project === null ? word : `${word} of ${project}`, href: hrefOf(pathOfResource(kind, project, name)) }
-  })
+const isAnswered = computed(() => resources.value.text === wanted.value)
+
+/** The number of entries that fit, with those that are not loaded. */
+const count = computed(() => {
+  const unloaded = isAnswered.value ? resources.value.count - resources.value.found.length : 0
+  return matches.value.length + unloaded
+})
+
+let searching = new AbortController()
+let searched: Promise<void> = Promise.resolve()
+
+/** Searches the resources for the text of now. The entry that keys have chosen stays chosen where the answer moves it. */
+const search = async (): Promise<void> => {
+  searching.abort()
+  searching = new AbortController()
+  const { signal: aborted } = searching
+  try {
+    const text = wanted.peek()
+    const answer = await searchResources(text, shownMax, momentShown(), aborted)
+    const before = chosen.peek()
+    const wasAt = found.peek()[before]?.href
+    const targets = answer.found.map(({ kind, project, name, about }) => ({
+      name,
+      about,
+      href: hrefOf(pathOfResource(kind, project, name)),
+    }))
+    resources.value = { text, found: targets, count: answer.count }
+    const isAt = found.value.findIndex(({ href }) => href === wasAt)
+    choose(before === 0 || isAt < 0 ? before : isAt)
+  } catch {
+    // If the resources cannot be searched, the menu still finds the pages.
+  }
 }
+
+/** The longest wait for an answer, in ms, before an entry that is there already is followed. */
+const patienceMs = 500
 
 /** Opens the menu at once, so that the next typed characters go to it. */
 export const openJumpMenu = (): void => {
   wanted.value = ''
   dialog.current?.showModal()
   choose(0)
-  void loadResources()
+  searched = search()
 }
 
 addEventListener('keydown', (event) => {
@@ -70,6 +102,12 @@ const follow = (target: Target | undefined): void => {
   location.hash = target.href
 }
 
+/** Follows the chosen entry. Someone who types quickly means the entry that comes first once the search is answered. */
+const followChosen = async (): Promise<void> => {
+  await (found.value.length === 0 ? searched : Promise.race([searched, rest(patienceMs, new AbortController().signal)]))
+  if (dialog.current?.open === true) follow(found.value[chosen.value])
+}
+
 /** Chooses an entry by keys, and scrolls to it. */
 const choose = (at: number): void => {
   chosen.value = Math.max(0, Math.min(found.value.length - 1, at))
@@ -79,7 +117,7 @@ const choose = (at: number): void => {
 const onKey = (event: KeyboardEvent): void => {
   if (event.key === 'ArrowDown') choose(chosen.value + 1)
   else if (event.key === 'ArrowUp') choose(chosen.value - 1)
-  else if (event.key === 'Enter') follow(found.value[chosen.value])
+  else if (event.key === 'Enter') void followChosen()
   else return
   event.preventDefault()
 }
@@ -98,6 +136,7 @@ export const JumpMenu = () => (
       onInput={({ currentTarget }) => {
         wanted.value = currentTarget.value
         choose(0)
+        searched = search()
       }}
       onKeyDown={onKey}
     />
@@ -116,10 +155,10 @@ export const JumpMenu = () => (
       ))}
     </ul>
     <p class="quiet" role="status">
-      {found.value.length === 0
+      {found.value.length === 0 && isAnswered.value
         ? 'Nothing has this name.'
-        : matches.value.length > shownMax
-          ? `${shownMax} of ${countText(matches.value.length)} are shown. More words narrow the search.`
+        : count.value > shownMax
+          ? `${shownMax} of ${countText(count.value)} are shown. More words narrow the search.`
           : ''}
     </p>
   </dialog>

@@ -161,6 +161,29 @@ test('the jump menu finds a resource by keys alone', async () => {
   await page.context().close()
 })
 
+test('a name that is typed quickly is followed once it is found', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/')
+  await page.locator('h1').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('agent of shop broker')
+  await page.keyboard.press('Enter')
+  await page.locator('h1', { hasText: 'broker' }).waitFor()
+  await page.context().close()
+})
+
+test('the jump menu finds the pages while SQL is away', async () => {
+  expectRefusals()
+  const { page } = await openPage(at.browser, at.url, '#/')
+  await page.locator('h1').waitFor()
+  await page.route('**/api/sql/query', (route) => route.abort())
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('heal')
+  await page.getByRole('option', { name: 'Health', selected: true }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.locator('h1', { hasText: 'Health' }).waitFor()
+  await page.context().close()
+})
+
 test('the jump menu shows the whole name first, then names that begin with the text', async () => {
   await sql(at.url, 'CREATE PROJECT jumps')
   for (const name of ['a_tall_house', 'tall_b', 'tall']) await sql(at.url, `CREATE VIEW jumps.${name} AS (SELECT 1 AS n)`)
