@@ -140,7 +140,7 @@ test('whatever befalls nodes that serve, each write, run and training counts onc
       await setTimeout(1_000)
     }
   }
-  const busy = [...Array.from({ length: 32 }, (_, i) => write(i)), train()]
+  const busy = [...Array.from({ length: 8 }, (_, i) => write(i)), train()]
   const failed = Promise.all(busy).then(() => new Promise<never>(() => undefined))
 
   const startAgain = async (n: number): Promise<void> => {

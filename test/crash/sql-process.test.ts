@@ -33,7 +33,7 @@ test.each([
   bench = await Bench.open({ timeoutMs, cancelGraceMs: 500 })
   // The query without end takes the processor from them.
   const others = honestTo(3).map((n) => bench.ask(`SELECT ${n}`))
-  const refusal = await bench.refusal(sql, { timeoutMs: 6_000 })
+  const refusal = await bench.refusal(sql, { timeoutMs: 2_000 })
   expect(refusal).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlTimeoutMs' } })
   expect(await Promise.all(others)).toEqual([[[0]], [[1]], [[2]]])
   expect(await bench.ask('SELECT 1')).toEqual([[1]])

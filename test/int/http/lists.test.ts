@@ -10,7 +10,7 @@ import { rowsNow, send, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
-const many = 15_000
+const many = 5_000
 const skills = '/api/projects/mindsdb/skills'
 type Listed = { id: number; name: string }
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const other = await at.service.log.resources.one('project', 'app')
   const views = Array.from({ length: many }, (_, n) => viewCreated(other?.stream ?? '', `${'long_'.repeat(45)}${n}`))
   for (let from = 0; from < many; from += 1_000) await at.service.log.submit(writes(...views.slice(from, from + 1_000)))
-  await at.service.log.submit(writes(...jobWithRuns(streamId.parse(other?.stream), 'busy', { chars: 300_000, runs: 300 })))
+  await at.service.log.submit(writes(...jobWithRuns(streamId.parse(other?.stream), 'busy', { chars: 100_000, runs: 100 })))
   for (const name of ['v1', 'v2', 'v3'])
     await send(at.url, 'POST', '/api/projects/mindsdb/views', { view: { name, query: 'SELECT 1 AS one' } })
   // The past is read from the tables, which follow so many events for a while.
@@ -140,7 +140,7 @@ const history = '/api/projects/app/jobs/busy/history'
 
 test('the history of a job has each run with the whole query', async () => {
   const runs = (await get(history)).body as { run_start: string; run_end: string | null; query: string }[]
-  expect(runs).toHaveLength(300)
+  expect(runs).toHaveLength(100)
   const { query } = (await get('/api/projects/app/jobs/busy')).body as { query: string }
   expect(runs.every((run) => run.query === query && run.run_end !== null)).toBe(true)
 })

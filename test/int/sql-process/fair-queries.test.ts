@@ -65,7 +65,7 @@ test.each(['after a write', 'after a late write'])('a query writes to a connecte
     return Promise.resolve({ place: { socket: '', ticket: '' } })
   }
   // One that gave way waits until a heavy one has reached its timeout.
-  bench = await Bench.open({ quickMs: 50, longMaxQueries: 1, timeoutMs: 10_000, cancelGraceMs: 50_000 }, undefined, write)
+  bench = await Bench.open({ quickMs: 50, longMaxQueries: 1, timeoutMs: 5_000, cancelGraceMs: 50_000 }, undefined, write)
   const { end } = heavy('a')
   await until(() => bench.sqlProcess.status().running >= 4)
   const work = `SELECT count(*)::INTEGER FROM range(300000) WHERE md5(repeat(range::VARCHAR, 20)) > '' -- ${when}`
@@ -75,7 +75,7 @@ test.each(['after a write', 'after a late write'])('a query writes to a connecte
 })
 
 test('one that gives way and will not stop is ended by its deadline, and others are answered meanwhile', async () => {
-  bench = await Bench.open({ quickMs: 50, longMaxQueries: 1, timeoutMs: 10_000, cancelGraceMs: 200 })
+  bench = await Bench.open({ quickMs: 50, longMaxQueries: 1, timeoutMs: 5_000, cancelGraceMs: 200 })
   const { end } = heavy('a')
   const stuck = bench.refusal('test: block', { client: 'b' })
   expect(await stuck).toMatchObject({ code: 'query_limit' })

@@ -42,7 +42,7 @@ export const startLoad = (url: string, prefix: string, clients = 12): Load => {
     for (let n = 0; !state.stopped; n++) {
       // The load continues if the service closed a connection meanwhile.
       for (let tries = 0; tries < 4 && !(await step(number, n).catch(() => false)); tries++) await sleep(50)
-      await sleep(1)
+      await sleep(10)
     }
   }
   const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)))
