@@ -121,11 +121,11 @@ export const connected = async (): Promise<void> => {
       }
     if (answers.size !== 1) throw new Error(`the answers differ: ${[...answers].join(' and ')}`)
     const msOf = (way: keyof typeof ways) => median(times.get(way) ?? [])
-    const ratioOf = (way: keyof typeof ways) => msOf('the bare loop') / msOf(way)
-    const [driver, select] = (['the process of the drivers', 'a SELECT over HTTP'] as const).map((way) => {
-      console.log(`connections: ${rows} rows × 5 columns: ${way} ${msOf(way).toFixed(0)} ms, ${ratioOf(way).toFixed(2)} of the bare loop`)
-      return ratioOf(way)
-    })
+    for (const way of ['the process of the drivers', 'a SELECT over HTTP'] as const) {
+      const speed = msOf('the bare loop') / msOf(way)
+      console.log(`connections: ${rows} rows × 5 columns: ${way} ${msOf(way).toFixed(0)} ms, ${speed.toFixed(2)} of the bare loop's speed`)
+      checkAims([[`${way} has at least half the speed of the bare loop`, speed >= 0.5]])
+    }
     db.disconnectSync()
     await postgres.run(
       `CREATE TABLE wide AS SELECT i::bigint AS id, i * 1.25::float8 AS price, 'name ' || i AS name FROM generate_series(1, ${largeRows}) i`,
@@ -141,8 +141,6 @@ export const connected = async (): Promise<void> => {
       `connections: LIMIT 10 of ${largeRows} rows: ${asked.toFixed(1)} ms over HTTP, ${alone.toFixed(1)} ms by a client that connects`,
     )
     checkAims([
-      ['the drivers read at half the speed of the bare loop or faster', (driver ?? 0) >= 0.5],
-      ['a SELECT reads at half the speed of the bare loop or faster', (select ?? 0) >= 0.5],
       ['ten times the rows take as much memory, within a quarter', much <= little * 1.25],
       ['the first rows come within 50 ms of those of a client', asked - alone <= 50],
     ])
