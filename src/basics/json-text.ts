@@ -3,28 +3,32 @@ import { LongWork } from './long-work.js'
 /** How many items are turned into text in one turn of the event loop. */
 const itemsAtOnce = 100
 
+/** As the second argument of `JSON.stringify`. */
+type Replacer = (key: string, value: unknown) => unknown
+
 /** `atOnce`: how many items make one text. `work`: the work that this is a part of. */
-type ItemOptions = { atOnce?: number; work?: LongWork }
+type ItemOptions = { atOnce?: number; work?: LongWork; replacer?: Replacer | undefined }
 
 /** The items of a JSON array as texts, several items per text, with commas between them. It yields to the event loop between texts. */
 export async function* jsonItems(
   items: readonly unknown[],
-  { atOnce = itemsAtOnce, work = new LongWork() }: ItemOptions = {},
+  { atOnce = itemsAtOnce, work = new LongWork(), replacer }: ItemOptions = {},
 ): AsyncGenerator<string, void, void> {
   for (let from = 0; from < items.length; from += atOnce) {
     await work.pause()
-    const text = JSON.stringify(items.slice(from, from + atOnce)).slice(1, -1)
+    const text = JSON.stringify(items.slice(from, from + atOnce), replacer).slice(1, -1)
     yield from === 0 ? text : `,${text}`
   }
 }
 
 /**
- * The same text as `JSON.stringify(value)` in parts: a list among its members comes item by item. It yields to the event loop between
- * parts, also before the first one: whoever made a large value has used this turn.
+ * The same text as `JSON.stringify(value, replacer)` in parts: a list among its members comes item by item. It yields to the event loop
+ * between parts, also before the first one: whoever made a large value has used this turn. The replacer sees the values inside of a member
+ * or an item under their keys, and not the keys of these themselves.
  *
  * @example for await (const part of jsonMembers({ id: 7, tools })) response.write(part)
  */
-export async function* jsonMembers(value: Readonly<Record<string, unknown>>): AsyncGenerator<string, void, void> {
+export async function* jsonMembers(value: Readonly<Record<string, unknown>>, replacer?: Replacer): AsyncGenerator<string, void, void> {
   const work = new LongWork({ goesOn: true })
   let before = '{'
   for (const [name, member] of Object.entries(value)) {
@@ -34,9 +38,9 @@ export async function* jsonMembers(value: Readonly<Record<string, unknown>>): As
     before = ','
     if (Array.isArray(member)) {
       yield '['
-      yield* jsonItems(member, { atOnce: 1, work })
+      yield* jsonItems(member, { atOnce: 1, work, replacer })
       yield ']'
-    } else yield JSON.stringify(member)
+    } else yield JSON.stringify(member, replacer)
   }
   yield before === '{' ? '{}' : '}'
 }

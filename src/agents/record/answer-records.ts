@@ -8,6 +8,7 @@ import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'
 import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
 import { erased, Problem } from '../../basics/errors.js'
+import { LongWork } from '../../basics/long-work.js'
 import { eventAt } from '../../log/read/slices.js'
 import type { Log } from '../../log/contract/log.js'
 import { erasureOfPayload } from '../../log/read/find-erasure.js'
@@ -78,12 +79,17 @@ export class AnswerRecords {
     })
   }
 
-  /** The question, the data and the answer. @throws Problem erased, storage_failed */
+  /** The question, the data and the answer. A record of many bytes is read in several turns. @throws Problem erased, storage_failed */
   async open({ position, answer, payload }: AnswerPlace): Promise<AnswerRecord> {
     const { log } = this.options
+    const work = new LongWork()
     const bytes = await log.payload(payload)
-    const record = bytes && answerRecord.safeParse(parsedOr(bytes.toString()))
-    if (record?.success) return record.data
+    await work.pause()
+    const json = bytes && parsedOr(bytes.toString())
+    await work.pause()
+    const record = answerRecord.safeParse(json)
+    await work.pause()
+    if (record.success) return record.data
     const hint = 'Nothing is kept of what was asked and said; the event still says when, by which version and how long.'
     throw await unreadableAnswer(log, { position, answer, payload }, hint)
   }

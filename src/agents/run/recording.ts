@@ -74,7 +74,7 @@ const recordOf = ({ asked, settings, request, finished }: AnswerRecording): Answ
  * @throws Problem storage_failed, disk_full, busy, too_large
  */
 export const record = async (ledger: Ledger, recorded: AnswerRecording): Promise<Outcome> => {
-  const payload = sealAnswer(ledger.vault, recordOf(recorded))
+  const payload = await sealAnswer(ledger.vault, recordOf(recorded))
   const { origin, idempotency } = recorded.asked
   const execute = (execution: Execution) =>
     ledger.execute({ type: 'RecordAnswer', data: eventOf(payload.hash, recorded) }, origin, { payloads: [payload], ...execution })

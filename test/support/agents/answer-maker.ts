@@ -79,7 +79,7 @@ export class AnswerMaker {
     facts: Facts = {},
     origin = by('request'),
   ): Promise<{ answer: StreamId; position: number }> {
-    const payload = sealAnswer(this.ledger.vault, record)
+    const payload = await sealAnswer(this.ledger.vault, record)
     const data = { ...factsOf(agent, facts), payload: payload.hash }
     const { positions } = await this.ledger.execute({ type: 'RecordAnswer', data }, origin, { payloads: [payload] })
     return { answer: streamId.parse(data.answer), position: positions[0]! }
