@@ -108,6 +108,7 @@ module.exports = [
   'migration',
   'observe',
   'http/protocol',
+  'http/login',
   'http/reads',
   'http/routes/resources',
   'http/routes/conversations',

@@ -6,7 +6,7 @@ import { conversationRoutes } from './http/routes/conversations/conversations.js
 import { messageRoutes } from './http/routes/conversations/messages.js'
 import { webhookRoutes } from './http/routes/conversations/webhooks.js'
 import { createApp } from './http/server/app.js'
-import { authRoutes } from './http/routes/auth.js'
+import { loginRoutes } from './http/routes/login.js'
 import { chatbotRoutes } from './http/routes/resources/chatbots.js'
 import { completionRoutes } from './http/routes/completions.js'
 import { configRoutes } from './http/routes/resources/config.js'
@@ -95,7 +95,7 @@ export const appOf = (parts: Parts): Express => {
       disk,
     }),
     ...mcpRoutes({ tools: served.tools, version, logger }),
-    ...authRoutes(sessions),
+    ...loginRoutes(sessions),
   ]
   // Without a login only the loopback address protects the service, so host names are checked.
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }

@@ -9,7 +9,7 @@ import { planFile, planMatrix } from './blobs.js'
 import { planDocuments } from './documents.js'
 import { emptyPlan, type Plan } from './plan.js'
 import { planOlderRows, planPrediction, planRequest } from './predictions.js'
-import type { Subject } from './request.js'
+import type { Subject } from './subjects.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
 
 /** A time after everything that a log has now: its newest event may be ahead of the clock. */

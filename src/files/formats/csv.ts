@@ -1,6 +1,6 @@
 import type { BadRows } from '../tables/bad-rows.js'
 import { badFile, tooLarge } from '../tables/bad-rows.js'
-import { bytesShape } from '../types/byte-shapes.js'
+import { bytesShape } from '../types/shape-of-bytes.js'
 import { columnNames } from '../types/column-names.js'
 import { columnType, type Place } from '../types/type-inference.js'
 import { detectDialect } from './csv-dialect.js'
@@ -11,7 +11,7 @@ import type { StagedTable } from '../tables/staged-table.js'
 import { StagingFile } from '../tables/staging-file.js'
 import { refuseLarge } from '../tables/table-size.js'
 import { shapes } from '../types/shapes.js'
-import { textShape } from '../types/value-shapes.js'
+import { textShape } from '../types/shape-of-text.js'
 
 const shownChars = 400
 const noun = (count: number) => (count === 1 ? '1 field' : `${count} fields`)

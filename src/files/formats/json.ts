@@ -11,7 +11,7 @@ import type { StagedTable } from '../tables/staged-table.js'
 import { StagingFile } from '../tables/staging-file.js'
 import { refuseLarge } from '../tables/table-size.js'
 import { shapes } from '../types/shapes.js'
-import { textShape } from '../types/value-shapes.js'
+import { textShape } from '../types/shape-of-text.js'
 
 const comma = 0x2c
 

@@ -2,7 +2,7 @@
 
 import { dateFinding } from './date-inference.js'
 import { shapes } from './shapes.js'
-import { missingMarkers } from './value-shapes.js'
+import { missingMarkers } from './shape-of-text.js'
 
 export type ColumnType = 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP' | 'VARCHAR'
 

@@ -1,6 +1,6 @@
 /**
  * Room: the HTTP server: it finds the route of a request and sends the reply. It imports basics, setup, commands, sql/contract, observe,
- * http/protocol and http/routes alone.
+ * http/protocol, http/login and http/routes alone.
  */
 
 import express, { type Express, type Request, type Response } from 'express'
@@ -16,8 +16,8 @@ import { HeldBodies } from '../protocol/held-bodies.js'
 import { readJsonBody } from '../protocol/json-body.js'
 import { jsonText, type Reply } from '../protocol/reply.js'
 import { bodySizeOf, type Route, type Segments } from '../protocol/route.js'
-import type { Sessions } from '../protocol/sessions.js'
-import { callerOf } from '../routes/auth.js'
+import type { Sessions } from '../login/sessions.js'
+import { callerOf } from '../login/caller.js'
 import type { ServiceInfo } from '../routes/status.js'
 import { refuseForeignHosts, type Hosts } from './hosts.js'
 import { readsEvents, refuseNotBuilt } from './not-built.js'

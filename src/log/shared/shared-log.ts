@@ -13,7 +13,7 @@ import { FileLog } from '../sqlite/file-log.js'
 import { openKeys } from '../storage/keys.js'
 import { truncateWal } from '../storage/wipe.js'
 import type { Peers, Talk } from '../contract/peers.js'
-import { Follower } from './follower.js'
+import { HeadPoll } from './head-poll.js'
 import { SharedKeyHolders } from './key-holders.js'
 import { SharedLeases } from './leases.js'
 import { Nodes } from './nodes.js'
@@ -147,8 +147,8 @@ export class SharedLog extends FileLog {
       await queue.inTurn(({ db }) => openKeys(db, vault))
       // Wipes erased data that a crash left. It does not wait for a reader that is in the way.
       await queue.between(truncateWal)
-      const follower = new Follower(queue)
-      undo(() => follower.stop())
+      const poll = new HeadPoll(queue)
+      undo(() => poll.stop())
       const mayWrite = () => queue.refusal === undefined
       const leases = new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite })
       undo(() => leases.close())

@@ -4,15 +4,25 @@ import { spanOf } from './clauses.js'
 import { keptNowhere, takeSet, takeTransaction, takeUse } from './client-settings.js'
 import type { LeadingWords, Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
-import { takeCreateEngine, takeCreateJob, takeCreateTrigger, takeDropEngine, takeDropJob, takeDropTrigger } from './jobs.js'
+import { takeCreateJob, takeDropJob } from './jobs.js'
 import { takeEvaluateKnowledge } from './knowledge-bases.js'
-import { takeAlterModel, takeCancel, takeCreateModel, takeDropModel, takeEvaluate, takeRetrain } from './models.js'
+import {
+  takeAlterModel,
+  takeCancel,
+  takeCreateEngine,
+  takeCreateModel,
+  takeDropEngine,
+  takeDropModel,
+  takeEvaluate,
+  takeRetrain,
+} from './models.js'
 import { nameFollows } from './names.js'
 import { takeCreateResource, takeDropResource, takeEvaluateAgent, takeUpdateResource } from './resources.js'
 import { startsQuery, takeSelect } from './select.js'
 import { takeDescribe, takeShow } from './show-grammar.js'
 import type { Statement, StatementKind } from './statement.js'
 import { takeAlterView, takeCreateTable, takeCreateView, takeDropTable, takeDropView, takeInsert, takeTableWrite } from './tables.js'
+import { takeCreateTrigger, takeDropTrigger } from './triggers.js'
 
 /**
  * The first words of a statement, and the function that reads the rest. `nouns` are the words that may follow the verb; without nouns, any

@@ -1,8 +1,8 @@
 import { takeQueries, takeQuery } from './clauses.js'
 import type { Cursor } from './cursor.js'
-import { takeIfExists, takeIfNotExists, takeName, takeNames, takePart, takeTable } from './names.js'
+import { takeIfExists, takeIfNotExists, takeName, takePart } from './names.js'
 import type { JobSchedule, StatementOf } from './statement.js'
-import { takeSettings, takeText, takeWhole } from './values.js'
+import { takeText, takeWhole } from './values.js'
 
 const takeEvery = (cursor: Cursor): string => {
   if (cursor.peek()?.kind !== 'number') return takeText(cursor, "'n period'")
@@ -30,34 +30,4 @@ export const takeCreateJob = (cursor: Cursor): StatementOf<'create_job'> => {
 export const takeDropJob = (cursor: Cursor): StatementOf<'drop_job'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_job', target: takeName(cursor, 'a job'), ifExists }
-}
-
-/** `CREATE TRIGGER t ON db.table [COLUMNS a, b] (q)` */
-export const takeCreateTrigger = (cursor: Cursor): StatementOf<'create_trigger'> => {
-  const target = takeName(cursor, 'a trigger')
-  cursor.needWords('ON')
-  const table = takeTable(cursor)
-  const columns = cursor.takeWords('COLUMNS') ? takeNames(cursor, 'a column') : []
-  return { kind: 'create_trigger', target, table, columns, queries: takeQueries(cursor) }
-}
-
-/** `DROP TRIGGER [IF EXISTS] [project.]trigger`, the words before IF already taken. */
-export const takeDropTrigger = (cursor: Cursor): StatementOf<'drop_trigger'> => {
-  const ifExists = takeIfExists(cursor)
-  return { kind: 'drop_trigger', target: takeName(cursor, 'a trigger'), ifExists }
-}
-
-/** `CREATE ML_ENGINE [IF NOT EXISTS] e FROM handler [USING …]` */
-export const takeCreateEngine = (cursor: Cursor): StatementOf<'create_ml_engine'> => {
-  const ifNotExists = takeIfNotExists(cursor)
-  const name = takePart(cursor, 'an engine')
-  cursor.needWords('FROM')
-  const handler = takePart(cursor, 'a handler')
-  return { kind: 'create_ml_engine', name, handler, ifNotExists, using: cursor.takeWords('USING') ? takeSettings(cursor) : {} }
-}
-
-/** `DROP ML_ENGINE [IF EXISTS] engine`, the words before IF already taken. */
-export const takeDropEngine = (cursor: Cursor): StatementOf<'drop_ml_engine'> => {
-  const ifExists = takeIfExists(cursor)
-  return { kind: 'drop_ml_engine', name: takePart(cursor, 'an engine'), ifExists }
 }

@@ -102,3 +102,18 @@ export const takeEvaluate = (cursor: Cursor): StatementOf<'evaluate'> => {
   const query = takeQuery(cursor)
   return { kind: 'evaluate', metric, query, using: cursor.takeWords('USING') ? takeSettings(cursor) : {} }
 }
+
+/** `CREATE ML_ENGINE [IF NOT EXISTS] e FROM handler [USING …]` */
+export const takeCreateEngine = (cursor: Cursor): StatementOf<'create_ml_engine'> => {
+  const ifNotExists = takeIfNotExists(cursor)
+  const name = takePart(cursor, 'an engine')
+  cursor.needWords('FROM')
+  const handler = takePart(cursor, 'a handler')
+  return { kind: 'create_ml_engine', name, handler, ifNotExists, using: cursor.takeWords('USING') ? takeSettings(cursor) : {} }
+}
+
+/** `DROP ML_ENGINE [IF EXISTS] engine`, the words before IF already taken. */
+export const takeDropEngine = (cursor: Cursor): StatementOf<'drop_ml_engine'> => {
+  const ifExists = takeIfExists(cursor)
+  return { kind: 'drop_ml_engine', name: takePart(cursor, 'an engine'), ifExists }
+}

@@ -5,9 +5,9 @@ import { EventStreams, type StreamBounds } from '../../../src/http/reads/event-s
 import { eventRoutes } from '../../../src/http/routes/events.js'
 import { historyRoutes } from '../../../src/http/routes/resources/history.js'
 import { readingOf } from '../../../src/http/reads/read-routes.js'
-import { authRoutes } from '../../../src/http/routes/auth.js'
+import { loginRoutes } from '../../../src/http/routes/login.js'
 import { addressOf, createHttpServer, listen, stopListening } from '../../../src/http/server/server.js'
-import { Sessions } from '../../../src/http/protocol/sessions.js'
+import { Sessions } from '../../../src/http/login/sessions.js'
 import { limits } from '../../../src/basics/limits.js'
 import { EventFeed } from '../../../src/log/feed/event-feed.js'
 import { Histories } from '../../../src/log/read/history.js'
@@ -51,7 +51,7 @@ export const startEventService = async (file: string, { port = 0, user, ...bound
   const ledger = new Ledger(log, vault)
   const sessions = user && new Sessions(user)
   const routes = [
-    ...authRoutes(sessions),
+    ...loginRoutes(sessions),
     ...eventRoutes(log, feed, streams),
     ...historyRoutes(reading, new Histories(log, feed.slices.turns)),
   ]

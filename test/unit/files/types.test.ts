@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { fc } from '../../support/random/properties.js'
-import { bytesShape } from '../../../src/files/types/byte-shapes.js'
-import { textShape } from '../../../src/files/types/value-shapes.js'
+import { bytesShape } from '../../../src/files/types/shape-of-bytes.js'
+import { textShape } from '../../../src/files/types/shape-of-text.js'
 import { load, types } from './tables.js'
 
 const column = async (values: string[], separator = ',') => {

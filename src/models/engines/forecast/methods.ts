@@ -97,3 +97,28 @@ export class FittedMethods {
     return [...each, one.map((value, h) => middle(value, two[h]!, three[h]!))]
   }
 }
+
+/** The errors of a method's forecasts from past times, one entry per forecast and step, with `actual` and `forecast`. */
+export type Misses = { step: number[]; actual: number[]; forecast: number[] }
+
+/** If more than this share of the values is zero, squared errors are compared: absolute errors would prefer a constant forecast of zero. */
+const intermittentShare = 1 / 3
+
+const scoreOf = ({ step, actual, forecast }: Misses, horizon: number, squared: boolean): number => {
+  const [sums, counts] = [new Float64Array(horizon), new Float64Array(horizon)]
+  step.forEach((h, i) => {
+    const miss = Math.abs(actual[i]! - forecast[i]!)
+    sums[h] = sums[h]! + (squared ? miss * miss : miss)
+    counts[h] = counts[h]! + 1
+  })
+  const means = sums.map((sum, h) => sum / counts[h]!).filter((mean) => !Number.isNaN(mean))
+  return means.length > 0 ? means.reduce((sum, mean) => sum + mean, 0) / means.length : Infinity
+}
+
+/** The method with the least error, where every step has the same weight; the first one if several are equal. */
+export const bestMethod = (misses: readonly Misses[], horizon: number): number => {
+  const actual = misses[0]?.actual ?? []
+  const squared = actual.filter((value) => value === 0).length > intermittentShare * actual.length
+  const scores = misses.map((each) => scoreOf(each, horizon, squared))
+  return scores.reduce((best, score, method) => (score < scores[best]! ? method : best), 0)
+}

@@ -1,5 +1,6 @@
 import { quantilesOf } from '../../numerics/quantiles.js'
-import { errorsByStep, missOf, type Misses } from './rolling-errors.js'
+import type { Misses } from './methods.js'
+import { errorsByStep, missOf } from './rolling-errors.js'
 
 /** The best non-decreasing fit to weighted means (pool adjacent violators), because later steps are never more certain. */
 const rising = (means: readonly number[], weights: readonly number[]): number[] => {

@@ -1,5 +1,5 @@
-import { FittedMethods, isPositive } from './methods.js'
-import { bestMethod, planRolling, rollOrigins, type Misses } from './rolling-errors.js'
+import { bestMethod, FittedMethods, isPositive, type Misses } from './methods.js'
+import { planRolling, rollOrigins } from './rolling-errors.js'
 import { filled, findSeason, type Values } from './season.js'
 import { normalisedMisses, spreadOf } from './prediction-interval.js'
 

@@ -9,7 +9,7 @@ import { isConnected } from '../resolve/connections.js'
 import type { DatabaseEntry } from '../resolve/directory.js'
 import type { Scope } from '../session/scope.js'
 import type { Session, WantedTables } from '../session/session.js'
-import { filtersOn } from './filters.js'
+import { filtersOn } from './pushed-conditions.js'
 
 type TableRow = { schema: string; place: number; name: string; kind: string; about: string }
 type ColumnRow = { schema: string; table: string; place: number; name: string; type: string; nullable: string; about: string }

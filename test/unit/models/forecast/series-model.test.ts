@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { methods } from '../../../../src/models/engines/forecast/methods.js'
-import { bestMethod, planRolling, type Misses } from '../../../../src/models/engines/forecast/rolling-errors.js'
+import { bestMethod, methods, type Misses } from '../../../../src/models/engines/forecast/methods.js'
+import { planRolling } from '../../../../src/models/engines/forecast/rolling-errors.js'
 import { modelSeries, type SeriesRules } from '../../../../src/models/engines/forecast/series-model.js'
 import { errorQuantiles, spreadOf } from '../../../../src/models/engines/forecast/prediction-interval.js'
 import { noise, series } from '../series.js'

@@ -1,7 +1,10 @@
+/** Room: who may ask: logins, their sessions, and the caller of a request. It imports basics, log and http/protocol alone. */
+
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { FailedLogins } from './failed-logins.js'
 
 /** Where the sessions of all nodes are kept, by the hash of their token. */
 export interface SessionStore {
@@ -44,7 +47,7 @@ export class Sessions {
     },
   })
   readonly #ofUser: Buffer
-  readonly #failures = new LRUCache<string, number>({ max: limits.sessionsMax, ttl: 60_000 })
+  readonly #failures = new FailedLogins()
 
   constructor(
     private readonly user: { username: string; password: string },
@@ -60,21 +63,12 @@ export class Sessions {
 
   /** @throws Problem 401 when it is not the configured user, 429 after too many failures from one address, 503 while logins are away */
   async login(username: string, password: string, address: string): Promise<string> {
-    const failures = this.#failures.get(address) ?? 0
-    if (failures >= limits.loginMaxFailuresPerMinute)
-      throw new Problem(
-        'too_many_attempts',
-        'Too many attempts',
-        `more than ${limits.loginMaxFailuresPerMinute} failed logins in a minute`,
-        {
-          retryAfterSeconds: 60,
-        },
-      )
+    this.#failures.refuseMore(address)
     // Both comparisons always run, on digests of equal length, so that the time reveals nothing.
     const rightName = timingSafeEqual(digest(username), digest(this.user.username))
     const rightPassword = timingSafeEqual(digest(password), digest(this.user.password))
     if (!rightName || !rightPassword) {
-      this.#failures.set(address, failures + 1)
+      this.#failures.count(address)
       // The public service uses this title for this refusal, and clients compare titles.
       throw new Problem('unauthorized', 'Forbidden', 'wrong username or password')
     }

@@ -1,6 +1,6 @@
 import { isCalendarDay } from './date-shapes.js'
 import { shapes } from './shapes.js'
-import { longestTyped, shortNumber, textShape } from './value-shapes.js'
+import { longestTyped, shortNumber, textShape } from './shape-of-text.js'
 
 const dash = 0x2d
 const dot = 0x2e

@@ -2,7 +2,7 @@ import { limits } from '../../basics/limits.js'
 import type { SharedWriteQueue } from './shared-write-queue.js'
 
 /** Reads the head of the shared log from time to time. Notifications of PostgreSQL are quicker, but are lost with a connection. */
-export class Follower {
+export class HeadPoll {
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
 
