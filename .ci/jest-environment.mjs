@@ -10,4 +10,9 @@ export default class SharedEnvironment extends TestEnvironment {
     for (const name of Object.getOwnPropertyNames(globalThis))
       if (/^[A-Z]/.test(name) && typeof globalThis[name] === 'function') this.global[name] = globalThis[name]
   }
+
+  /** Listeners of `testFailed` show what a failure cannot say, such as the pages that are open then. */
+  async handleTestEvent({ name }) {
+    if (name === 'test_fn_failure') await Promise.all(process.listeners('testFailed').map((show) => show()))
+  }
 }

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { repository } from '../../support/cli.js'
 import { openPage, violationsOf } from '../../support/console/browser.js'
-import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
+import { expectRefusals, expectUsable, runByKeys, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -50,8 +50,7 @@ test('a query is run, its rows are sorted and filtered, and its address shows th
   const editor = page.getByLabel('SQL')
   await editor.click()
   await page.keyboard.type('SELECT district, size, rent FROM files.homes')
-  await page.keyboard.press('Control+Enter')
-  await page.getByText('300 rows').waitFor()
+  await runByKeys(page, page.getByText('300 rows'))
   await page.getByRole('button', { name: /^rent/ }).click()
   await page.locator('[aria-sort=ascending]').waitFor()
   await page.getByRole('button', { name: /^rent/ }).click()
@@ -90,8 +89,7 @@ test('a grid is sorted by keys alone, and the editor says how Tab leaves it', as
   const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql: 'SELECT * FROM files.homes' }).toString()}`)
   const editor = page.getByLabel('SQL', { exact: true })
   await editor.click()
-  await page.keyboard.press('Control+Enter')
-  await page.getByText('300 rows').first().waitFor()
+  await runByKeys(page, page.getByText('300 rows').first())
   expect(await editor.getAttribute('aria-description')).toContain('press Escape, then Tab')
   await page.keyboard.press('Tab')
   expect(await page.evaluate(isInEditor)).toBe(true)
@@ -268,8 +266,7 @@ test('a table is queried and drawn, and a skill is made, by keys alone', async (
   await page.getByLabel('SQL', { exact: true }).waitFor()
   await tabTo(page, `activeElement?.matches('.editor')`)
   await page.keyboard.type('SELECT size, rent FROM files.homes')
-  await page.keyboard.press('Control+Enter')
-  await page.getByText('300 rows').first().waitFor()
+  await runByKeys(page, page.getByText('300 rows').first())
   // It closes proposals, if there are any.
   await page.keyboard.press('Escape')
   await leaveEditor(page)

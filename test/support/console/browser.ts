@@ -40,6 +40,23 @@ const collected: Misdeeds = { errors: [], elsewhere: [] }
 /** Takes the misdeeds of all pages since the last call. */
 export const takeMisdeeds = (): Misdeeds => ({ errors: collected.errors.splice(0), elsewhere: collected.elsewhere.splice(0) })
 
+/** The pages that are open now. */
+const openPages = new Set<Page>()
+
+const shownMaxChars = 3_000
+
+/** Shows the pages that a failed test left open: a wait that ends late does not say what was there instead. */
+const showPages = async (): Promise<void> => {
+  for (const page of openPages) {
+    const texts = await page
+      .locator('body, .cm-content')
+      .allInnerTexts()
+      .catch(() => ['it cannot be read'])
+    process.stderr.write(`An open page of a failed test, ${page.url()}:\n${texts.join('\n---\n').slice(0, shownMaxChars)}\n`)
+  }
+}
+process.on('testFailed', showPages as () => void)
+
 let isChecked = false
 
 /** Whether the misdeeds of pages are looked at from now on. Without that, a test cannot open one. */
@@ -86,6 +103,10 @@ export const openWindow = async (
   context.on('request', (request) => {
     const to = request.url()
     if (!to.startsWith(url) && !to.startsWith('data:') && !to.startsWith('blob:')) collected.elsewhere.push(to)
+  })
+  context.on('page', (page) => {
+    openPages.add(page)
+    page.on('close', () => openPages.delete(page))
   })
   const page = await context.newPage()
   await page.goto(`${url}/${hash}`)

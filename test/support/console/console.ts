@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { undoAll, type Step } from '../../../src/basics/undo.js'
 import type { Log } from '../../../src/log/contract/log.js'
 import type { Service } from '../../../src/main.js'
 import { sql, startTestService } from '../service.js'
+import { until } from '../until.js'
 import { openBrowser, openPage, setChecked, takeMisdeeds, violationsOf } from './browser.js'
 import { tooWideIn } from './width.js'
 
@@ -25,6 +26,19 @@ export const checkMisdeeds = (): void => {
   })
   afterAll(() => setChecked(false))
 }
+
+/**
+ * Runs the SELECT in the editor, which has the focus, by keys, until its answer is there: a machine that is far overloaded may refuse it
+ * more often than the page asks again.
+ */
+export const runByKeys = (page: Page, answer: Locator): Promise<void> =>
+  until(async () => {
+    await page.keyboard.press('Control+Enter')
+    return answer.waitFor({ timeout: 60_000 }).then(
+      () => true,
+      () => false,
+    )
+  })
 
 /** A browser for all tests of a file, and what must end after them. */
 export type OpenBrowser = { browser: Browser; undo: (step: Step) => void }

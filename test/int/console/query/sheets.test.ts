@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { openPage, violationsOf } from '../../../support/console/browser.js'
-import { startConsole } from '../../../support/console/console.js'
+import { runByKeys, startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
 
@@ -20,8 +20,7 @@ test('several statements are written side by side, keep their answers, and are t
   await page.getByRole('button', { name: 'New statement' }).click()
   await page.getByLabel('SQL').click()
   await page.keyboard.type('SELECT range AS n FROM range(7)')
-  await page.keyboard.press('Control+Enter')
-  await page.getByText('7 rows').waitFor()
+  await runByKeys(page, page.getByText('7 rows'))
   await page.getByRole('button', { name: 'SELECT 1 AS one', exact: true }).click()
   await page.getByText('1 row ').waitFor()
   await page.locator('.cm-content', { hasText: 'SELECT 1 AS one' }).waitFor()
