@@ -1,5 +1,6 @@
 import { limits } from '../../src/basics/limits.js'
 import { showable, type ShowTarget, type StatementKind } from '../../src/sql/statements/statement.js'
+import { largestQuestion } from '../harness/language-model.js'
 import { manyTokens, nested, repeated, values, type Maker } from './texts.js'
 
 const named = (before: string, after = '') => repeated(before, 'a', after)
@@ -27,6 +28,8 @@ const select: Record<string, Maker> = {
   'SELECT of emoji': repeated("SELECT '", '😀', "' )"),
   'SELECT of settings in a text': (share) =>
     `SELECT '${Array.from({ length: (share * limits.statementMaxChars) / 15 }, (_, n) => `key${n}a= `).join('')}' )`,
+  'SELECT of an agent': (share) =>
+    `SELECT answer, context FROM speaker WHERE question IN (${Array.from({ length: Math.ceil(share * 20) }, (_, n) => `'${largestQuestion(share)} ${n}'`).join(', ')})`,
   'SELECT and comments': repeated('SELECT 1 ', '/* a = b */ '),
 }
 

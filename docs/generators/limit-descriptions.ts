@@ -333,6 +333,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentQuestionsAtOnce: 'Questions of one SQL statement that an agent answers at the same time; the others wait.',
   agentRoundsMax:
     'How many times in a row answers of agents may lead to further questions in one SQL statement, for example when views over agents read each other. Beyond: 400 `query_limit`.',
+  agentRepliesMaxBytes:
+    'The answers of agents in one SQL statement, with their questions and contexts. Beyond: 400 `query_limit`; the records in `log.answers` have them.',
   knowledgeChunkMinChars: 'The shortest chunks that the settings of a knowledge base may ask for. Below: 400 `wrong_arguments`.',
   knowledgeChunkMaxChars: 'The longest chunks that the settings of a knowledge base may ask for. Beyond: 400 `wrong_arguments`.',
   knowledgeMaxColumns:
@@ -425,7 +427,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   webhookRequestsMax: 'Requests to webhooks that are read at once. Beyond: 503 `busy` with Retry-After.',
   webhookClockSkewMaxMs: 'How far the time in a signed request may be from that of this machine. Beyond: 401 `bad_signature`.',
   replyQueriesMaxBytes:
-    'The queries of an answer that is posted to a `reply_url`, as JSON. Beyond: rows are left out, from the first query on; the record has them.',
+    'The queries of an answer that is posted to a `reply_url`, or in its `context` in SQL, as JSON. Beyond: rows are left out, from the first query on; the record has them.',
   deliveryTimeoutMs:
     'How long a chat service may take to accept an answer. Beyond: nobody knows whether it arrived; the message is marked as failed.',
   deliveryMaxAttempts:

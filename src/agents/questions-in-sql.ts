@@ -1,10 +1,12 @@
 import { isProblem, notFound } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { ByteBudget } from '../basics/limits/byte-budget.js'
 import { someAtOnce } from '../basics/concurrency/some-at-once.js'
 import type { Resource, Resources } from '../log/contract/log.js'
 import type { AgentQuestions, AgentReply } from '../sql/contract/select.js'
 import type { RunningStatement } from '../sql/contract/request.js'
 import { answerOf, type AgentAnswer, type AskAgent } from './contract/answering.js'
+import { fittingQueries } from './contract/fitting-queries.js'
 
 type Parts = {
   ask: AskAgent
@@ -16,16 +18,26 @@ type Parts = {
 /** An agent that gets questions, in its project. */
 type AskedAgent = { agent: Resource<'agent'>; project: Resource<'project'> }
 
-type Result = { answered: AgentAnswer } | { error: unknown }
+/** The reply to one question without the parts that all replies share; `failure` says why it has no answer. */
+type Result = Pick<AgentReply, 'answer' | 'context' | 'traceId'> & { failure?: Error }
 
 const never = new AbortController().signal
 
-const contextOf = ({ queries, note, position, outcome, problem }: AgentAnswer): string =>
-  JSON.stringify({ outcome, position, queries, ...(note !== undefined && { note }), ...(problem && { error: problem.detail }) })
+/** What an answer rests on, as JSON, with the rows that fit. The record has all rows. */
+const contextOf = ({ queries: all, note, position, outcome, problem }: AgentAnswer): string => {
+  const { queries } = fittingQueries(all, new ByteBudget(limits.replyQueriesMaxBytes))
+  return JSON.stringify({ outcome, position, queries, ...(note !== undefined && { note }), ...(problem && { error: problem.detail }) })
+}
 
-const failureOf = (result: Result): Error | undefined => {
-  if (!('error' in result)) return result.answered.problem
-  return result.error instanceof Error ? result.error : new Error(String(result.error))
+/** The reply with an answer. The rows behind an answer may be large, so no more of them is kept than the reply has. */
+const answered = (answer: AgentAnswer): Result => {
+  const { problem: failure, content, answer: traceId } = answer
+  return { answer: failure ? null : content, context: contextOf(answer), traceId, ...(failure && { failure }) }
+}
+
+const failed = (error: unknown): Result => {
+  const context = JSON.stringify({ error: isProblem(error) ? error.detail : 'a fault of this service' })
+  return { answer: null, context, traceId: '', failure: error instanceof Error ? error : new Error(String(error)) }
 }
 
 /**
@@ -43,22 +55,11 @@ export class QuestionsInSql {
     if (!agent) throw notFound('agent', label, at)
     const results = await someAtOnce(questions, limits.agentQuestionsAtOnce, (question) => this.#ask(agent, question, at, statement))
     statement.signal?.throwIfAborted()
-    const failures = results.map(failureOf)
-    const [first] = failures
-    if (first && failures.every((failure) => failure !== undefined)) throw first
-    return results.map((result, i) => ({
-      ...{ agent: stream, question: questions[i] ?? '', ...(at !== undefined && { at }) },
-      ...('error' in result
-        ? {
-            answer: null,
-            context: JSON.stringify({ error: isProblem(result.error) ? result.error.detail : 'a fault of this service' }),
-            traceId: '',
-          }
-        : {
-            answer: result.answered.problem ? null : result.answered.content,
-            context: contextOf(result.answered),
-            traceId: result.answered.answer,
-          }),
+    const [first] = results
+    if (first?.failure && results.every(({ failure }) => failure !== undefined)) throw first.failure
+    return results.map(({ answer, context, traceId }, i) => ({
+      ...{ agent: stream, question: questions[i] ?? '', answer, context, traceId },
+      ...(at !== undefined && { at }),
     }))
   }
 
@@ -82,9 +83,9 @@ export class QuestionsInSql {
     try {
       const turns = [{ role: 'user', content: question }] as const
       const asked = { ...agent, turns, purpose: 'sql', origin, client, signal, ...(at !== undefined && { asOf: at }) } as const
-      return { answered: await answerOf(this.parts.ask(asked)) }
+      return answered(await answerOf(this.parts.ask(asked)))
     } catch (error) {
-      return { error }
+      return failed(error)
     }
   }
 }

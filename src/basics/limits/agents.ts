@@ -47,6 +47,7 @@ export const agentLimits = {
   agentQuestionsMax: 100,
   agentQuestionsAtOnce: 4,
   agentRoundsMax: 8,
+  agentRepliesMaxBytes: 16 * 1024 * 1024,
   // Answers of agents
   answerListedMaxChars: 2_000,
   answerCommentMaxChars: 10_000,

@@ -106,6 +106,23 @@ const askedTooOften = (): Problem =>
     },
   )
 
+const tooMuchSaid = (): Problem =>
+  new Problem(
+    'query_limit',
+    'Answers too large',
+    `The answers of agents have more than ${limits.agentRepliesMaxBytes} bytes in all (agentRepliesMaxBytes)`,
+    { hint: 'Ask fewer questions at a time. The answers so far are recorded: SELECT * FROM log.answers.' },
+  )
+
+const bytesOf = ({ question, answer, context }: AgentReply): number =>
+  Buffer.byteLength(question) + Buffer.byteLength(answer ?? '') + Buffer.byteLength(context ?? '')
+
+/** Adds replies to those that the next request has. @throws Problem when they are too large for one request */
+const gather = (answers: AgentReply[], replies: readonly AgentReply[]): void => {
+  answers.push(...replies)
+  if (answers.reduce((sum, reply) => sum + bytesOf(reply), 0) > limits.agentRepliesMaxBytes) throw tooMuchSaid()
+}
+
 const searchedTooOften = (): Problem =>
   new Problem(
     'query_limit',
@@ -137,7 +154,7 @@ const sendSelect = async (
       }
     } else if (answer.questions && askQuestions) {
       if (rounds++ === limits.agentRoundsMax) throw askedTooOften()
-      answers.push(...(await askQuestions(answer.questions, statement)))
+      gather(answers, await askQuestions(answer.questions, statement))
     } else throw new TypeError('the query asks a question that no part of the service answers')
   }
 }

@@ -91,6 +91,17 @@ test('an answer has the columns of the public service, and says which rows it re
   })
 })
 
+test('the context has the rows that fit, and the record has all of them', async () => {
+  model.script = queries(() => "SELECT i, repeat('x', 900) AS text FROM range(1000) AS t(i)", 'Many.')
+  const [[context, trace] = []] = (await rows("SELECT context, trace_id FROM helper WHERE question = 'which?'")) ?? []
+  expect(String(context).length).toBeLessThan(70_000)
+  const { queries: shown } = JSON.parse(String(context)) as { queries: { rows: unknown[]; cut: boolean }[] }
+  expect(shown).toMatchObject([{ columns: ['i', 'text'], cut: true }])
+  expect(shown[0]?.rows.length).toBeGreaterThan(60)
+  const { body } = await send(at.url, 'GET', `/api/projects/shop/agents/helper/answers/${String(trace)}`)
+  expect(JSON.stringify(body).length).toBeGreaterThan(900_000)
+})
+
 test('each question is an answer of its own on record', async () => {
   const count = () => rows("SELECT count(*) FROM log.events WHERE type = 'AgentAnswered' AND (data->>'$.purpose') = 'sql'")
   const [[before = 0] = []] = ((await count()) ?? []) as number[][]
