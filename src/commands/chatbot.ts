@@ -1,6 +1,6 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { Chatbot, ChatbotEvent } from '../../events/chatbot.js'
-import { foldName, unreachable, type JsonObject, type StreamId } from '../../events/common.js'
+import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import { conflict, missingField, notFound, wrong } from '../basics/errors.js'
 import type { NewEvent } from '../log/contract/log.js'
 import { byName, byExactName, byStream, usersOf, type FactsOf } from '../log/contract/lookups.js'
@@ -57,12 +57,9 @@ const decide = (command: ChatbotCommand, facts: Facts): (ChatbotEvent | NewEvent
   switch (command.type) {
     case 'CreateChatbot':
       if (chatbot && command.data.unlessExists) return []
-      if (chatbot) throw conflict('chatbot', data.chatbot)
       return create(command.data, facts)
     case 'PutChatbot':
-      if (chatbot) return update(command.data, facts)
-      refuseOtherName(command.data)
-      return create(command.data, facts)
+      return chatbot ? update(command.data, facts) : create(command.data, facts)
     case 'UpdateChatbot':
       return update(command.data, facts)
     case 'RenewChatbotToken':
@@ -83,13 +80,14 @@ const requireFields = ({ agent, model, database, connection }: Settings): void =
     throw missingField('database_id" or "database_name" or ("db_engine" and "db_params")', 'chatbot')
 }
 
-/** A chatbot that does not exist cannot be renamed. Made under either name, it would surprise those who meant the other one. */
-const refuseOtherName = ({ chatbot, name = chatbot }: Target & Settings): void => {
-  if (foldName(name) !== foldName(chatbot))
-    throw wrong(
-      `There is no chatbot '${chatbot}' that could get the name '${name}'`,
-      'To make a chatbot, send the name in the path, or none; to rename one, name it in the path.',
-    )
+/** The model of a chatbot with an agent is the agent's. */
+const refuseOtherModel = ({ agent, model }: Settings, { chatbot, model: named }: Facts): void => {
+  if (agent !== undefined || model === undefined || !named || chatbot?.state.agent === null) return
+  if (named.state.name === chatbot?.state.model_name) return
+  throw wrong(
+    `the chatbot answers with the model of its agent, so '${model}' would have no effect`,
+    'Change the model of the agent, or name another agent (agent_name).',
+  )
 }
 
 /** The chatbot's own connection. It belongs to the same command, so that a refused chatbot leaves no connection behind. */
@@ -126,12 +124,13 @@ const references = (settings: Settings, { agent, model, database }: Facts): Part
 const create = (data: Target & Settings, facts: Facts): (ChatbotEvent | NewEvent)[] => {
   const { agent = null, model_name = null, database } = references(data, facts)
   if (!facts.project || database === undefined) throw notFound('database', data.database ?? '')
-  const { is_running = false, params = {} } = data
+  const { name = data.chatbot, is_running = false, params = {} } = data
+  if (facts.clash) throw conflict('chatbot', name)
   return [
     ...connect(data, facts),
     {
       type: 'ChatbotCreated',
-      data: { project: facts.project.stream, name: data.chatbot, agent, model_name, database, is_running, params: newParams(params) },
+      data: { project: facts.project.stream, name, agent, model_name, database, is_running, params: newParams(params) },
     },
   ]
 }
@@ -141,6 +140,7 @@ const update = (data: Target & Settings, facts: Facts): (ChatbotEvent | NewEvent
   if (!chatbot) throw notFound('chatbot', data.chatbot)
   const { name = chatbot.state.name, is_running, params } = data
   if (clash && clash.stream !== chatbot.stream) throw conflict('chatbot', name)
+  refuseOtherModel(data, facts)
   const changes = {
     ...references(data, facts),
     ...(is_running !== undefined && { is_running }),

@@ -339,12 +339,18 @@ test('a chatbot shows the model that its agent has now', async () => {
   for (const path of ['chatbots/follows', 'agents/moving']) expect((await call('DELETE', `${project}/${path}`)).status).toBe(204)
 })
 
-test('PUT of a chatbot that does not exist creates it under the name of the path', async () => {
+test('PUT of a chatbot that does not exist creates it, with the name in the body or else in the path', async () => {
   const created = await call('PUT', `${project}/chatbots/put_bot`, { chatbot: { agent_name: 'ca', database_name: 'slack_db' } })
   expect(created).toMatchObject({ status: 201, body: { name: 'put_bot' } })
   expect(
     await call('PUT', `${project}/chatbots/put_bot2`, { chatbot: { name: 'put_bot2', agent_name: 'ca', database_name: 'slack_db' } }),
   ).toMatchObject({ status: 201, body: { name: 'put_bot2' } })
+  const named = { chatbot: { name: 'front', agent_name: 'ca', database_name: 'slack_db' } }
+  const front = await call('PUT', `${project}/chatbots/desk`, named)
+  expect(front).toMatchObject({ status: 201, body: { name: 'front' } })
+  expect(await call('GET', `${project}/chatbots/front`)).toMatchObject({ status: 200, body: { id: front.body['id'] } })
+  expect(await call('PUT', `${project}/chatbots/desk`, named)).toMatchObject({ status: 409 })
+  expect((await call('DELETE', `${project}/chatbots/front`)).status).toBe(204)
   expect(await call('PUT', `${project}/chatbots/put_bot`, { chatbot: { agent_name: 'ca', database_name: 'slack_db' } })).toMatchObject({
     status: 200,
     body: { id: created.body['id'] },

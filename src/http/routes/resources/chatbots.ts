@@ -100,11 +100,11 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
     return json({ ...shown, webhook_token: webhookToken(ledger.vault, chatbot) }, { status, keep: 'never' })
   }
 
-  /** The name of the chatbot that a path means, which may have its id. One that does not exist gets the name in the path. */
-  const nameOf = async (project: string, ref: string): Promise<string> => {
+  /** The name of the chatbot that a path means, which may have its id; undefined if there is none. */
+  const nameOf = async (project: string, ref: string): Promise<string | undefined> => {
     const { resources } = ledger.log
     const found = await resources.one('project', project)
-    return (found && (await resources.one('chatbot', ref, found)))?.state.name ?? ref
+    return (found && (await resources.one('chatbot', ref, found)))?.state.name
   }
 
   return [
@@ -147,13 +147,14 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
     route({
       method: 'put',
       path: `${path}/:chatbot`,
-      summary: 'Update a chatbot; one that does not exist is created under the name of the path',
+      summary: 'Update a chatbot; one that does not exist is created, with the name in the body or else in the path',
       commandHeaders,
       onlyCommands: true,
       body: wrapped('chatbot', fields),
       answers: { 200: record, 201: record },
       async handle({ segments: { project, chatbot: name }, body, call }) {
-        const data = { project, chatbot: name, ...settings(body), ...ownConnection(await nameOf(project, name), body) }
+        const owner = (await nameOf(project, name)) ?? body.name ?? name
+        const data = { project, chatbot: name, ...settings(body), ...ownConnection(owner, body) }
         const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, call)
         const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
         const status = outcome.positions.includes(chatbot.id) ? 201 : 200
