@@ -52,6 +52,8 @@ type RouteDescription = {
   gives?: readonly string[]
   /** The JSON body of each status; null if there is no body, or only other media types. */
   answers: Record<number, z.ZodType | null>
+  /** The description of an answer with status 200, instead of OK. */
+  success?: string
   /** The command headers that it supports. An unsupported header that would prevent a write is refused. */
   commandHeaders?: readonly CommandHeader[]
   /** Whether it is only about this node, and so does not wait for other nodes. */

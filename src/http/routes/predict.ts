@@ -57,17 +57,18 @@ const replyOf = ({ answers, position }: PredictResult): Reply =>
 export const predictRoutes = (ledger: Ledger, predicting: PredictionService): Route[] => [
   route({
     method: 'post',
-    path: '/projects/:project/models/:model/predict',
+    path: '/projects/:projectName/models/:modelName/predict',
     summary: 'Predict: one answer for each row, recorded before the client gets it, unless the model’s recording is off',
     commandHeaders: ['Idempotency-Key'],
     body: predictBody,
     bodySize: 'rows',
+    success: 'The model was queried successfully',
     answers: { 200: z.array(z.looseObject({ __service_row_id: z.null() })) },
-    async handle({ segments, body, call }) {
+    async handle({ segments: { projectName: project, modelName: model }, body, call }) {
       const [origin, execution] = [call.origin(), call.execution()]
       const [before] = (await ledger.repeated(origin, execution))?.positions ?? []
       if (before !== undefined) return replyOf(await predicting.again(before, body))
-      const predicted = await predicting.predict({ ...segments, ...body }, origin, execution)
+      const predicted = await predicting.predict({ project, model, ...body }, origin, execution)
       if (predicted.position !== undefined) call.positions = [predicted.position]
       return replyOf(predicted)
     },

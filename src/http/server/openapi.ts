@@ -61,7 +61,9 @@ class Components {
   }
 }
 
-const reasons: Record<string, string> = { 200: 'OK', 201: 'Created', 204: 'Done; no body', 503: 'Not ready' }
+const reasons: Record<string, string> = { 201: 'Created', 204: 'Done; no body', 503: 'Not ready' }
+
+const descriptionOf = ({ success = 'OK' }: Route, status: string): string => (status === '200' ? success : (reasons[status] ?? 'Answer'))
 
 /** The schema of a path segment: the position of an event, or a name. */
 const pathSchema = (name: string | undefined): Schema =>
@@ -87,7 +89,7 @@ const operation = (route: Route, components: Components) => ({
     ...Object.fromEntries(
       Object.entries(route.answers).map(([status, schema]) => [
         status,
-        { description: reasons[status] ?? 'Answer', ...components.answer(schema, status, route.gives) },
+        { description: descriptionOf(route, status), ...components.answer(schema, status, route.gives) },
       ]),
     ),
     default: { description: 'Refused', ...components.content(problem, 'application/problem+json') },

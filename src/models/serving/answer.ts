@@ -1,5 +1,4 @@
 import { Problem, wrong } from '../../basics/errors.js'
-import { fitsDouble } from '../../basics/exact-json.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import { checkExplain, explainRow, type Explanation } from './explain.js'
@@ -72,11 +71,11 @@ const explain = (
   })
 }
 
-/** A value with the type of its column: only numbers may be sent as text. One whose digits a number cannot hold stays a text. */
+/** A value with the type of its column: a number that was sent as text is the number that the model read. */
 const typed = (input: ColumnDescriptor | undefined, value: unknown): unknown =>
-  typeof value === 'string' && (input?.type === 'number' || input?.type === 'integer') && fitsDouble(value.trim())
-    ? readCell(input.type, value)
-    : (value ?? null)
+  (typeof value === 'string' && (input?.type === 'number' || input?.type === 'integer') ? readCell(input.type, value) : undefined) ??
+  value ??
+  null
 
 /** The input columns of the answer: first the sent ones in the order sent, then the model's others as `null`. */
 const echo = (predictor: AnyPredictor, row: InputRow, names: Names): [string, unknown][] => {

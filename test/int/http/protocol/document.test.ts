@@ -32,7 +32,7 @@ GET /projects/{project}/agents, GET /projects/{project}/agents/{agent}, POST /pr
 PUT /projects/{project}/agents/{agent}, DELETE /projects/{project}/agent/{agent},
 GET /projects/{project}/chatbots, GET /projects/{project}/chatbots/{chatbot}, POST /projects/{project}/chatbots,
 PUT /projects/{project}/chatbots/{chatbot}, DELETE /projects/{project}/chatbots/{chatbot},
-POST /sql/query, POST /projects/{project}/models/{model}/predict`
+POST /sql/query, POST /projects/{projectName}/models/{modelName}/predict`
   .split(',')
   .map((line) => line.trim())
 
@@ -75,7 +75,7 @@ test('the headers of commands stand in the document once, and where they are tak
     ['/api/projects/{project}/skills', 'post', ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin]],
     ['/api/projects/{project}/skills/{skill}/rollback', 'post', ['Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer', ...origin]],
     ['/api/files/{file}', 'put', ['Idempotency-Key', 'If-Match', 'If-None-Match', ...origin]],
-    ['/api/projects/{project}/models/{model}/predict', 'post', ['Idempotency-Key', ...origin]],
+    ['/api/projects/{projectName}/models/{modelName}/predict', 'post', ['Idempotency-Key', ...origin]],
     ['/api/projects/{project}/skills', 'get', ['Mindledger-Position']],
     ['/api/login', 'post', []],
   ] as const)
