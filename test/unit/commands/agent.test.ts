@@ -68,6 +68,11 @@ describe('CreateAgent', () => {
       .when(update({ params }))
       .refuses('wrong_arguments', said)
   })
+  test('refuses the params by which earlier agents got their data, also in a change', () => {
+    const params = { database: 'files', include_tables: ['cars'], ignore_tables: null }
+    for (const when of [given(...past).when(creation({ params })), given(...past, helperCreated()).when(update({ params }))])
+      when.refuses('not_found', 'no params database, include_tables')
+  })
   test.each([
     [{ params: { data: { tables: ['files.*'], ignore_tables: [null] } } }, 'ignore_tables: must be a list of names'],
     [{ params: { data: { tables: [{}] } } }, 'tables'],
