@@ -34,8 +34,7 @@ type Shape = {
   whole: (text: string) => string
 }
 
-const headOf = (columns: readonly Column[]) => ({
-  type: 'table',
+const columnsOf = (columns: readonly Column[]) => ({
   column_names: columns.map(({ name }) => name),
   column_types: columns.map(({ type }) => type),
 })
@@ -44,7 +43,7 @@ const lines = (type: string, before: string, after: string): Shape => {
   const line = (text: string) => `${before}${text}${after}`
   return {
     type,
-    head: (columns, context) => line(JSON.stringify({ ...headOf(columns), context })),
+    head: (columns, context) => line(JSON.stringify({ type: 'table', ...columnsOf(columns), context })),
     rows: (chunk) => [`${before}[`, chunk, `]${after}`],
     end: () => '',
     readAhead: 0,
@@ -56,11 +55,11 @@ const lines = (type: string, before: string, after: string): Shape => {
 const shapes: Record<StreamedFormat, Shape> = {
   json: {
     type: 'application/json; charset=utf-8',
-    head: (columns) => `${JSON.stringify(headOf(columns)).slice(0, -1)},"data":[`,
+    head: (columns) => `${JSON.stringify(columnsOf(columns)).slice(0, -1)},"data":[`,
     rows: (chunk, first) => (first ? [chunk] : [',', chunk]),
-    end: (context) => `],"context":${JSON.stringify(context)}}`,
+    // The type comes last, because it is only known after the last row.
+    end: (context) => `],"type":"table","context":${JSON.stringify(context)}}`,
     readAhead: 256 * 1024,
-    // The head is already sent. Readers take the last of two members with one name, so the second `type` tells them "error".
     failed: (error) => `],${JSON.stringify(error).slice(1)}`,
     whole: (text) => text,
   },

@@ -71,7 +71,7 @@ const answers = z.union([
       context,
     })
     .describe(
-      'If the rows fail after their first 256 KB, the answer begins as a table: it has "column_names", "column_types", "data" and two members "type", the last of which counts',
+      'If the rows fail after their first 256 KB, the answer begins as a table: "column_names", "column_types" and "data" come before "type"',
     ),
 ])
 

@@ -90,6 +90,8 @@ test('a refusal in CSV has the status of its problem, and a statement without ro
 })
 
 test('an answer that fails after its first rows says so at its end', async () => {
+  const text = await (await post(failing)).text()
+  expect(text.match(/"type":/g)).toHaveLength(1)
   expect(await (await post(failing)).json()).toMatchObject({
     type: 'error',
     data: expect.any(Array),
