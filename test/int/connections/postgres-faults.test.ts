@@ -336,6 +336,34 @@ describe('long values', () => {
     expect(count).toBe(200)
   })
 
+  test.each([
+    ['long from the first on', "SELECT i, repeat('x', 2400000) AS t FROM generate_series(1, 40) i", 40],
+    [
+      'long after some short ones',
+      "SELECT i, repeat('x', CASE WHEN i < 33 THEN 3 ELSE 90000 END) AS t FROM generate_series(1, 1024) i",
+      1024,
+    ],
+    [
+      'long after many short ones',
+      "SELECT i, repeat('x', CASE WHEN i < 5000 THEN 3 ELSE 10000 END) AS t FROM generate_series(1, 25000) i",
+      25000,
+    ],
+  ])('rows that are %s are read', async (_, native, expected) => {
+    const answer = await AnswerReader.open(await connections.open(postgres.connection(), { native }))
+    let count = 0
+    for await (const chunk of answer.chunks()) count += chunk.rowCount
+    expect(count).toBe(expected)
+    // The session is as good as new.
+    expect((await readAll(db, connections, postgres.connection(), 'SELECT 9 AS a')).rows).toEqual([[9]])
+  })
+
+  test('a reader that leaves in the middle of long rows ends the statement', async () => {
+    const native = "SELECT repeat('x', 1000000) AS t, 'left alone' AS a FROM generate_series(1, 2000)"
+    const answer = await AnswerReader.open(await connections.open(postgres.connection(), { native }))
+    for await (const chunk of answer.chunks()) if (chunk.rowCount > 0) break
+    await until(async () => (await running('left alone')) === 0)
+  })
+
   test('a value beyond the bytes of a step ends the statement', async () => {
     const problem = await problemOf(readAll(db, connections, postgres.connection(), "SELECT repeat('z', 100000000)"))
     expect(problem).toMatchObject({ code: 'query_limit', detail: expect.stringContaining('more than') as unknown })

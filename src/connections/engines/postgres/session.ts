@@ -24,9 +24,10 @@ import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
 import { isOwn, numericOid, readingOf, type OwnType, type TextReading, type UnsettledText } from './types.js'
 
-/** The first step has few rows, because they may be very long. If they are short, more rows follow. The first rows decide open types. */
+/** The statement may begin again after its first rows, so these are few. More rows follow before any is passed on: they decide open types. */
 const [firstRows, moreRows] = [32, 992]
-const shortBytes = 1024 * 1024
+/** The bytes of a step, as long as rows are as long as those before. */
+const stepBytes = 1024 * 1024
 
 /** How long to wait for a step that may end soon: if it ends in time, the session can be kept. */
 const settleMs = 50
@@ -207,15 +208,12 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
   /** Begins a statement and reads its first rows. Types that it meets for the first time are looked up, and it begins again. */
   async #start(statement: Statement): Promise<{ reader: Reader; rows: TextRow[]; fields: readonly Field[] }> {
     const reader = new Reader(this.#client, statement.sql, statement.values, () => this.destroy())
-    const before = this.received
     const few = await reader.read(firstRows)
     const { fields } = reader
     const unknown = this.#unknownIn(fields.map(({ oid }) => oid))
     // A statement that writes is not run twice: values of such types come as text.
-    if (unknown.length === 0 || statement.writes) {
-      const isShort = !reader.isOver && this.received - before < shortBytes
-      return { reader, rows: isShort ? [...few, ...(await reader.read(moreRows))] : few, fields }
-    }
+    if (unknown.length === 0 || statement.writes)
+      return { reader, rows: reader.isOver ? few : [...few, ...(await reader.read(moreRows))], fields }
     await reader.close()
     await this.#rollback()
     await this.#learn(unknown)
@@ -271,7 +269,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
       const bytes = Math.max(this.received - before, rows.length)
       before = this.received
       // The next rows are on their way while these are being written.
-      const fitting = Math.max(1, Math.floor((rows.length * shortBytes) / bytes))
+      const fitting = Math.max(1, Math.floor((rows.length * stepBytes) / bytes))
       ahead = reader.isOver ? Promise.resolve([]) : reader.read(Math.min(most, fitting))
       ahead.catch(() => undefined)
       return rowsOf(rows, readings, names, bytes)
