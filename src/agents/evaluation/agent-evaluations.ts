@@ -41,10 +41,18 @@ type Parts = {
   beside: ErasureGuard
 }
 
+/** What is kept of an answer once it has its scores. Its rows may be large. */
+type ScoredAnswer = Pick<AgentAnswer, 'answer' | 'position' | 'content' | 'outcome' | 'usage' | 'problem'> & { sql: string | null }
+
+const withoutRows = ({ answer, position, content, outcome, usage, problem, queries }: AgentAnswer): ScoredAnswer => ({
+  ...{ answer, position, content, outcome, usage, sql: queries.at(-1)?.sql ?? null },
+  ...(problem && { problem }),
+})
+
 /** One case with its scores. `notes` say why a metric has no score, and give the judge's reason. */
 type ScoredCase = {
   test: TestCase
-  answered: AgentAnswer | undefined
+  answered: ScoredAnswer | undefined
   scores: Record<string, number>
   reason: string | null
   notes: string[]
@@ -120,20 +128,22 @@ export class AgentEvaluations {
   ): Promise<ScoredCase> {
     const scored: ScoredCase = { test, answered: undefined, scores: {}, reason: null, notes: [] }
     const asked: AgentRequest = { ...asking, turns: [{ role: 'user', content: test.question }] }
+    let answered: AgentAnswer
     try {
       asked.signal.throwIfAborted()
-      scored.answered = await answerOf(this.parts.ask(asked))
-      if (scored.answered.problem) scored.notes.push(scored.answered.problem.detail)
+      answered = await answerOf(this.parts.ask(asked))
     } catch (error) {
       if (asked.signal.aborted) scored.notes.push(`the questions together took longer than ${timeMs} ms (rerunTimeoutMs)`)
       else scored.notes.push(whyOf(error))
       return scored
     }
+    scored.answered = withoutRows(answered)
+    if (answered.problem) scored.notes.push(answered.problem.detail)
     // An answer that was cut off has no scores.
-    if (scored.answered.outcome === 'aborted') return scored
+    if (answered.outcome === 'aborted') return scored
     for (const metric of metrics)
       try {
-        const score = await this.#score(metric, scored, asked, judging)
+        const score = await this.#score(metric, scored, { answered, asked, judging })
         if (score !== null) scored.scores[metric] = Number(score)
       } catch (error) {
         if (!asked.signal.aborted) scored.notes.push(`${metric}: ${whyOf(error)}`)
@@ -142,9 +152,12 @@ export class AgentEvaluations {
   }
 
   /** Null if there is nothing to compare. */
-  async #score(metric: MetricName, scored: ScoredCase, asked: AgentRequest, judging: Judge | undefined): Promise<boolean | null> {
-    const { test, answered } = scored
-    if (!answered) return null
+  async #score(
+    metric: MetricName,
+    scored: ScoredCase,
+    { answered, asked, judging }: { answered: AgentAnswer; asked: AgentRequest; judging: Judge | undefined },
+  ): Promise<boolean | null> {
+    const { test } = scored
     if (metric === 'exact') return test.answer === null ? null : isSameText(test.answer, answered.content)
     if (metric === 'result_set') {
       if (test.sql === null) return null
@@ -198,7 +211,7 @@ const rowOf = ({ test, answered, scores, reason, notes }: ScoredCase, metrics: r
   outcome: answered?.outcome ?? 'failed',
   ...Object.fromEntries(metrics.map((metric) => [metric, scores[metric] ?? null])),
   ...(metrics.includes('judge') && { judge_reason: reason }),
-  sql: answered?.queries.at(-1)?.sql ?? null,
+  sql: answered?.sql ?? null,
   answer_id: answered?.answer ?? null,
   note: notes.length === 0 ? null : notes.join('; '),
 })

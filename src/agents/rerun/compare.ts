@@ -3,8 +3,8 @@ import type { AnswerPlace } from '../contract/evaluation-case.js'
 import type { AnswerRows } from '../contract/answering.js'
 import { sameLastRows } from './same-rows.js'
 
-/** The parts of an answer that are compared. Tokens are null if the provider does not report them; `error` says why an answer failed. */
-export type Side = {
+/** One of two answers in a comparison. Tokens are null if the provider does not report them; `error` says why an answer failed. */
+type SideOf<Query> = {
   text: string
   outcome: AnswerOutcome
   error: string | null
@@ -12,11 +12,17 @@ export type Side = {
   model: string
   /** The host that was called for it. */
   host: string
-  queries: readonly AnswerRows[]
+  queries: readonly Query[]
   input_tokens: number | null
   output_tokens: number | null
   duration_ms: number
 }
+
+/** An answer that is compared, with the rows of its queries. */
+export type AnswerSide = SideOf<AnswerRows>
+
+/** An answer that was compared. Its rows may be large, so only their number is kept. */
+export type Side = SideOf<Omit<AnswerRows, 'rows'> & { rows: number }>
 
 /** A recorded answer and its rerun. `same_rows` is null if neither has rows. */
 export type Comparison = {
@@ -38,15 +44,20 @@ export type FailedRerun = { of: AnswerPlace; result: 'failed'; code: string; det
 const difference = (before: number | null, after: number | null): number | null =>
   before === null || after === null ? null : after - before
 
+const counted = ({ queries, ...side }: AnswerSide): Side => ({
+  ...side,
+  queries: queries.map((query) => ({ ...query, rows: query.rows.length })),
+})
+
 /** Compares texts and rows. If `isSame` is given, it decides instead, because more was compared. */
 export const compare = (
   places: Pick<Comparison, 'of' | 'gave' | 'question' | 'history_erased'>,
-  { before, after, isSame }: { before: Side; after: Side; isSame?: boolean },
+  { before, after, isSame }: { before: AnswerSide; after: AnswerSide; isSame?: boolean },
 ): Comparison => {
   const same_text = before.text === after.text && before.outcome === after.outcome
   const same_rows = sameLastRows(before.queries, after.queries)
   const isAlike = isSame ?? (same_text && same_rows !== false)
-  return { ...places, result: isAlike ? 'same' : 'different', same_text, same_rows, before, after }
+  return { ...places, result: isAlike ? 'same' : 'different', same_text, same_rows, before: counted(before), after: counted(after) }
 }
 
 /** The scores of one comparison: whether texts and rows are the same (0 or 1), and how many more tokens and milliseconds the rerun took. */

@@ -17,7 +17,7 @@ import type { AnswerRecords, RecordedAnswer } from '../record/answer-records.js'
 import { recordEvaluation, type EvaluationFacts } from '../record/record-evaluation.js'
 import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 import { changedAgent, type AgentChange } from './changed-agent.js'
-import { compare, meansOf, scoresOf, type Comparison, type Side, type FailedRerun } from './compare.js'
+import { compare, meansOf, scoresOf, type AnswerSide, type Comparison, type FailedRerun } from './compare.js'
 import { replay } from './recorded-run.js'
 import { answersTimeoutMs } from './answers-timeout.js'
 
@@ -57,7 +57,7 @@ type Parts = {
   beside: ErasureGuard
 }
 
-const sideOf = (event: RecordedAnswer, record: AnswerRecord): Side => {
+const sideOf = (event: RecordedAnswer, record: AnswerRecord): AnswerSide => {
   const { outcome, error, version, model, host, input_tokens, output_tokens, duration_ms } = event
   return {
     text: record.answer,
