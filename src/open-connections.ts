@@ -19,5 +19,6 @@ export const openConnections = ({ config, logger, storage }: { config: Config; l
     const databases = new ConnectedDatabases({ ledger: storage.ledger, connections, recordsAll: config.recordsAllQueries, logger })
     undo(() => databases.recorded())
     undo(() => connections.stop())
+    undo(storage.log.onChanged(['database'], (stream) => connections.forget(stream)))
     return { databases }
   })

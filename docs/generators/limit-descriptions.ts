@@ -319,6 +319,7 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Columns of all tables of one connected database that are listed together. Beyond: the rest is left out; name the table in WHERE.',
   connectionListedWaitMs:
     'Time that each connected database has to answer a query over information_schema that names no database. Beyond: its tables are missing.',
+  connectionsListedAtOnce: 'Connected databases that are asked for their tables at the same time for one list; the others wait.',
   connectionSilentMaxAgeMs:
     'How long the service remembers that a connected database did not answer such a query. Beyond: it asks again. A query that names the database asks at once.',
   connectionProcessIdleMs:

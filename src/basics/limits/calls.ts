@@ -49,6 +49,7 @@ export const callLimits = {
   connectionJoinMaxTables: 61,
   connectionColumnsMax: 200_000,
   connectionListedWaitMs: 2_000,
+  connectionsListedAtOnce: 32,
   connectionSilentMaxAgeMs: 30_000,
   connectionProcessIdleMs: 120_000,
   connectionRequestsMax: 256,

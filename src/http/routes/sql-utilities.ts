@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { limits } from '../../basics/limits.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import { isProblem } from '../../basics/errors.js'
 import type { Resource } from '../../log/contract/log.js'
@@ -37,8 +38,6 @@ async function* withTables(moment: Moment, name: string, database: Database): As
   }
 }
 
-const askedAtOnce = 32
-
 /**
  * The same moment, in which each connected database lists its tables soon or fails. All are asked before the list begins, side by side, so
  * that none delays the others.
@@ -49,7 +48,7 @@ const listedSoon = async (moment: Moment): Promise<Moment> => {
   const readSoon: ReadTables = (connection) => connectedTables(connection, true)
   const connections: Resource<'database'>[] = []
   for await (const database of everyResource(resources, 'database')) if (isConnected(database.state)) connections.push(database)
-  await someAtOnce(connections, askedAtOnce, (connection) => readSoon(connection).catch(() => undefined))
+  await someAtOnce(connections, limits.connectionsListedAtOnce, (connection) => readSoon(connection).catch(() => undefined))
   return { ...moment, connectedTables: readSoon }
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { limits } from '../../../src/basics/limits.js'
 import { allRows } from '../../../src/sql/contract/answer.js'
 import { readPage } from '../../../docs/generators/pages.js'
 import { until } from '../../support/until.js'
@@ -49,6 +50,36 @@ const ask = async (query: string, db?: string): Promise<unknown[][]> => {
 }
 
 const planned = async (query: string): Promise<string> => (await ask(`EXPLAIN ${query}`)).flat().join('\n')
+
+test('the sessions of a connection that is changed or deleted are closed, and not before', async () => {
+  await postgres.run('CREATE DATABASE left_behind')
+  const { parameters } = postgres.connection()
+  const made = { name: 'left_behind', engine: 'postgres', parameters: { ...parameters, database: 'left_behind' } }
+  await send(service.url, 'POST', '/api/databases', { database: made })
+  const sessions = async () => (await postgres.run("SELECT FROM pg_stat_activity WHERE datname = 'left_behind'")).rowCount
+  const use = async () => {
+    expect(await ask('SELECT * FROM left_behind (SELECT 1 AS a)')).toEqual([[1]])
+    await until(async () => (await sessions()) === 1)
+  }
+  await use()
+  await ask('SELECT * FROM pg (SELECT 1 AS a)')
+  expect(await sessions()).toBe(1)
+  const changed = { ...made, parameters: { ...made.parameters, connect_timeout: 9 } }
+  expect((await send(service.url, 'PUT', '/api/databases/left_behind', { database: changed })).status).toBe(200)
+  await until(async () => (await sessions()) === 0)
+  await use()
+  expect((await send(service.url, 'DELETE', '/api/databases/left_behind')).status).toBe(204)
+  await until(async () => (await sessions()) === 0)
+})
+
+test('a list over more connections than may be open at once has all of them', async () => {
+  const { parameters } = postgres.connection()
+  const names = Array.from({ length: limits.connectionPoolsMax + 6 }, (_, n) => `many_${n}`)
+  for (const name of names) await send(service.url, 'POST', '/api/databases', { database: { name, engine: 'postgres', parameters } })
+  const listed = await ask("SELECT count(DISTINCT table_schema) FROM information_schema.tables WHERE table_schema LIKE 'many%'")
+  expect(listed).toEqual([[names.length]])
+  for (const name of names) await send(service.url, 'DELETE', `/api/databases/${name}`)
+})
 
 describe('a SELECT from a connected database', () => {
   test.each([

@@ -1,5 +1,6 @@
 import { isProblem } from '../../../basics/errors.js'
 import { inTime } from '../../../basics/concurrency/bounded-waits.js'
+import { someAtOnce } from '../../../basics/concurrency/some-at-once.js'
 import { limits } from '../../../basics/limits.js'
 import { sqlType } from '../../../connections/contract/types.js'
 import { nameThere, type ListedColumn, type TableColumn } from '../../../connections/contract/requests.js'
@@ -119,8 +120,10 @@ export const listConnected = async (
   const rowsOf = (database: DatabaseEntry): Promise<(TableRow | ColumnRow)[]> =>
     what === 'tables' ? tableRows(session, database, !isNamed) : columnRows(session, database, table, !isNamed)
   const asked = isNamed ? databases.filter(({ name }) => schemas.includes(foldName(name))) : databases
-  const rows = asked.map((each) => (isNamed ? rowsOf(each).catch(unlessUnknownTable) : inWait(rowsOf(each))))
-  return JSON.stringify((await Promise.all(rows)).flat())
+  const rows = await someAtOnce(asked, limits.connectionsListedAtOnce, (each) =>
+    isNamed ? rowsOf(each).catch(unlessUnknownTable) : inWait(rowsOf(each)),
+  )
+  return JSON.stringify(rows.flat())
 }
 
 /** A table that does not exist has no columns. The caller writes its own error message. */
