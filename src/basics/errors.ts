@@ -14,7 +14,7 @@ export const problemCatalogue = {
   erased: { status: 410, about: 'The requested data was erased; the detail names the position of the event that says why.' },
   no_such_path: { status: 404, about: 'This service has no such address.' },
   method_not_allowed: { status: 405, about: 'The address exists, the method does not.' },
-  not_built: { status: 501, about: 'A path of the public service that this service does not have; the hint names what to use instead.' },
+  not_built: { status: 501, about: 'A path of MindsDB that this service does not have; the hint names what to use instead.' },
   already_exists: { status: 409, about: 'The name is taken in its project (names are compared without case).' },
   not_empty: { status: 409, about: 'The resource cannot be deleted while others depend on it.' },
   not_ready: { status: 409, about: 'The model is still being trained, or its training failed.' },

@@ -29,7 +29,7 @@ import type { AnswerColumn } from './contract/types.js'
 import { Driver, type DriverSettings } from './driver.js'
 import { RememberedLists } from './remembered-lists.js'
 
-/** Whether a connection can be opened, in the form of the public service. */
+/** Whether a connection can be opened, in the form that MindsDB uses. */
 export type ConnectionStatus = { status: 'success' } | { status: 'connection_error'; detail: string }
 
 /** An answer that waits for its reader. `leave` says that nobody reads it any more. */

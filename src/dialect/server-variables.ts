@@ -1,4 +1,4 @@
-/** Clients choose their dialect by this number, which is the version of the public service. */
+/** Clients choose their dialect by this number, which is the version that MindsDB gives. */
 export const serverVersion = '8.0.17'
 
 /** The variables that clients read with `@@name` and SHOW VARIABLES, by name. None can be changed. */

@@ -118,7 +118,7 @@ const oneVersionEach = (rows: readonly ModelRow[]): ModelRow[] => {
 }
 
 /**
- * Reads the inventory of a service: the public service, or this one, which has the same API.
+ * Reads the inventory of a service: MindsDB, or this service, which has the same API.
  *
  * @param isWanted returns whether to read the content of a project
  * @example const old = await readInventory(client, () => true, (what, why) => out.error(`${what}: ${why}`))
@@ -139,7 +139,7 @@ export const readInventory = async (client: Client, isWanted: (project: string) 
   }
 }
 
-/** Things that the public service may have, and that cannot be copied. */
+/** Things that MindsDB may have, and that cannot be copied. */
 export type UnsupportedResource = { kind: 'knowledge base' | 'trigger'; project: string; name: string }
 
 /** Reads the items that cannot be copied, so that the import can name them. */

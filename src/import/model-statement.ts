@@ -37,7 +37,7 @@ const bareTables = (query: string): string[] | undefined => {
 export type Databases = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
- * The database of a model's query, which the public service does not report: the first one that has all tables of the query. An empty text
+ * The database of a model's query, which MindsDB does not report: the first one that has all tables of the query. An empty text
  * if the query names its databases itself; undefined if it is unknown.
  *
  * @example databaseOf('SELECT * FROM homes', new Map([['files', new Set(['homes'])]])) // 'files'
@@ -53,7 +53,7 @@ export const databaseOf = (query: string, databases: Databases): string | undefi
 const value = (one: Json): string => JSON.stringify(one)
 
 /**
- * Rebuilds the CREATE MODEL statement of a model from the information that the public service gives about it.
+ * Rebuilds the CREATE MODEL statement of a model from the information that MindsDB gives about it.
  *
  * @example modelStatement(row, 'files') // 'CREATE MODEL `shop`.`rent` FROM `files` (SELECT * FROM homes) PREDICT `price`'
  * @returns undefined if this information is not enough

@@ -49,7 +49,7 @@ const headersFor = async (address: string, { token, username, password }: Creden
 }
 
 /**
- * Connects to a running instance of the public service, with a login if it requires one.
+ * Connects to a running instance of MindsDB, with a login if it requires one.
  *
  * @example const old = await openOldService('http://old:47334', credentials)
  * @throws ConfigError when it does not answer, is another service, or refuses the login

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { jsonObject, text } from '../../events/common.js'
 
-// The records of the public service's API, which this service shares. Unknown members are ignored.
+// The records of MindsDB's API, which this service shares. Unknown members are ignored.
 
 const params = jsonObject.nullish().transform((value) => value ?? {})
 const named = { name: z.string() }

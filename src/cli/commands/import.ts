@@ -108,7 +108,7 @@ const run = async (old: Client, server: Server, options: ImportOptions, out: Scr
 }
 
 /**
- * `mindledger import --from <address>`: copies the content of a running instance of the public service to the running server, or to a
+ * `mindledger import --from <address>`: copies the content of a running instance of MindsDB to the running server, or to a
  * temporary one if no server holds the data directory. Without `apply` it only shows the plan. Exit status 1 when something could not be
  * read or created.
  */

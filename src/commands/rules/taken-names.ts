@@ -25,7 +25,7 @@ const words: Readonly<Record<ReadableKind, string>> = {
   knowledge_base: 'a knowledge base',
 }
 
-/** For each kind, the other kinds with which it cannot share a name. A model and an agent may share one, as in the public service. */
+/** For each kind, the other kinds with which it cannot share a name. A model and an agent may share one, as in MindsDB. */
 const excluded: Readonly<Record<ReadableKind, readonly ReadableKind[]>> = {
   view: ['model', 'agent', 'knowledge_base'],
   model: ['view', 'knowledge_base'],

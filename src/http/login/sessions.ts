@@ -69,7 +69,7 @@ export class Sessions {
     const rightPassword = timingSafeEqual(digest(password), digest(this.user.password))
     if (!rightName || !rightPassword) {
       this.#failures.count(address)
-      // The public service uses this title for this refusal, and clients compare titles.
+      // MindsDB uses this title for this refusal, and clients compare titles.
       throw new Problem('unauthorized', 'Forbidden', 'wrong username or password')
     }
     const token = `pat_${randomBytes(32).toString('base64url')}`

@@ -119,7 +119,7 @@ export const wrappedNamed = <T extends { name?: string | null | undefined }>(
 
 const ofFields: ReadonlySet<ProblemCode> = new Set(['missing_parameter', 'missing_field', 'wrong_arguments'])
 
-/** The same body, with the title that the public service gives the refusal of its fields: clients compare titles. The code stays. */
+/** The same body, with the title that MindsDB gives the refusal of its fields: clients compare titles. The code stays. */
 export const titled = <T>(title: string, { schema, read }: Body<T>): Body<T> => ({
   schema,
   read: async (sent) => {

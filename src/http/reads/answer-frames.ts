@@ -18,7 +18,7 @@ export const refusalOf = ({ problem, answer, position }: AgentAnswer): Problem |
   problem && new Problem(problem.code, problem.title, problem.detail, { ...problem.extras, trace_id: answer, position })
 
 /**
- * Frames of an answer as server-sent events. Clients of both generations of the public service find their fields: the older ones `actions`,
+ * Frames of an answer as server-sent events. Clients of both generations of MindsDB find their fields: the older ones `actions`,
  * `steps`, `output` and `messages`, the newer ones `type` with `text` or `content`.
  *
  * @example new AnswerEvents('How many?').of({ type: 'text', text: '42' }) // data: {"type":"data","text":"42","content":"42","trace_id":…}

@@ -1,7 +1,7 @@
 import { Problem } from '../../basics/errors.js'
 import type { Call } from '../protocol/call.js'
 
-/** Paths of the public service that this one lacks, and what to use instead. `listed` has their names in the README. */
+/** Paths of MindsDB that this service lacks, and what to use instead. `listed` has their names in the README. */
 export const notBuilt: readonly { path: RegExp; listed: readonly string[]; what: string; instead: string }[] = [
   {
     path: /^\/projects\/[^/]+\/triggers(\/|$)/,

@@ -2,8 +2,8 @@ import { Problem } from '../../basics/errors.js'
 import type { Call } from '../protocol/call.js'
 
 /**
- * Refuses a method that the path does not support, and names those that it does. An unknown path supports none: clients of the
- * public service rely on 405 there for everything but GET.
+ * Refuses a method that the path does not support, and names those that it does. An unknown path supports none: clients of
+ * MindsDB rely on 405 there for everything but GET.
  */
 export const refuseMethod = (call: Call, methods: readonly string[]): never => {
   const allowed = methods.join(', ')

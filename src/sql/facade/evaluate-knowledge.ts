@@ -104,7 +104,7 @@ const placesOf = (places: readonly number[]): JsonObject => {
 
 /**
  * Asks the questions of a table, and measures the answers of the knowledge base: the rank of the right document for each question, or a
- * language model's scores for the first results. The answer is one row with the columns of the public service.
+ * language model's scores for the first results. The answer is one row with the columns of MindsDB.
  *
  * @example await evaluateKnowledge(base, { test_table: 'files.questions' }, { knowledge, read, searchFor }) // [{ total: 30, total_found: 29, … }]
  */

@@ -9,7 +9,7 @@ const off = '(`actual` - `prediction`)'
 /** A row whose true value is unknown does not count. */
 const right = 'CASE WHEN `actual` = `prediction` THEN 1.0 WHEN `actual` IS NOT NULL THEN 0.0 END'
 
-/** Metrics over the columns actual and prediction, under their names in the public service. */
+/** Metrics over the columns actual and prediction, under their names in MindsDB. */
 const metrics: Readonly<Record<string, string>> = {
   accuracy_score: `avg(${right})`,
   balanced_accuracy_score: 'avg(recall)',

@@ -24,7 +24,7 @@ const byPlace = (places: number, of: (place: number) => number): string =>
   JSON.stringify(Object.fromEntries(Array.from({ length: places }, (_, place) => [String(place), of(place)])))
 
 /**
- * The metrics of a search from the scores of its chunks, with the columns of the public service. `scores` has a list for each question: the
+ * The metrics of a search from the scores of its chunks, with the columns of MindsDB. `scores` has a list for each question: the
  * scores of its chunks from 0 to 1, in the order of the search results.
  *
  * @example relevancyOf([[1, 0], [0, 1]], 10).mean_mrr // 0.75

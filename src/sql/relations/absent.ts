@@ -26,7 +26,7 @@ const triggers = absent({
 /** Kinds of resources that this service does not have. Clients list them nevertheless. */
 export const absentResources: readonly Relation[] = [triggers]
 
-/** The table of the public service for queries that run in the background. This service has no such queries. */
+/** The table of MindsDB for queries that run in the background. This service has no such queries. */
 export const queries = absent({
   name: 'queries',
   about: 'Queries that go on in the background; always empty: a query ends with its answer.',

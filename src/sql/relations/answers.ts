@@ -191,10 +191,10 @@ const evaluationCases: Relation = {
     FROM ledger.evaluation_cases AS c WHERE c.position <= $position`,
 }
 
-/** The table of language model calls for clients of the public service. */
+/** The table of language model calls for clients of MindsDB. */
 export const languageModelCalls: Relation = {
   name: 'llm_log',
-  about: 'Calls of language models in the columns of the public service; log.answer_steps tells more of each.',
+  about: 'Calls of language models in the columns of MindsDB; log.answer_steps tells more of each.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('api_key', 'VARCHAR', 'Always empty: keys are secrets.'),

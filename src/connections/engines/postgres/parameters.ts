@@ -44,7 +44,7 @@ const encryption = {
 }
 
 /**
- * Reads the parameters of a connection: those of the public service, or a URL with others beside it.
+ * Reads the parameters of a connection: those of MindsDB, or a URL with others beside it.
  *
  * @example readParameters({ engine: 'postgres', parameters: { host: 'db.example.com', user: 'me', password: '…' } }).port // 5432
  * @throws Problem wrong_arguments

@@ -35,7 +35,7 @@ export const agentRecord = z
 const path = '/projects/:project/agents'
 const creation = wrappedNamed('agent', agentFields, agentFields.extend({ name: resourceName }))
 
-/** The public service's refusal for a missing agent. Only the command can decide this: the retry of an update creates nothing. */
+/** MindsDB's refusal for a missing agent. Only the command can decide this: the retry of an update creates nothing. */
 const creationNotAllowed =
   (project: string, name: string) =>
   (error: unknown): never => {

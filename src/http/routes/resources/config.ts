@@ -38,7 +38,7 @@ const shown = z
   .meta({ id: 'Config' })
 const path = '/config'
 
-/** Keys that clients of the public service set on this route, and how to set them here. */
+/** Keys that clients of MindsDB set on this route, and how to set them here. */
 const elsewhere: Readonly<Record<string, string>> = {
   auth: 'Set AUTH=session, AUTH_USERNAME and AUTH_PASSWORD in the environment and start the service again.',
   knowledge_bases: 'Each knowledge base has its own settings: ALTER KNOWLEDGE_BASE name USING key = value.',

@@ -81,7 +81,7 @@ const parsedStatement = async (query: string): Promise<Statement> => {
   }
 }
 
-/** A CREATE MODEL statement and its training rows, which are checked before they are stored. Error titles are the public service's. */
+/** A CREATE MODEL statement and its training rows, which are checked before they are stored. Error titles are those of MindsDB. */
 const creation: Body<{ statement: CreateModel; data: unknown }> = {
   schema: fields,
   read: async ({ json: sent }) => {

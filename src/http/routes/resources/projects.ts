@@ -66,7 +66,7 @@ export const projectRoutes = (ledger: Ledger, reading: ReadRouteFactory, default
     answers: { 200: record },
     async handle({ segments: { project: name } }, moment) {
       const project = await projectNamed(moment, name).catch((error: unknown) => {
-        // The public service uses this title for this refusal, and clients compare titles.
+        // MindsDB uses this title for this refusal, and clients compare titles.
         if (isProblem(error)) throw new Problem('not_found', 'Project not exists', `Project name ${name} does not exist`)
         throw error
       })

@@ -4,7 +4,7 @@ import { wrong } from '../../../basics/errors.js'
 /** The suffixes of the answer columns about the target, after its name. */
 export const answerSuffixes = ['_original', '_confidence', '_explain', '_anomaly', '_min', '_max'] as const
 
-/** Answer columns that clients of the public service expect; always empty. */
+/** Answer columns that clients of MindsDB expect; always empty. */
 export const emptyColumns = ['select_data_query', 'when_data'] as const
 
 const otherColumns = [...emptyColumns, '__service_row_id'] as const

@@ -212,7 +212,7 @@ const job = async (statement: StatementOf<'create_job'>, inputs: CommandInputs):
   return { type: 'CreateJob', data: { project: projectOf(target, inputs), job: target.name, ...read, unlessExists: ifNotExists } }
 }
 
-/** The public service's clients also delete views with DROP MODEL. */
+/** Clients of MindsDB also delete views with DROP MODEL. */
 const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, inputs: CommandInputs): Promise<LedgerCommand | undefined> => {
   const projectName = projectOf(target, inputs)
   const project = await inputs.resources.one('project', projectName)
