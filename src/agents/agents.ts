@@ -74,7 +74,7 @@ const withoutKey = ({ idempotency: _, ...asked }: AgentRequest): AgentRequest =>
 
 /**
  * Answers questions to agents. It asks the language model of the agent and gives it tools over the data that the agent may read. It records
- * every answer before the client gets it, also a failed answer and one that nobody waits for.
+ * every answer before the client gets it, including failed answers and answers that nobody waits for.
  *
  * @example for await (const frame of agents.ask({ project, agent, turns, purpose: 'completion', origin, signal })) …
  */
@@ -245,7 +245,7 @@ export class Agents {
     return model
   }
 
-  /** The answer, also a failed one, and the receiver of its token counts once it is recorded. @throws only a fault of this service */
+  /** The answer, even if it failed, and the receiver of its token counts once it is recorded. @throws only a fault of this service */
   async #finished(admitted: Admitted, emit: (frame: AnswerFrame) => void): Promise<{ recorded: AnswerRecording } & OnRecord> {
     const { answer, asked, began, signal } = admitted
     const prepared = await this.#prepared(admitted)

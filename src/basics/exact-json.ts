@@ -34,12 +34,12 @@ export const losesDigits = (written: string): boolean => {
 
 /** No double needs more digits than these. */
 const mostNeeded = 17
-/** JavaScript prints at most so many digits of a double. */
+/** The most digits that JavaScript prints of a double. */
 const mostPrinted = 101
 
 /**
- * Whether a double holds a number as it is written: its digits come back, or they are those of the double itself, of which programs may
- * print more than are needed.
+ * Whether a double holds a number as it is written. Its digits must be those that JavaScript prints for the double, or more digits of the
+ * double's exact value: some programs print more digits than are needed.
  *
  * @example fitsDouble('0.10000000000000001') // true
  * @example fitsDouble('90071992547409.93') // false

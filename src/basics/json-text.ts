@@ -23,8 +23,8 @@ export async function* jsonItems(
 
 /**
  * The same text as `JSON.stringify(value, replacer)` in parts: a list among its members comes item by item. It yields to the event loop
- * between parts, also before the first one: whoever made a large value has used this turn. The replacer sees the values inside of a member
- * or an item under their keys, and not the keys of these themselves.
+ * between parts, and also before the first part, because the code that made a large value has used up this turn. The replacer gets the
+ * values inside a member or an item with their keys. For the member or the item itself, it gets an empty key.
  *
  * @example for await (const part of jsonMembers({ id: 7, tools })) response.write(part)
  */

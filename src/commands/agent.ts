@@ -131,14 +131,17 @@ const providerOfNamed = (agent: Agent, model: string): string | null => {
   return (isImplied && statedModel(agent).address === null ? providerOf(model) : null) ?? agent.provider
 }
 
-/** What the name of a model changes besides. An agent with the object `model` has the name there too, because the object comes first. */
+/**
+ * The further changes that follow from a new name of the model. If the agent has the object `model`, the name changes there too, because
+ * this object takes precedence.
+ */
 const withModel = (agent: Agent, { model_name, provider, params }: Changes): Changes => {
   if (typeof model_name !== 'string' || params?.['model'] !== undefined) return {}
   const model = renamedModel(agent.params, { model_name, ...(provider && { provider }) })
   return model ? { params: { ...params, model } } : { provider: provider ?? providerOfNamed(agent, model_name) }
 }
 
-/** What an added skill of the type `retrieval` changes besides: the agent searches before it answers, unless its mode was chosen. */
+/** The change that follows from an added skill of the type `retrieval`: the agent searches before it answers, unless it has a mode. */
 const withMode = (agent: Agent, { params, skills_to_add }: Changes, { added }: Facts): Changes => {
   const isRetrieval = (skills_to_add ?? []).some((_, i) => added[i]?.state.type === 'retrieval')
   const isChosen = (params?.['mode'] ?? agent.params['mode']) !== undefined

@@ -218,8 +218,8 @@ export class Connections {
   }
 
   /**
-   * Asks a process, and another one if the first had just ended. Until then no statement has reached the database that must not be
-   * repeated.
+   * Asks a process. If this process had already worked and has ended, asks another one. This is safe, because the database has not yet got
+   * a statement that must not be repeated.
    */
   async #again<T>(
     connection: Connection,

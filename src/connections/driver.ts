@@ -59,7 +59,7 @@ export class Driver {
     this.socket = join(folder, 'sock')
     // A reader of a file of SQLite writes its read marks beside the file.
     const noted = readsFiles && settings.files !== undefined ? [settings.files] : []
-    // A driver would read settings, passwords and files by variables.
+    // The process gets no other variables: by these, drivers would read settings, passwords and files.
     this.#process = startProgram('connections-process', {
       flags: ['--max-old-space-size=1024'],
       sendsValues: true,

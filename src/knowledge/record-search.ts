@@ -47,7 +47,7 @@ class AskedModels {
 }
 
 /**
- * Searches a knowledge base. Before it answers, it records the providers' models of the search, also if the search failed. A search without
+ * Searches a knowledge base. Before it answers, it records the providers' models of the search, even if the search failed. A search without
  * such a model is not recorded.
  *
  * @throws Problem of the search; tokens_spent, storage_failed, disk_full, busy

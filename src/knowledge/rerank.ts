@@ -57,7 +57,7 @@ export const byRelevance = (chunks: readonly KnowledgeChunk[]): KnowledgeChunk[]
  * Lets a language model score how well chunks answer a question; the score, from 0 to 1, becomes their `relevance`. Each call of the model
  * scores some of the chunks, and `onUsed` gets the tokens of each call.
  *
- * @throws Problem llm_failed, also for an answer without a score for each chunk; egress_refused; busy
+ * @throws Problem llm_failed, even for an answer without a score for each chunk; egress_refused; busy
  * @example byRelevance((await score(model, 'how long does the battery last?', chunks, { signal })).chunks)[0]?.relevance // 0.9
  */
 export const score = async (

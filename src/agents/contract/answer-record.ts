@@ -22,7 +22,7 @@ export type ToolUse = {
   rows?: readonly (readonly Json[])[]
   /** Whether `rows` are only the first ones. */
   cut?: boolean
-  /** Tokens that the tool used itself, for example in a search whose finds a model reranks. */
+  /** Tokens that the tool itself used, for example in a search whose results a model reranks. */
   usage?: TokenUsage
 }
 

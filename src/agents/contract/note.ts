@@ -15,9 +15,9 @@ const cutOff = (last: Exchange | undefined): string | undefined => {
   return finish === 'content_filter' ? 'The answer is cut off: the provider of the language model filtered it.' : undefined
 }
 
-/** A prompt that is shorter fits into the context of every server. */
+/** A shorter prompt fits into the context of every server. */
 const cutPromptMinTokens = 2_000
-/** Texts have fewer tokens than a quarter of their characters, but not so few. */
+/** A text often has fewer tokens than the estimate, a quarter of its characters, but hardly ever less than this share of it. */
 const leastShare = 0.7
 
 /** Whether a provider counted far fewer tokens in a request than its messages have: some servers cut a prompt without a word. */
@@ -34,7 +34,7 @@ const cutPrompt = (exchanges: readonly Exchange[]): string | undefined => {
   return undefined
 }
 
-/** The tools that gave data for an answer without a query, or that no tool did. Undefined if a query gave rows. */
+/** What an answer without rows of a query rests on: the tools that gave data, or nothing. Undefined if a query gave rows. */
 const basis = ({ steps, queries }: NotedAnswer): string | undefined => {
   if (queries.some(({ rows }) => rows.length > 0)) return undefined
   const tried = steps.some(({ kind }) => kind === 'sql') ? 'No query succeeded' : 'No query was run'

@@ -102,7 +102,7 @@ export class AgentEvaluations {
         this.#case(test, metrics, { ...asked, origin: running.origin, signal }, { judging, timeMs }),
       ),
     )
-    // What was answered and judged is recorded, also if the client has left meanwhile.
+    // Finished answers and judgements are recorded, even if the client has left meanwhile.
     if (!scored.some(({ answered }) => answered)) running.signal?.throwIfAborted()
     const { origin } = running
     const position = await this.#record(agent, scored, { model, origin, durationMs: performance.now() - began, judging })

@@ -187,18 +187,18 @@ export class TableDescriptions {
   }
 }
 
-/** The connected database would take the language model's time. */
+/** The refusal to wait longer for a connected database, because the language model would have too little time left. */
 export const tooSlow = (what: string): Problem =>
   new Problem('query_limit', 'It did not answer in time', `${what} did not answer within half of the time that the answer may take`, {
     hint: 'The timeout of the agent, in seconds, may be as long as agentAnswerTimeoutMs.',
   })
 
-/** Passes on every reason for the end of a reading but a limit of its query. */
+/** Throws every error of a reading except a reached limit of its query. */
 const ifLate = (error: unknown): undefined => {
   if (!isProblem(error) || error.code !== 'query_limit') throw error
 }
 
-/** Passes on a refusal by the table's source, and no other reason for the end of the reading: it has the time of another answer. */
+/** Throws refusals by the table's source, but no timeout of an answer: the reading may have had the time limit of another answer. */
 const ifRefused = (error: unknown): undefined => {
   if (isProblem(error) && error.code !== 'answer_timeout') throw error
 }

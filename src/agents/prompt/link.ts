@@ -56,7 +56,7 @@ export class TableLinks {
     this.#words.keep({ ...table, columns })
   }
 
-  /** Whether the columns of a table were learned, also if it has none. */
+  /** Whether the columns of a table were learned, even if it has none. */
   knows(table: ScopeTable): boolean {
     return this.#words.of(table).isLearned
   }

@@ -23,7 +23,7 @@ const withoutMembers = (of: JsonObject, isOut: (name: string) => boolean): JsonO
 
 /**
  * The params without those that choose the language model: the service's settings then give the address and the key of the new provider.
- * Its other settings stay, also in an object `model`.
+ * Its other settings stay, including those in an object `model`.
  */
 const withoutModel = (params: JsonObject): JsonObject => {
   const settings = withoutMembers(renamedModel(params, {}) ?? {}, (name) => name === 'name' || isOfModel(name))

@@ -96,7 +96,7 @@ const replayingOf = ({ replay: wanted, version, model, provider, prompt, asOf, r
  * Asks the questions of recorded answers again. It can replay all recorded outputs (the answer must then be the same), replay only the
  * outputs of tools, or run live. It can use another version of the agent, another model, another prompt, or another position of the log. A
  * new answer of a language model is recorded with the purpose `rerun`, and an event records the summary of the differences. An erasure waits
- * for the answers that are asked again just now, and not for all.
+ * only for the answers that are being asked again at that moment, not for all.
  *
  * @example await reruns.run({ agent, answers: [id], model: 'gpt-4o-mini', origin, client, signal })
  */
@@ -127,7 +127,7 @@ export class Reruns {
     const metrics = meansOf(compared.map(scoresOf))
     const isRecorded = compared.length > 0 && (replaying !== 'exchanges' || events.length > 1)
     const summary = { replaying, metrics, durationMs: performance.now() - began }
-    // What was compared is recorded, also if the client has left meanwhile.
+    // Finished comparisons are recorded, even if the client has left meanwhile.
     const evaluation = isRecorded ? await this.#record(asked, cases, summary) : null
     asked.signal.throwIfAborted()
     return { replayed: replaying, evaluation, metrics, cases }

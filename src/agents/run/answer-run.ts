@@ -96,7 +96,7 @@ export class AnswerRun {
     this.#began = parts.began ?? performance.now()
   }
 
-  /** Runs it to its end, also to a failure. @throws only a fault of this service */
+  /** Runs the answer to its end, which may be a failure. @throws only a fault of this service */
   async finish(): Promise<FinishedRun> {
     const { signal, executor } = this.parts
     try {
@@ -153,7 +153,7 @@ export class AnswerRun {
       const reply = replyOf(response)
       isFull = !this.#hasRoom([reply], toolCalls.length)
       if (isFull) {
-        // The language model is asked again without this reply: also a long reply leaves room for an answer.
+        // The language model is asked again without this reply, so that even a long reply leaves room for an answer.
         this.#leaveOut(toolCalls)
         continue
       }

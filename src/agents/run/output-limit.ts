@@ -12,8 +12,8 @@ export const usualOutput = (request: OwnLimit, left = Infinity): number =>
   Math.max(leastOutput(request), Math.min(request.maxOutputTokens ?? limits.agentOutputMaxTokens, left))
 
 /**
- * The limit of tokens that a request has: that of its agent, or none, as long as the answer and the day have many left; else the tokens
- * that are reserved for it.
+ * The limit of output tokens that a request has. There is none if the agent has none and the answer and the day have many tokens left.
+ * Otherwise the limit is the number of tokens that are reserved for the output.
  *
  * @param read the tokens of the request itself
  */

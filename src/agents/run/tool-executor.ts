@@ -169,7 +169,7 @@ export class ToolExecutor {
     this.#calls.set(name, calls + 1)
     // Some tools ignore the signal.
     const given = await unlessAborted(tool.use(input, signal, onUsed), signal)
-    // The output that the language model got: a replay of the record has no other, and cuts it in the same places.
+    // This is the output that the language model gets. A replay of the record has no other one, and cuts it in the same places.
     const result = { ...given, output: fitted(this.fence.inside(given.output), room) }
     this.#known.set(key, result)
     return result

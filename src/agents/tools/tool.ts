@@ -40,8 +40,8 @@ export const inputSchema = (properties: JsonObject, optional: readonly string[] 
 })
 
 /**
- * The texts of the first items that fit into the output of a tool, beside so many other characters. There is always one, cut if it is too
- * long.
+ * The texts of the first items that fit into the output of a tool, beside a number of other characters. There is always one text, cut if
+ * it is too long.
  *
  * @example fittingTexts(rows, (row) => JSON.stringify(row)) // the first rows, one text each
  */

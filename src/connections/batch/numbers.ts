@@ -76,7 +76,7 @@ const putInt128 = ({ data }: Vector, row: number, value: bigint): void => {
 /** Writes a whole number of 128 bits with a sign from its digits. @throws ValueError for a text that is no whole number */
 export const putHugeint = (vector: Vector, row: number, text: string): void => putInt128(vector, row, whole(text))
 
-/** Reads a number in the notation of SQL, also `NaN` and `Infinity`. */
+/** Reads a number in the notation of SQL, including `NaN` and `Infinity`. */
 const float = (text: string): number => {
   const value = Number(text)
   if (text === '' || (Number.isNaN(value) && text !== 'NaN')) throw new ValueError('a value is not a number')

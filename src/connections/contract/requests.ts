@@ -55,9 +55,9 @@ export type Scan = {
   table: string
   /** The columns of the answer, in order; with aggregates, the columns of GROUP BY. */
   columns: readonly string[]
-  /** With aggregates alone. */
+  /** Set only if there are aggregates. */
   join?: Join
-  /** All must hold. A filter with another meaning in the database is not sent, and the caller applies it. */
+  /** All filters must hold. A filter with another meaning in the database is not sent, and the caller applies it. */
   filters?: readonly Filter[]
   /** Sent only if every filter is sent. */
   limit?: number
@@ -67,7 +67,7 @@ export type Scan = {
 
 /**
  * One statement in the language of the database. With `writes` it may change something there, if the connection is writable. With
- * `upTo` it ends after about so many rows, unless it may write.
+ * `upTo` it ends after about that many rows, unless it may write.
  */
 export type NativeRequest = { native: string; writes?: boolean; upTo?: number }
 
@@ -76,7 +76,7 @@ export type Query = { scan: Scan } | NativeRequest
 /** Where the rows of an answer can be read, once: the socket of the driver process, and the ticket that the server got for the answer. */
 export type AnswerAddress = { socket: string; ticket: string }
 
-/** Whether a query wants to change something. */
+/** Whether a query asks to change something. */
 export const isWriting = (query: Query): boolean => 'native' in query && query.writes === true
 
 /** The limits of one statement: its rows and their bytes, and the times until its last and its first row. */

@@ -20,7 +20,7 @@ const bytesOf = (sql: string): string => `CAST(CONVERT(${sql} USING utf8mb4) AS 
 
 /**
  * The comparison that finds the rows of a text by an index. A constant would have the default collation, and MySQL refuses two of one
- * character set, so it gets the column's. Nothing converts to or from UTF-16 and UTF-32 by itself.
+ * character set, so it gets the column's. MySQL itself converts nothing to or from UTF-16 and UTF-32.
  */
 const byIndex = ({ collation = '' }: TableColumn, quoted: string, value: string): string => {
   if (/^utf(?:16|32)/.test(collation)) return ''
@@ -71,7 +71,7 @@ export const mysqlDialect: Dialect = {
   read: ({ type }, quoted) => (type.type === 'FLOAT' ? { sql: `${quoted} + 0e0`, type } : undefined),
   canAskNull: (column) => !holdsTimes(column),
   canGroup: (column) => isNumber(column) && !isOpen(column),
-  // Texts would be equal by their collation, and days that are NULL here by their digits.
+  // MySQL would join texts that are equal by their collation, and days by their digits even if they are NULL here.
   canJoin: (left, right) => isAlike(left, right) && [left, right].every((column) => mysqlDialect.canGroup(column) && !isYear(column)),
   aggregate: (name, column, quoted) => {
     if (name === 'count' && !column) return { sql: 'count(*)', type: plain('BIGINT') }

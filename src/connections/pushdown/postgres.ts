@@ -88,7 +88,7 @@ export const postgresDialect: Dialect = {
     const type = typeOfAll(constants)
     return type === undefined ? undefined : (bind) => `ANY(${bind(arrayOf(constants.map(({ value }) => value)))}::${type}[])`
   },
-  // In DuckDB no character escapes % unless a statement names one; in PostgreSQL the backslash does, unless a statement names no character.
+  // LIKE of DuckDB has no escape character by default. In PostgreSQL it is the backslash, which ESCAPE '' turns off.
   like: (column, quoted, pattern, bind) =>
     isText(column) && !pattern.includes('_') && !pattern.includes('\0') && pattern.isWellFormed()
       ? `${quoted} LIKE ${bind(pattern)}::text ESCAPE ''`

@@ -61,7 +61,7 @@ const fromSql = ({ table, schema, join }: Scan, dialect: Dialect, quoted: Quote)
   return `${own} AS ${joinedName(0)}${others.join('')}`
 }
 
-/** A statement has at most so many constants: DuckDB compares a long list faster, and the statement stays short enough for its record. */
+/** A statement has at most this many constants: DuckDB compares a long list faster, and the statement stays short enough for its record. */
 const constantsMax = 500
 
 type Binder = (value: string) => string
@@ -157,7 +157,7 @@ export const shortEnough = (filters: readonly Filter[], dialect: Dialect): Filte
 }
 
 /**
- * Whether a filter that is sent keeps the same rows in the database as in DuckDB, and none besides.
+ * Whether a filter that is sent keeps exactly the same rows in the database as in DuckDB.
  *
  * @example keepsSame({ compare: '<', column: 'day', with: { type: 'DATE', value: '2026-01-01' } }, columns, mysqlDialect) // false
  */

@@ -111,7 +111,7 @@ class BatchReader {
     return this.#view.getUint32(this.#take(bytes) - this.bytes.byteOffset, true)
   }
 
-  /** Longer texts would be read from the address that stands there. */
+  /** Refuses longer texts: DuckDB would read them from the address in their place. */
   #checkTexts(data: number, rows: number): void {
     const from = data - this.bytes.byteOffset
     for (let row = 0; row < rows; row++) if (this.#view.getUint32(from + row * 16, true) > 12) throw damaged()

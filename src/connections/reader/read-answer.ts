@@ -21,7 +21,7 @@ async function* framesOf(socket: Socket): AsyncGenerator<Frame> {
   for await (const chunk of socket) yield* frames.push(chunk as Buffer)
 }
 
-/** An answer of a connected database while it is read. Close it, also when it was not read to its end. */
+/** An answer of a connected database while it is read. Close it even if it was not read to its end. */
 export class AnswerReader {
   /** The bytes of the rows that were read so far. */
   bytes = 0

@@ -1,6 +1,6 @@
 import { joined } from './joined.js'
 
-/** The bytes of a body as they arrive. Who stops reading cancels the rest. */
+/** The bytes of a body as they arrive. If the reader stops, the rest is cancelled. */
 export async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
   const reader = body.getReader()
   try {

@@ -46,7 +46,7 @@ export const observeRoutes = ({ version, instance, readiness, metrics, disk }: S
   route({
     method: 'get',
     path: '/health',
-    summary: 'That the process answers: 200 as long as it does',
+    summary: 'Whether the process answers: the status is 200 as long as it does',
     ofNode: true,
     answers: { 200: healthSchema },
     async handle() {

@@ -83,7 +83,7 @@ export const networkAddressOf = ({ address, ...rest }: AddressInfo): string =>
 /** Accepts no more requests, and waits for those in progress, at most as long as a shutdown may take. */
 export const stopListening = async (server: Server): Promise<void> => {
   const closed = new Promise((resolve) => server.close(resolve))
-  // Node keeps those on which nothing was ever asked.
+  // Node does not close connections that never sent a request.
   connectionsOf.get(server)?.closeIdle()
   const patience = setTimeout(() => server.closeAllConnections(), limits.stopTimeoutMs)
   await closed

@@ -20,7 +20,7 @@ type ChunkRow = { key: number; content: string }
 type InsertStep = Extract<Step, { inserted: unknown }>['inserted']
 
 /**
- * The index of one knowledge base: a file that follows the stream of its contents. It keeps all documents, also replaced and removed ones,
+ * The index of one knowledge base: a file that follows the stream of its contents. It keeps all documents, even replaced and removed ones,
  * with the positions between which they were valid, so that searches of the past find them.
  *
  * @example const index = new BaseIndex(file, identity, { version: 7, erasedAt: 0 }); index.apply(steps); index.search(request)

@@ -7,9 +7,9 @@ export interface Lease {
   readonly losses: number
   /** Whether this node still has it, by its own clock. It ends here before another node can have it. */
   readonly isHeld: boolean
-  /** Aborts when it was lost: work that must not go on elsewhere at the same time stops then. */
+  /** Aborts when the lease is lost. Work that must not run on two nodes at the same time then stops. */
   readonly lost: AbortSignal
-  /** Gives it back, once its work has ended; also one that was lost. */
+  /** Gives the lease back once its work has ended, even if the lease was lost. */
   release(): Promise<void>
 }
 

@@ -17,10 +17,10 @@ export type StoredEvent = { position: number; text: string }
 
 /** The origin of a command, which its events record: the actor, the channel, and the requests that it belongs to. */
 export type Origin = Pick<Envelope, 'actor' | 'source' | 'request' | 'correlation' | 'causation' | 'traceparent'> & {
-  /** The run of a job that the command is part of; no event has it. After the end of the run the command is refused. */
+  /** The run of a job that the command is part of; events do not store it. After the end of the run the command is refused. */
   during?: { job: StreamId; run: string }
   /**
-   * How many events the log's own stream had at the beginning of the work that the command is part of; no event has it. After a later
+   * How many events the log's own stream had when the work began that the command is part of; events do not store it. After a later
    * erasure the command is refused, because the data that it used may be gone.
    */
   erasures?: number
@@ -64,7 +64,7 @@ export type Key = { key: string; fingerprint: string }
 /** The answer to a request, as it was sent. `rows` says that it shows rows of predictions, which may have to be erased. */
 export type Reply = { status: number; type: string | null; etag: string | null; body: string; rows?: true }
 
-/** The place of a kept answer in the order in which they are looked through. */
+/** The place of a kept answer in the order in which kept answers are searched. */
 export type ReplyPlace = { actor: string; key: string }
 
 /** The streams that a commit wrote to, each with its kind. */
@@ -152,7 +152,7 @@ export interface LogAnswers {
   keepReply(keyed: RequestKey, reply: Reply, erasedAt: number): Promise<Reply>
   /**
    * Erases some of the kept answers that show rows: those after a place in their order. Returns the place to go on from; undefined when none
-   * are left. `DataErased` erases those that are kept meanwhile, and all of them where nobody did this before.
+   * are left. `DataErased` itself erases the answers that were kept meanwhile, or all of them if this was never called.
    */
   eraseSomeReplies(after: ReplyPlace): Promise<ReplyPlace | undefined>
 }

@@ -11,7 +11,7 @@ export interface KeyHolders {
 
 /** Messages between nodes. They are not stored: a node that is away does not hear them, and no node may rely on them. */
 export interface Talk {
-  /** Says a short text to all nodes, this one too, if PostgreSQL can be reached. */
+  /** Sends a short text to all nodes, including this one, if PostgreSQL can be reached. */
   say(text: string): void
   /** Calls the listener with each text; returns a function that unsubscribes it. */
   onHeard(listener: (text: string) => void): () => void

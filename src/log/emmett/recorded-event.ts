@@ -10,7 +10,7 @@ import type { Log, StoredEvent } from '../contract/log.js'
 export type LogMetadata = ReadEventMetadataWithGlobalPosition &
   Readonly<Pick<Envelope, 'actor' | 'request' | 'correlation' | 'causation'> & { recordedAt: string }>
 
-/** An event as emmett reads it: a foreign event has the type that its owner gave it, one of ours has today's schema. */
+/** An event as emmett reads it: a foreign event has the type that its owner gave it, an event of the service has today's schema. */
 export type RecordedEvent<E extends Event = Event> = ReadEvent<E, LogMetadata>
 
 /** @throws Error when the text is not an event */

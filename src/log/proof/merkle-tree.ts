@@ -40,7 +40,9 @@ const peaksOf = (size: number): number[] => {
 export class MerkleTree {
   #size = 0
   #edge: GrowingTile[] = []
-  /** By tree size: the hashes right of each split on the way down the right edge, by where they begin. */
+  /**
+   * By tree size: the hash of the leaves from each complete subtree on the right edge to the end of the tree, by the first of these leaves.
+   */
   readonly #suffixes = new LRUCache<number, ReadonlyMap<number, Buffer>>({ max: 16 })
 
   private constructor(private readonly store: TileStore) {}

@@ -3,8 +3,8 @@ import type { Resource, Resources, Kind, Log, Outcome } from '../contract/log.js
 import { lastKnown } from './last-known.js'
 
 /**
- * Where resources are looked up: in the log, or at a moment in the past. `asOf` names that moment in what is refused; without it, a
- * refusal is the one of then.
+ * Where resources are looked up: in the log, or at a position in the past. If `asOf` is set, refusals name this position. Otherwise they
+ * are the same as at that moment.
  */
 export type ResourceSource = Pick<Log, 'resources'> & { readonly asOf?: number }
 

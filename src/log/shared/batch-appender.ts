@@ -67,7 +67,7 @@ export class BatchAppender {
     return isSamePlace(await this.sequencer.look(), place)
   }
 
-  /** Carries out the batch on the file, as far as it is not too large. */
+  /** Carries out the batch on the file until it reaches the size limit; the rest is put back. */
   #try(batch: QueuedWork[], putBack: (rest: QueuedWork[]) => void): (() => void)[] {
     // This may have been found just now, when the batch had to be decided again.
     this.replica.requireKey()

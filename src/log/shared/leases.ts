@@ -34,7 +34,7 @@ const sinceStart = () => uptime() * 1_000
 
 const until = `clock_timestamp() + $2 * interval '1 millisecond'`
 
-/** Takes over a lease that ran out. A lease of this node that is not held here was granted by an answer that got lost: it is taken, too. */
+/** Takes over a lease that ran out, and a lease of this node that is not held here: the answer that granted it was lost. */
 const take = `
   INSERT INTO mindledger.leases AS held (name, node, epoch, losses, until)
   VALUES ($1, $3, nextval('mindledger.lease_epochs'), 0, ${until})

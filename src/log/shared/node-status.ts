@@ -5,14 +5,14 @@ import type { SharedHealth } from '../contract/log.js'
 import { awayCause, slowCause } from './problems.js'
 
 /**
- * Why the last write failed, when that was, and whether the file of this node failed, PostgreSQL did not answer or gave a statement up, or
- * it refused a batch.
+ * Why and when the last write failed. `of` says what failed: the file of this node did, PostgreSQL did not answer, it gave a statement up,
+ * or it refused a batch.
  */
 type Failure = { cause: string; at: number; of: 'file' | 'away' | 'slow' | 'refused' }
 
 const causes = { away: awayCause, slow: slowCause }
 
-/** The state of a node towards the shared log and its own file: whether it follows, and why it cannot write, if so. */
+/** The state of a node towards the shared log and its own file: whether it follows, and why it cannot write if it cannot. */
 export class NodeStatus {
   /** Whether PostgreSQL answered the last look. */
   #isReachable = true
@@ -32,7 +32,7 @@ export class NodeStatus {
     return this.#isForked || this.#isOutdated ? this.#refusal : undefined
   }
 
-  /** Why no work waits for PostgreSQL, if so: it is known to be away, or to give statements up. */
+  /** Why work does not wait for PostgreSQL: it is known to be away, or to give statements up. Undefined if work waits. */
   get absence(): 'away' | 'slow' | undefined {
     const of = this.#failure?.of
     return of === 'away' || of === 'slow' ? of : undefined
@@ -98,7 +98,7 @@ export class NodeStatus {
     return true
   }
 
-  /** Why nothing can be written, if so, and the state of this node towards the shared log. */
+  /** The state of this node towards the shared log, and the reason if nothing can be written. */
   health(displaced: Refusal | undefined): { unwritable: string | undefined; state: SharedHealth['state'] } {
     const refusal = this.#refusal ?? displaced
     const cause = this.#failure?.cause ?? (this.#isReachable ? undefined : awayCause)

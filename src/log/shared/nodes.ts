@@ -21,7 +21,7 @@ export type KnownNode = {
   lag: number
   /** How many events it has that the shared log does not have, because PostgreSQL lost them. */
   ahead: number
-  /** Why it could not write at its last beat, if so. */
+  /** If it could not write at its last beat, the reason. */
   unwritable: string | null
 }
 
@@ -32,7 +32,7 @@ type Options = {
   version: string
   /** The newest batch and event that this node has. */
   place: () => { seq: number; position: number }
-  /** Why this node cannot write, if so. */
+  /** If this node cannot write, the reason. */
   unwritable: () => string | undefined
 }
 
@@ -142,7 +142,7 @@ export class Nodes {
     await this.beat().catch(() => undefined)
   }
 
-  /** A copy of a data directory has the id of the first. A run of this directory itself ended before, and does not beat any more. */
+  /** A copy of a data directory has the same id as the original. An earlier run of this directory has ended, and no longer beats. */
   async #refuseTwin(): Promise<void> {
     const { link, id, run } = this.options
     let heard: string | undefined
@@ -162,7 +162,7 @@ export class Nodes {
   #wait(): void {
     if (this.#isStopped) return
     this.#timer = setTimeout(() => {
-      // While PostgreSQL is away, no node is told; the service's own log says so.
+      // While PostgreSQL is away, the other nodes cannot learn of this; the service's own log reports it.
       void this.beat()
         .catch(() => undefined)
         .finally(() => this.#wait())

@@ -37,7 +37,7 @@ export const lostRows: Refusal = {
   hint: 'Nothing more is written here until this node is started again: then it takes the rows of PostgreSQL. "mindledger reappend" before that restores the kept answers.',
 }
 
-/** Why a node writes nothing that was cut off while "mindledger migrate --from" moved its log. */
+/** Why a node writes nothing if it was cut off while "mindledger migrate --from" moved its log. */
 export const movedAway: Refusal = {
   cause: 'the shared log was moved to a data directory, and goes on there',
   hint: 'End this node, and send requests to the service with that directory.',

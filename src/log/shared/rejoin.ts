@@ -34,7 +34,7 @@ const takeAnswers = async ({ db, rows }: ReturnType<Replica['open']>, session: S
 
 const takeKeys = async ({ db }: ReturnType<Replica['open']>, session: SharedLogSession): Promise<void> => {
   const own = db.prepare<[], string>('SELECT DISTINCT key_id FROM payloads WHERE wrapped IS NOT NULL').pluck().all()
-  // Only a rotation of the master key wraps keys anew, and the notes, which are those of the log already, tell of it.
+  // Only a rotation of the master key wraps keys again, and the notes tell of it. The file already has the notes of the shared log.
   if (new Set([...own, ...masterKeyIds(db)]).size <= 1) return
   const page = db.prepare<[number], OwnPayload>(
     `SELECT id, hash, key_id AS keyId FROM payloads WHERE id > ? AND wrapped IS NOT NULL ORDER BY id LIMIT ${pageRows}`,
@@ -49,8 +49,8 @@ const takeKeys = async ({ db }: ReturnType<Replica['open']>, session: SharedLogS
 }
 
 /**
- * Makes the rows of a file that are no events those of the shared log again, where it has other ones: PostgreSQL may have lost batches
- * without events. Rows that only the log has come later, with `since`.
+ * Replaces the rows of a file that are not events and differ from those of the shared log: PostgreSQL may have lost batches without
+ * events. The shared log may have rows that the file lacks; they come later, with `since`.
  */
 const takeBack = async (replica: Replica, session: SharedLogSession): Promise<void> => {
   const open = replica.open()

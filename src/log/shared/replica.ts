@@ -82,7 +82,7 @@ export class Replica {
     const { file, logId, vault, now, pragmas = [] } = this.options
     const db = openForWriting(file, () => logId)
     try {
-      // PostgreSQL is what makes a commit durable; after a crash of the machine the file is behind, and follows.
+      // PostgreSQL makes a commit durable. After a crash of the machine the file may be behind, and then follows.
       db.pragma('synchronous = NORMAL')
       for (const pragma of pragmas) db.pragma(pragma)
       const found = readLogId(db)
@@ -101,7 +101,7 @@ export class Replica {
     }
   }
 
-  /** The batch and the event that the file ended with when it was last open. It is known also while the file cannot be opened. */
+  /** The batch and the event that the file ended with when it was last open. It is known even while the file cannot be opened. */
   get place(): Place {
     return this.#place
   }

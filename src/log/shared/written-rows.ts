@@ -12,7 +12,7 @@ type AnswerKey = Pick<AnswerRow, 'actor' | 'key' | 'answeredAt'>
 
 const isShared = (row: 'new' | 'old') => `${row}.key IN (${sharedNotes.map((key) => `'${key}'`).join(', ')})`
 
-/** Triggers that only this connection has note which rows a transaction wrote, with any statement. */
+/** Triggers of this connection alone note which rows a transaction writes, by whatever statement. */
 const watch = `
   CREATE TEMP TABLE touched (what TEXT NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL);
   CREATE TEMP TABLE forgotten (actor TEXT NOT NULL, key TEXT NOT NULL, answered_at TEXT NOT NULL);
@@ -57,7 +57,7 @@ export class WrittenRows {
     this.#notes = db.prepare<[], NoteRow>(
       `SELECT DISTINCT a AS key, (SELECT value FROM meta WHERE key = a) AS value FROM touched WHERE what = 'note'`,
     )
-    // An answer to a key that was used anew replaces the forgotten one.
+    // If a key was used again, the new answer replaces the forgotten one.
     this.#forgotten = db.prepare<[], AnswerKey>(
       'SELECT actor, key, answered_at AS answeredAt FROM forgotten WHERE (actor, key) NOT IN (SELECT actor, key FROM answers) ORDER BY answered_at',
     )

@@ -29,7 +29,7 @@ export type QueueOptions = {
 
 /** A commit waits at most this many further turns of the event loop for commands that keep coming. */
 const moreTurnsMax = 8
-/** A disk that needs longer than this to confirm a transaction is told by the readiness check. */
+/** If the disk needs longer than this to confirm a transaction, the readiness check reports it. */
 const slowSyncMs = 5_000
 
 /** The log's file while it is open, with all its prepared statements. One thread writes and reads, so readers never see half a batch. */

@@ -19,8 +19,9 @@ export type LogReader = {
   id: string
   head(): number
   /**
-   * Resolves when the disk has all that was read before the call. Who stores, signs or sends what it reads waits for it, because a loss of
-   * power would take it back from the log alone. @throws the error of the system, from the first failure on always
+   * Resolves when the disk has everything that was read before the call. A caller that stores, signs or sends what it read must wait for
+   * this, because a loss of power could remove it from the log, and from nowhere else.
+   * @throws the error of the system; after a first failure, each later call throws as well
    */
   confirm(): Promise<void>
   /** Events after a position, in order: at most `limit`, and fewer if their texts reach `maxChars` characters. */

@@ -321,7 +321,7 @@ const checkForeign = ({ stream, event: { type, data } }: NewEvent): void => {
 }
 
 /**
- * The fields beside the data must be readable again, too. One unreadable event would keep the log from opening, and projections need a
+ * The fields beside the data must be readable again as well. One unreadable event would keep the log from opening, and projections need a
  * stream name that JSON writes unchanged.
  */
 const checkWhere = (stream: string, origin: Origin): void => {

@@ -11,7 +11,7 @@ const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/
 
 const keyOf = ({ kind, state }: AnyResource): string => nameKey(kind, projectStreamOf(state), state.name)
 
-/** A list of rising ids with one more. Nearly always it is the newest. */
+/** Adds an id to a list of rising ids. The new id is nearly always the highest. */
 const inserted = (ids: readonly number[], id: number): readonly number[] => {
   const at = ids.findLastIndex((one) => one < id) + 1
   return ids[at] === id ? ids : ids.toSpliced(at, 0, id)

@@ -21,7 +21,7 @@ import type { LogConnection } from './schema.js'
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }
 
 const columns = 'stream, kind, id, version, created_at, updated_at, state'
-/** From the links to the resources: without CROSS, SQLite walks all resources of the kind. */
+/** Joins from the links to the resources. Without CROSS, SQLite would walk all resources of the kind. */
 const fromLinks = 'FROM links CROSS JOIN resources ON resources.stream = links.source WHERE links.target = ? AND kind = ?'
 /** With at most this many links, a page reads each link. With more, it walks the resources from its beginning until it is full. */
 const fewLinks = 1_000

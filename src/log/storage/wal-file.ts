@@ -35,12 +35,12 @@ export class WalFile implements Wal {
   }
 }
 
-/** The write-ahead log of a file that another process may write; undefined when there is none, so that everything is in the file. */
+/** The write-ahead log of a file that another process may write; undefined when there is none: the file then has everything. */
 export const openWalIn = (logFile: string): WalFile | undefined => (existsSync(walOf(logFile)) ? new WalFile(logFile) : undefined)
 
 /**
- * Resolves when the disk has all that was read from a file before the call. Who signs, stores or sends what it read beside a running
- * service calls this first, so that nothing of it is taken back by a loss of power.
+ * Resolves when the disk has everything that was read from a file before the call. A process beside a running service calls this before
+ * it signs, stores or sends what it read, so that a loss of power cannot remove any of it from the log.
  *
  * @example const note = signedFileHead(db, signer); await syncWalOf('data/log.sqlite'); print(note)
  */

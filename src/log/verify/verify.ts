@@ -33,7 +33,7 @@ export type VerifyOptions = {
   logFile: string
   /** SHA-256 of a blob's bytes, or undefined when the blob does not exist. Called once for each blob that an event names. */
   blobHash?: (hash: string) => Promise<string | undefined>
-  /** Given if the file may not know all erasures: that of a node may be behind. */
+  /** Given if the file may not know all erasures, because the file of a node may be behind. */
   erasedSince?: ErasedSince | undefined
   /** Master keys that wrap the payloads' keys. Without any, the check does not open payloads. */
   masterKeys?: readonly Uint8Array[]

@@ -41,7 +41,7 @@ export const checkValue = ({ name, type }: { name: string; type: ColumnType }, v
 }
 
 /**
- * Reads a reported truth in the target's own type; numbers may be sent as text here, too.
+ * Reads a reported truth in the target's own type; numbers may be sent as text here as well.
  *
  * @throws Problem that names the place and what was expected
  * @example readTruth('integer', '2900', 'Outcome 0') // 2900

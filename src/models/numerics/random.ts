@@ -26,7 +26,7 @@ export class Random {
     into[at + 3] = this.counter
   }
 
-  /** Continues from a saved state, also in another thread. */
+  /** Continues from a saved state, which another thread may have saved. */
   resume(from: Int32Array, at: number): void {
     this.a = from[at]!
     this.b = from[at + 1]!

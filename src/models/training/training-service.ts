@@ -147,7 +147,7 @@ export class TrainingService {
   }
 
   /**
-   * The progress of a training, also on another node; undefined when the training waits or is over, or when its node has not reported yet.
+   * The progress of a training, on this node or another one; undefined when it waits or is over, or when its node has not reported yet.
    */
   progressOf(model: string, version: number): Progress | undefined {
     const running = this.#running

@@ -3,7 +3,7 @@ import type { Query } from '../../contract/requests.js'
 import { comparedIn } from '../../pushdown/print-scan.js'
 
 /**
- * Refuses numbers that come as text below a filter: they were compared there as numbers, and would be compared here as texts.
+ * Refuses numbers that come as text if a filter compares them: the database compared them as numbers, and DuckDB would compare texts.
  *
  * @param texts the columns that are numbers there, and texts here
  * @throws Problem query_failed that names the column

@@ -21,8 +21,8 @@ const largestExact = 2n ** 53n
 const isExact = (value: bigint): boolean => value < largestExact && value > -largestExact
 
 /**
- * Declared types whose columns have fractions, and not those of a scale of 0. SQLite keeps such a value as a whole number if it is one:
- * 10.00 as 10.
+ * Declared types whose columns may have fractions; types with a scale of 0 do not count. SQLite keeps a value of such a column as a whole
+ * number if it is one: 10.00 as 10.
  */
 const fractional = /real|floa|doub|(?:num|dec)(?!\w*\s*\(\s*\d+\s*(?:,\s*0\s*)?\))/i
 
@@ -33,7 +33,7 @@ const typeOf = (declared: string | null, values: readonly Value[]): PlainType =>
   if (kinds.has('number')) return 'DOUBLE'
   if (kinds.has('bigint'))
     return fractional.test(declared ?? '') && values.every((value) => typeof value !== 'bigint' || isExact(value)) ? 'DOUBLE' : 'BIGINT'
-  // Without a value the declaration decides, as SQLite reads it.
+  // If there is no value, the declaration decides, as in SQLite itself.
   if (/int/i.test(declared ?? '')) return 'BIGINT'
   if (/blob/i.test(declared ?? '')) return 'BLOB'
   return fractional.test(declared ?? '') ? 'DOUBLE' : 'VARCHAR'

@@ -79,7 +79,7 @@ const settings = [
   `SET SESSION max_execution_time = ${limits.connectionStatementTimeoutMs}`,
 ]
 
-/** Whether a point in winter and one in summer are those of UTC. */
+/** Whether the server reads a time in winter and a time in summer as times of UTC. */
 const utcSql = "SELECT unix_timestamp('2024-01-01 00:00:00') = 1704067200 AND unix_timestamp('2024-07-01 00:00:00') = 1719792000"
 
 const noTls = (error: unknown): boolean => error instanceof Error && Reflect.get(error, 'code') === 'HANDSHAKE_NO_SSL_SUPPORT'

@@ -24,7 +24,7 @@ const settleMs = 50
 
 type Statement = { sql: string; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
 
-/** A missing table, also because its database is missing, or because no database is named. */
+/** A missing table; its database may be missing, or the statement names no database. */
 const missingCodes: ReadonlySet<unknown> = new Set(['ER_NO_SUCH_TABLE', 'ER_NO_DB_ERROR', 'ER_BAD_DB_ERROR'])
 
 /** The user may not read the table, or not all of its columns. */

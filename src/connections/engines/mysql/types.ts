@@ -35,7 +35,7 @@ export type Field = {
 /** Reads the bytes that MySQL sends for a value. */
 export type BytesReading = ColumnReading<Buffer>
 
-/** The values decide: such numbers are declared with more digits than an exact type has, and rarely use them. */
+/** The values decide the type: such numbers are declared with more digits than an exact type has, but rarely use all of them. */
 export type UnsettledBytes = UnsettledReading<Buffer>
 
 type PutText = (vector: Vector, row: number, text: string) => void

@@ -77,10 +77,10 @@ const settings = ({ schema }: PostgresParameters): string[] => [
   "SET timezone = 'UTC'",
   "SET intervalstyle = 'postgres'",
   "SET bytea_output = 'hex'",
-  // Redshift and old servers know no 3; with 2, a double has all its digits as well.
+  // Redshift and old servers refuse 3. A double has all its digits with 2 as well.
   'SET extra_float_digits = 2',
   'SET extra_float_digits = 3',
-  // Such a server knows no encoding of its texts, and would refuse to send bytes that are not UTF-8.
+  // A server with SQL_ASCII does not know the encoding of its texts. Without this, it would refuse to send bytes that are not UTF-8.
   "SELECT set_config('client_encoding', 'SQL_ASCII', false) WHERE current_setting('server_encoding') = 'SQL_ASCII'",
   `SET statement_timeout = ${limits.connectionStatementTimeoutMs}`,
   ...(schema === undefined ? [] : [`SET search_path = ${pg.escapeIdentifier(schema)}`]),
@@ -137,7 +137,7 @@ export const openClient = async (
   }
 }
 
-/** TLS on a connected socket, as PostgreSQL begins it. A socket that closes before that says no error. */
+/** TLS on a connected socket, as PostgreSQL begins it. A socket that closes before that reports no error. */
 const upgraded = (socket: Socket, name: string, tls: ConnectionOptions): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
     const request = Buffer.alloc(8)

@@ -42,7 +42,7 @@ const asked = (type: AnswerColumn['type'], reading: TextReading | UnsettledText)
   return type.type === 'DECIMAL' ? { type, put: putDecimal(type.width, type.scale) } : reading
 }
 
-/** The columns of an answer; a statement without an answer has a column for no rows. */
+/** The columns of an answer; a statement without an answer gets one column and no rows. */
 const shownColumns = (columns: readonly AnswerColumn[]): readonly AnswerColumn[] =>
   columns.length > 0 ? columns : [{ name: 'rows', type: plain('BIGINT') }]
 

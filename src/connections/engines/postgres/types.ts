@@ -20,7 +20,7 @@ import { depthOf, flat, parseArray, type Items } from './arrays.js'
 /** Reads PostgreSQL's text of a value. */
 export type TextReading = ColumnReading<string>
 
-/** The values decide: for numbers without a declared scale, and arrays of any depth. */
+/** The values decide the type of numbers without a declared scale, and of arrays of any depth. */
 export type UnsettledText = UnsettledReading<string>
 
 /** The known properties of a type that is not built in. */

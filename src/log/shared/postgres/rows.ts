@@ -28,7 +28,7 @@ export type Place = { seq: number; position: number; chain: Buffer; batch: strin
 /** The place after a batch that a node sends. */
 export type NewPlace = Place & { batch: string }
 
-/** Whether two places are one, as far as both are known. */
+/** Whether two places are the same, by the parts that are known of both. */
 export const isSamePlace = (one: Place, other: Place): boolean =>
   one.seq === other.seq &&
   one.position === other.position &&

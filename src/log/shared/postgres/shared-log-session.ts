@@ -39,7 +39,7 @@ const slow: ReadonlySet<string | undefined> = new Set(['57014', '55P03'])
 /** Whether PostgreSQL refused a statement because it took too long. */
 export const isTooSlow = (error: unknown): boolean => isRefusal(error) && slow.has(error.code)
 
-/** Errors of several addresses of one name come together, without a message. No message of them all has a password. */
+/** The errors of several addresses of one name come as one error without a message. None of their messages contains a password. */
 const said = (error: unknown): string => {
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : []
   const text = first === undefined ? (error instanceof Error ? error.message : String(error)) : said(first)
@@ -92,8 +92,8 @@ export class SharedLogSession {
   }
 
   /**
-   * Opens a session with the host of the URL. Several hosts are asked at once, and of those that take writes the one that was promoted last
-   * is used: a server that was replaced may have come back.
+   * Opens a session with the host of the URL. Several hosts are asked at once. Of those that accept writes, the one that was promoted
+   * last is used, because a server that was replaced may have come back.
    * @throws UnreachableError
    */
   static async open(url: string, onNotified?: OnNotified): Promise<SharedLogSession> {

@@ -66,7 +66,7 @@ const append = `
   )
   SELECT seq, ${nowMs} AS now, pg_notify('${channel}', seq::text) FROM head`
 
-/** A batch on its way: the places before and after it. By its id it is found again if its answer is lost. */
+/** A batch on its way: the places before and after it. If its answer is lost, its id shows whether the log has it. */
 export type SentBatch = { from: Place; to: NewPlace; rows: Rows }
 
 /**
@@ -158,7 +158,7 @@ type Row = { what: string; n: string } & Record<'a' | 'b' | 'c' | 'd' | 'e', str
 
 const empty = Buffer.alloc(0)
 
-/** Payloads by their hashes, as a later batch wrote them again, with those that stand in for them. */
+/** Payloads by their hashes, as a later batch wrote them again, with their replacements. */
 const rewritten = `
   WITH named AS MATERIALIZED (
     SELECT seq, hash, key_id, wrapped, body, replaced_by FROM mindledger.payloads WHERE hash = ANY($1) AND seq > $2
@@ -204,7 +204,7 @@ const rewrittenSince = async (session: SharedLogSession, seq: number, { events, 
   return rowsOf(rows).payloads
 }
 
-/** In one snapshot, but for payloads that were written again, which may be newer. Undefined when the shared log does not have this batch. */
+/** Read in one snapshot, except payloads that were written again: these may be newer. Undefined when the shared log lacks this batch. */
 export const partAfter = async (
   session: SharedLogSession,
   { seq, position }: Pick<Place, 'seq' | 'position'>,

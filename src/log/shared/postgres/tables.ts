@@ -8,7 +8,7 @@ const format = 1
 /** No release opens a log of this format: it goes on in a data directory. */
 const moved = -1
 
-/** The SQLSTATE of the refusal of a batch after that. */
+/** The SQLSTATE with which PostgreSQL refuses a batch after that. */
 const movedCode = 'ML001'
 
 /** The log goes on in a data directory. */
@@ -103,7 +103,10 @@ const tables = `
   ) WITH (fillfactor = 10);
 `
 
-/** Tables and columns that an earlier release did not create. Only a missing column is added: that needs the table for itself. */
+/**
+ * Tables and columns that an earlier release did not create. The existence of the column is checked first, because ALTER TABLE locks the
+ * whole table.
+ */
 const laterTables = `
   CREATE TABLE IF NOT EXISTS mindledger.logins (login text PRIMARY KEY, actor text NOT NULL, until timestamptz NOT NULL);
   DO $$ BEGIN
@@ -115,7 +118,7 @@ const laterTables = `
 /** Any number of nodes may start at once: one creates the tables. */
 const creationLock = `SELECT pg_advisory_xact_lock(hashtextextended('mindledger.head', 0))`
 
-/** Reads the rows of the catalogue: a lookup by name uses a cache, which may not know tables that were just created. */
+/** Reads the rows of the catalogue. A lookup by name would use a cache, which may not know tables that were just created. */
 export const areThere = async (session: SharedLogSession): Promise<boolean> => {
   const { rows } = await session.query<{ found: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'mindledger' AND tablename = 'head') AS found`,

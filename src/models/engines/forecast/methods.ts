@@ -24,8 +24,8 @@ export const aboutMethods: Readonly<Record<Method, string>> = {
 const slack = { fitted: 2, values: 1 }
 
 /**
- * `mayLog` says whether a fit may use logarithms: all values of the series, also those after the fit, must be positive, and forecasts over
- * the whole horizon must be measured, because growth on the logarithmic scale can explode without a check.
+ * `mayLog` says whether a fit may use logarithms: all values of the series, including those after the fit, must be positive; and forecasts
+ * over the whole horizon must be measured, because growth on the logarithmic scale can explode without a check.
  */
 export type FitRules = { season: number; mayLog: boolean; least: number }
 

@@ -22,7 +22,7 @@ import type { FindColumn } from './find-column.js'
 /** Groups of a table and the aggregates of each group. `apply` makes the query read them from a table that holds both. */
 export type Grouping = { groups: readonly string[]; aggregates: readonly Aggregate[]; apply: () => void }
 
-/** The functions of SQL that a database may compute, each by these of its own. */
+/** The aggregates that a database may compute, each with the functions of the database that its value needs. */
 const known: ReadonlyMap<string, readonly Aggregate['function'][]> = new Map([
   ['count_star', ['count']],
   ['count', ['count']],

@@ -18,7 +18,7 @@ import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { fetchScan, placeOf, type FetchedRows, type Use } from './plan-scan.js'
 import { isEmpty } from './shown-columns.js'
 
-/** A table of a FROM, and the conditions of its join with the tables before it, also those of USING. */
+/** A table of a FROM, and the conditions of its join with the tables before it, including those of USING. */
 type Step = { ref: AstNode; isLeft: boolean; using: readonly string[]; conditions: readonly AstNode[] }
 
 /** The tables of a FROM that joins them one after the other; undefined if it joins them in another way. */

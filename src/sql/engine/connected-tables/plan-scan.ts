@@ -190,7 +190,8 @@ const reading = async (session: Session, table: string, state: string): Promise<
 })
 
 /**
- * Whether the names that are no columns must be found before rows are fetched. Finding them would send the statements in other languages.
+ * Whether the names that are no columns must be found before rows are fetched. A query with statements in other languages must not do
+ * this, because finding the names would send these statements.
  */
 const mustBind = ({ isPlanned, names, natives, last }: Session): boolean => !isPlanned && names === 'unbound' && !last && natives.size === 0
 

@@ -151,7 +151,7 @@ const takeSubqueries = async (
     const isNarrowed = shown !== undefined && terms.contents.length > 0 && !isPlanned
     const texts = isNarrowed ? await valuesOf({ query, op, kind: kindOf(shown) }) : undefined
     if (!texts) terms.isAll = false
-    // Every chunk passes NOT IN without values, also one without the metadata, which no filter finds.
+    // Every chunk passes NOT IN without values, even a chunk without the metadata, which no filter finds.
     else if (op === 'in' || texts.length > 0)
       terms.filters.push({ column, op, value: texts.flatMap((text) => [text, ...(truths.has(text) ? [truths.get(text) ?? true] : [])]) })
   }

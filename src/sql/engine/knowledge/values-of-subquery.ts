@@ -26,7 +26,7 @@ const tooMany = (most: number): Problem =>
 const readsTable = (tree: AstNode, name: string): boolean =>
   hasNode(tree, (node) => isReference(node) && textOf(node, 'table_name') === name)
 
-/** The query and the CTEs that it reads, also those that only another CTE reads. A CTE sees only the CTEs before it. */
+/** The query and the CTEs that it reads, including those that only another CTE reads. A CTE sees only the CTEs before it. */
 const partsOfQuery = (query: AstNode, entries: readonly AstNode[]): AstNode[] =>
   entries.reduceRight((parts, entry) => (parts.some((part) => readsTable(part, textOf(entry, 'key'))) ? [...parts, entry] : parts), [query])
 

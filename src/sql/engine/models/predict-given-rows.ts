@@ -25,12 +25,12 @@ const timeTexts = {
   timestamp: "CASE WHEN isfinite(CAST($x AS TIMESTAMP)) THEN CAST(date_trunc('milliseconds', CAST($x AS TIMESTAMP)) AS VARCHAR) END",
 }
 
-/** A value that WHERE gives, in the form of a request: the model reads in it what it reads in `argumentOf` of the same value. */
+/** A value that WHERE gives, in the form of a request. The model reads the same value from it as from the form of `argumentOf`. */
 const sentValue = async (connection: DuckDBConnection, input: ScoringInput, value: AstNode, kind: LeafColumn['kind']): Promise<AstNode> => {
   const form = formOf(input, kind)
   if (form === 'date' || form === 'timestamp') return expressionTemplate(connection, timeTexts[form], { x: value })
   if (form === 'text') return cast(value, 'VARCHAR')
-  // Whole numbers keep all their digits, and booleans are read by inputs of booleans.
+  // Whole numbers keep all their digits, and inputs of booleans get booleans unchanged.
   return form === 'float' || (kind === 'boolean' && input.type !== 'boolean') ? doubleOf(value, form) : value
 }
 

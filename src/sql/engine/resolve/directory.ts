@@ -60,8 +60,8 @@ export class Directory {
   }
 
   /**
-   * The last erasure that erased a content, if no file got the content again after it. A reader of the past meets it, too, so it is looked
-   * for in the newest rows.
+   * The last erasure that erased a content, if no file got the content again after it. A reader of the past is
+   * affected by it, too, so the newest rows are searched.
    */
   async erasure(content: string): Promise<{ position: number; reason: string | null } | undefined> {
     const sql = `SELECT position, reason FROM ledger.erasures AS e WHERE list_contains(blobs, $content)

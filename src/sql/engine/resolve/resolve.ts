@@ -110,7 +110,7 @@ export const requireDatabase = async (place: LookupPlace, name: string): Promise
   throw new Problem('not_found', 'Database not found', `Database ${name} does not exist`, { hint: 'SHOW DATABASES lists the databases.' })
 }
 
-/** @throws Problem if the query wants its past rows: this service keeps no history of them */
+/** @throws Problem if the query asks for its past rows: this service keeps no history of them */
 export const refusePast = ({ name }: DatabaseEntry, { position, head }: Pick<LookupPlace, 'position' | 'head'>): void => {
   if (position === head) return
   const detail = `${name} is a connected database, which is read as it is now; this service has no history of its rows`

@@ -79,7 +79,7 @@ export const placeRows = async (
   use?: Use,
   where?: { select: AstNode; valuesOf: ValuesOfSubquery },
 ): Promise<void> => {
-  // What is planned over connected tables depends on them, also if they do not answer.
+  // A plan over connected tables depends on these tables, even if their databases do not answer.
   if (connected.length > 0) session.keep = false
   const join = use && (await planJoin(session, connected, use))
   if (join) await putRows(session, join.from, join.name, 'ledger_joined', join.fetch())

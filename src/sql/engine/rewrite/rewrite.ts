@@ -41,7 +41,7 @@ export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>
 /** Replaces names of tables with their relations, in a tree that has passed the guard. */
 export class Rewriter {
   private ctes = 0
-  /** Queries that were rewritten before their place. */
+  /** Queries that were rewritten before the walk reached them. */
   private readonly done = new WeakSet<AstNode>()
 
   constructor(
