@@ -1,6 +1,6 @@
 /**
- * Room: agents that answer questions. It imports events, basics, log/contract, commands, connections/contract, sql/contract, llm,
- * agents/contract, agents/scope, agents/queries, agents/prompt, agents/tools and agents/run alone.
+ * Room: agents that answer questions. It imports only events, basics, log/contract, commands, connections/contract, sql/contract, llm,
+ * agents/contract, agents/scope, agents/queries, agents/prompt, agents/tools and agents/run.
  */
 
 import { v7 as uuidv7 } from 'uuid'

@@ -1,4 +1,4 @@
-/** Room: the history as Parquet files in a folder or a bucket. It imports events, basics, setup, log, files, audit and backup alone. */
+/** Room: the history as Parquet files in a folder or a bucket. It imports only events, basics, setup, log, files, audit and backup. */
 
 import type { ChildProcess } from 'node:child_process'
 import type { Log } from '../log/contract/log.js'

@@ -1,6 +1,6 @@
 /**
- * Room: signed heads of the log, and comparisons with other logs and with tables. It imports events, projections, basics, setup, log,
- * dialect and sql-process alone.
+ * Room: signed heads of the log, and comparisons with other logs and with tables. It imports only events, projections, basics, setup, log,
+ * dialect and sql-process.
  */
 
 import type { LogTree } from '../log/contract/log.js'

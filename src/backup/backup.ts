@@ -1,4 +1,4 @@
-/** Room: copies of a data directory, and their restore. It imports events, basics, setup, vault, log, commands, files and erasure alone. */
+/** Room: copies of a data directory, and their restore. It imports only events, basics, setup, vault, log, commands, files and erasure. */
 
 import { existsSync, rmSync } from 'node:fs'
 import { readdir, rename, rm, stat } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
  * Room: parts that every room may need: errors, limits, times, the disk, lines of the service's log, and the end of long work. It imports
- * events and basics/limits alone.
+ * only events and basics/limits.
  */
 
 import { limits } from './limits.js'

@@ -1,6 +1,6 @@
 /**
  * Room: names and options of engines, connections and language models, and the names that agents may use, light enough for every process.
- * It imports events and basics alone.
+ * It imports only events and basics.
  */
 
 import type { JsonObject } from '../../events/common.js'

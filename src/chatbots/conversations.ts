@@ -1,6 +1,6 @@
 /**
- * Room: conversations: incoming messages and their answers. It imports events, basics, vault, log, commands, sql/contract, agents and
- * chatbots/channels alone.
+ * Room: conversations: incoming messages and their answers. It imports only events, basics, vault, log, commands, sql/contract, agents and
+ * chatbots/channels.
  */
 
 import { setImmediate } from 'node:timers/promises'

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Room: the command `mindledger` as users start it. It imports basics, setup, dialect, files/shared, cli/access, cli/terminal and
- * cli/commands alone.
+ * Room: the command `mindledger` as users start it. It imports only basics, setup, dialect, files/shared, cli/access, cli/terminal and
+ * cli/commands.
  */
 
 import { constants } from 'node:os'

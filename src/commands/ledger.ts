@@ -1,6 +1,6 @@
 /**
- * Room: commands: each checks its input and decides events. It imports events, basics, catalogue, vault, log/contract, dialect,
- * commands/rules and commands/records alone.
+ * Room: commands: each checks its input and decides events. It imports only events, basics, catalogue, vault, log/contract, dialect,
+ * commands/rules and commands/records.
  */
 
 import { v7 as uuidv7 } from 'uuid'

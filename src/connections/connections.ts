@@ -1,6 +1,6 @@
 /**
- * Room: the server's side of connected databases: it starts the processes and asks them. It imports events, basics, setup, catalogue and
- * connections/contract alone.
+ * Room: the server's side of connected databases: it starts the processes and asks them. It imports only events, basics, setup, catalogue
+ * and connections/contract.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Room: the start of the console in a browser. It imports console/styles and console/layout alone. */
+/** Room: the start of the console in a browser. It imports only console/styles and console/layout. */
 
 // The console: a web application over the API of the service that serves it. It imports no code of the service; the API is their only
 // common interface. Each page is a room of its own, and is loaded when it is first shown.

@@ -1,4 +1,4 @@
-/** Room: tokens, names, strings and secrets in SQL text, for both processes. It imports events, basics and vault alone. */
+/** Room: tokens, names, strings and secrets in SQL text, for both processes. It imports only events, basics and vault. */
 
 import { illFormed } from '../../events/common.js'
 import { Problem } from '../basics/errors.js'

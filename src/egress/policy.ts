@@ -1,4 +1,4 @@
-/** Room: outgoing calls: one policy, and connections to addresses that it has checked. It imports basics and setup alone. */
+/** Room: outgoing calls: one policy, and connections to addresses that it has checked. It imports only basics and setup. */
 
 import { domainToASCII } from 'node:url'
 import { Problem } from '../basics/errors.js'

@@ -1,6 +1,6 @@
 /**
- * Room: erasing data, until no byte of it is left. It imports events, basics, catalogue, vault, log, commands, files and
- * knowledge/documents alone.
+ * Room: erasing data, until no byte of it is left. It imports only events, basics, catalogue, vault, log, commands, files and
+ * knowledge/documents.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 /**
- * Room: contents under their hashes, and the way of an upload. It imports events, basics, log, files/tables, files/formats and files/ingest
- * alone.
+ * Room: contents under their hashes, and the way of an upload. It imports only events, basics, log, files/tables, files/formats and
+ * files/ingest.
  */
 
 import { createHash } from 'node:crypto'

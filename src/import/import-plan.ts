@@ -1,7 +1,4 @@
-/**
- * Room: copies from a running instance of the public service. It imports events, basics, setup, catalogue, vault, dialect and
- * files/formats alone.
- */
+/** Room: copies from a running instance of MindsDB. It imports only events, basics, setup, catalogue, vault, dialect and files/formats. */
 
 import { foldName } from '../../events/common.js'
 import { engineNamed } from '../catalogue/engines.js'

@@ -1,4 +1,4 @@
-/** Room: statements on a schedule. It imports events, basics, log/contract, log/read, dialect, sql and commands alone. */
+/** Room: statements on a schedule. It imports only events, basics, log/contract, log/read, dialect, sql and commands. */
 
 import { v7 as uuidv7 } from 'uuid'
 import { instant } from '../../events/stored/envelope.js'

@@ -1,4 +1,4 @@
-/** Room: a new master key while the service runs. It imports events, basics, setup, vault, log/contract and commands alone. */
+/** Room: a new master key while the service runs. It imports only events, basics, setup, vault, log/contract and commands. */
 
 import { randomBytes } from 'node:crypto'
 import { currentEvent } from '../../events/catalogue/catalogue.js'

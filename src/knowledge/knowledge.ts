@@ -1,6 +1,6 @@
 /**
- * Room: the server's side of knowledge bases: it inserts documents and answers searches. It imports events, basics, setup, vault, log,
- * commands, knowledge/contract, llm, knowledge/documents, knowledge/index and knowledge/embedding alone.
+ * Room: the server's side of knowledge bases: it inserts documents and answers searches. It imports only events, basics, setup, vault, log,
+ * commands, knowledge/contract, llm, knowledge/documents, knowledge/index and knowledge/embedding.
  */
 
 import { foldName, streamId, type JsonObject, type StreamId } from '../../events/common.js'

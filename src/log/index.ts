@@ -1,4 +1,4 @@
-/** Room: the log as a library for others. It imports basics, setup, vault, log/contract, log/sqlite and log/emmett alone. */
+/** Room: the log as a library for others. It imports only basics, setup, vault, log/contract, log/sqlite and log/emmett. */
 
 /**
  * The log for programs beside the service, in emmett's terms: an `EventStore` for your own events, reading by position, and

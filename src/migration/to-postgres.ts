@@ -1,4 +1,4 @@
-/** Room: a log that moves to PostgreSQL and back. It imports events, basics, setup, vault, log, files and backup alone. */
+/** Room: a log that moves to PostgreSQL and back. It imports only events, basics, setup, vault, log, files and backup. */
 
 import { neededBlobs } from '../backup/log-copy.js'
 import type { Place } from '../log/shared/postgres/rows.js'

@@ -1,6 +1,6 @@
 /**
- * Room: metrics, readiness and disk use. It imports events, projections, basics, setup, vault, log, sql, commands, sql-process and archive
- * alone.
+ * Room: metrics, readiness and disk use. It imports only events, projections, basics, setup, vault, log, sql, commands, sql-process and
+ * archive.
  */
 
 import type { AgentAnswered } from '../../events/records/answers.js'

@@ -1,4 +1,4 @@
-/** Room: settings, the data directory, and where programs stand. It imports events and basics alone. */
+/** Room: settings, the data directory, and where programs stand. It imports only events and basics. */
 
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Room: the server's side of the SQL process: it starts, watches and ends it, and gives queries their turns. It imports events, basics,
- * setup, sql, files and sql-process/contract alone.
+ * Room: the server's side of the SQL process: it starts, watches and ends it, and gives queries their turns. It imports only events,
+ * basics, setup, sql, files and sql-process/contract.
  */
 
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Room: keys, sealed secrets and encrypted payloads. It imports events, basics and setup alone. */
+/** Room: keys, sealed secrets and encrypted payloads. It imports only events, basics and setup. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { sha256Hex } from '../../events/stored/chain.js'

@@ -18,7 +18,7 @@ const filesOf = (room: string): SourceFile[] =>
 const lineOf = ({ text }: SourceFile): string | undefined =>
   /^(?:#!.*\n)?\/\*\*\s(?:\s\*\s)?(Room: .*?)\s*\*\//s.exec(text)?.[1]?.replace(/\n \* /g, ' ')
 
-const form = /^Room: .+?\. It imports (?:(?<none>no other room)|(?<any>any room above it)|(?<names>.+) alone)\.$/
+const form = /^Room: .+?\. It imports (?:(?<none>no other room)|(?<any>any room above it)|only (?<names>.+))\.$/
 
 /** The rooms that a line names; undefined when it is any room above. `src` is the composition. */
 const namesIn = (line: string): string[] | undefined => {

@@ -1,6 +1,6 @@
 /**
- * Room: what a question to an agent and its answer are. It imports events, basics, log/contract, commands, llm/contract and llm/tokens
- * alone.
+ * Room: what a question to an agent and its answer are. It imports only events, basics, log/contract, commands, llm/contract and
+ * llm/tokens.
  */
 
 import type { AnswerOutcome, AnswerPurpose } from '../../../events/records/answers.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the questions of a table asked of an agent, and the judgement of its answers. It imports events, basics, catalogue, log/contract,
- * dialect, sql, commands, llm and agents alone.
+ * Room: the questions of a table asked of an agent, and the judgement of its answers. It imports only events, basics, catalogue,
+ * log/contract, dialect, sql, commands, llm and agents.
  */
 
 import { streamId, type JsonObject } from '../../../events/common.js'

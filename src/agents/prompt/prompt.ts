@@ -1,6 +1,6 @@
 /**
- * Room: the prompt of an agent for its language model. It imports events, basics, vault, log/contract, dialect, catalogue, commands/rules,
- * connections/contract, llm, agents/contract, agents/scope and agents/queries alone.
+ * Room: the prompt of an agent for its language model. It imports only events, basics, vault, log/contract, dialect, catalogue,
+ * commands/rules, connections/contract, llm, agents/contract, agents/scope and agents/queries.
  */
 
 import type { ChatMessage } from '../../llm/contract/language-model.js'

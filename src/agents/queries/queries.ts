@@ -1,4 +1,4 @@
-/** Room: the bounded queries of agents. It imports events, basics, log/contract, sql and models/serving alone. */
+/** Room: the bounded queries of agents. It imports only events, basics, log/contract, sql and models/serving. */
 
 import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'

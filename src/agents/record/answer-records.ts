@@ -1,6 +1,6 @@
 /**
- * Room: the records of answers, and how to find them. It imports events, basics, vault, log, commands, llm/contract and agents/contract
- * alone.
+ * Room: the records of answers, and how to find them. It imports only events, basics, vault, log, commands, llm/contract and
+ * agents/contract.
  */
 
 import { currentEvent } from '../../../events/catalogue/catalogue.js'

@@ -1,4 +1,4 @@
-/** Room: reruns of recorded answers. It imports events, basics, catalogue, log/contract, log/read, commands, llm and agents alone. */
+/** Room: reruns of recorded answers. It imports only events, basics, catalogue, log/contract, log/read, commands, llm and agents. */
 
 import { streamId, type StreamId } from '../../../events/common.js'
 import type { AgentEvaluated } from '../../../events/records/answers.js'

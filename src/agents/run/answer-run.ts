@@ -1,4 +1,4 @@
-/** Room: one answer, from the question to its record. It imports events, basics, log/contract, log/read, commands, llm and agents alone. */
+/** Room: one answer, from the question to its record. It imports only events, basics, log/contract, log/read, commands, llm and agents. */
 
 import type { AnswerOutcome, AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem } from '../../basics/errors.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the tables, models and knowledge bases that an agent may use. It imports events, basics, catalogue, log/contract, log/read,
- * dialect, connections/contract, knowledge/contract and sql/contract alone.
+ * Room: the tables, models and knowledge bases that an agent may use. It imports only events, basics, catalogue, log/contract, log/read,
+ * dialect, connections/contract, knowledge/contract and sql/contract.
  */
 
 import type { ModelVersion } from '../../../events/model.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the tools that a language model may use for an agent. It imports events, basics, catalogue, log/contract, dialect,
- * knowledge/contract, sql/contract, models, llm, agents/contract, agents/scope, agents/queries and agents/prompt alone.
+ * Room: the tools that a language model may use for an agent. It imports only events, basics, catalogue, log/contract, dialect,
+ * knowledge/contract, sql/contract, models, llm, agents/contract, agents/scope, agents/queries and agents/prompt.
  */
 
 import { foldName, type Json, type JsonObject } from '../../../events/common.js'

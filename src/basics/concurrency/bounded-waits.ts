@@ -1,4 +1,4 @@
-/** Room: turns, shares, deadlines and retries. It imports basics alone. */
+/** Room: turns, shares, deadlines and retries. It imports only basics. */
 
 /**
  * The result of a promise, or another value if it takes longer than a time in milliseconds. The work itself goes on.

@@ -1,4 +1,4 @@
-/** Room: the limits of the service, each with a name and its unit. It imports events alone. */
+/** Room: the limits of the service, each with a name and its unit. It imports only events. */
 
 import { eventLimits } from '../../../events/limits.js'
 

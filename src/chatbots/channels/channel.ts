@@ -1,4 +1,6 @@
-/** Room: chat services, with their messages and answers. It imports events, basics, egress, vault, log/contract and agents/contract alone. */
+/**
+ * Room: chat services, with their messages and answers. It imports only events, basics, egress, vault, log/contract and agents/contract.
+ */
 
 import type { ConversationChannel } from '../../../events/conversation.js'
 import type { JsonObject } from '../../../events/common.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the access of commands to a running service, or to the files of a stopped one. It imports basics, setup, egress, vault, log/storage,
- * files, audit and src alone.
+ * Room: the access of commands to a running service, or to the files of a stopped one. It imports only basics, setup, egress, vault,
+ * log/storage, files, audit and src.
  */
 
 import { createWriteStream } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Room: what commands print, and the session of SQL. It imports basics, setup, dialect, sql/statements and cli/access alone. */
+/** Room: what commands print, and the session of SQL. It imports only basics, setup, dialect, sql/statements and cli/access. */
 
 import { EventEmitter, once } from 'node:events'
 

@@ -1,4 +1,4 @@
-/** Room: decisions on events that belong to no resource. It imports events, basics, log/contract and commands/rules alone. */
+/** Room: decisions on events that belong to no resource. It imports only events, basics, log/contract and commands/rules. */
 
 import type { Command } from '@event-driven-io/emmett'
 import { predictionsStream, type OutcomesReported, type PredictionsServed } from '../../../events/records/predictions.js'

@@ -1,4 +1,4 @@
-/** Room: batches of rows in DuckDB's format, from the texts of a database. It imports basics and connections/contract alone. */
+/** Room: batches of rows in DuckDB's format, from the texts of a database. It imports only basics and connections/contract. */
 
 import { bytesPerValue, isText, type ColumnType } from '../contract/types.js'
 

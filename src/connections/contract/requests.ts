@@ -1,4 +1,4 @@
-/** Room: the messages between the server and the driver process. It imports events and basics alone. */
+/** Room: the messages between the server and the driver process. It imports only events and basics. */
 
 import type { JsonObject } from '../../../events/common.js'
 import type { QueryOutcome } from '../../../events/records/queries.js'

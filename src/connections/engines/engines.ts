@@ -1,6 +1,6 @@
 /**
- * Room: the kinds of databases that can be connected. It imports basics, catalogue, connections/contract,
- * connections/engines/contract, connections/engines/postgres, connections/engines/mysql and connections/engines/files alone.
+ * Room: the kinds of databases that can be connected. It imports only basics, catalogue, connections/contract,
+ * connections/engines/contract, connections/engines/postgres, connections/engines/mysql and connections/engines/files.
  */
 
 import { Problem } from '../../basics/errors.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the process with the drivers: its sessions, their pools and their limits. It imports events, basics, egress, catalogue,
- * connections/contract, connections/batch and connections/engines alone.
+ * Room: the process with the drivers: its sessions, their pools and their limits. It imports only events, basics, egress, catalogue,
+ * connections/contract, connections/batch and connections/engines.
  */
 
 import { chmodSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Room: the work that connected databases do in the place of DuckDB, and the SQL of each for it. It imports basics, dialect, catalogue
- * and connections/contract alone.
+ * Room: the work that connected databases do in the place of DuckDB, and the SQL of each for it. It imports only basics, dialect, catalogue
+ * and connections/contract.
  */
 
 import type { ComparisonOperator, Constant, TableColumn } from '../contract/requests.js'

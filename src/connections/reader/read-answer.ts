@@ -1,4 +1,4 @@
-/** Room: answers of connected databases as chunks of DuckDB. It imports basics, dialect and connections/contract alone. */
+/** Room: answers of connected databases as chunks of DuckDB. It imports only basics, dialect and connections/contract. */
 
 import { connect, type Socket } from 'node:net'
 import type { DuckDBAppender, DuckDBDataChunk } from '@duckdb/node-api'

@@ -1,4 +1,4 @@
-/** Room: shared parts of pages without a view: places, kinds, words and themes. It imports console/api alone. */
+/** Room: shared parts of pages without a view: places, kinds, words and themes. It imports only console/api. */
 
 // The user's place in the console. It is stored behind the # of the address: users can share it, it works below any folder of a proxy, and
 // no server logs it. The last point matters because a query may contain data.

@@ -1,4 +1,4 @@
-/** Room: parts that several pages show. It imports console/api and console/basics alone. */
+/** Room: parts that several pages show. It imports only console/api and console/basics. */
 
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'

@@ -1,4 +1,4 @@
-/** Room: what is around the pages: the menu, the login and the moment. It imports console alone. */
+/** Room: what is around the pages: the menu, the login and the moment. It imports only console. */
 
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentType } from 'preact'

@@ -1,4 +1,4 @@
-/** Room: the formats of uploads, and the reader of each. It imports basics, files/types and files/tables alone. */
+/** Room: the formats of uploads, and the reader of each. It imports only basics, files/types and files/tables. */
 
 import { extname } from 'node:path'
 import { badFile } from '../tables/bad-rows.js'

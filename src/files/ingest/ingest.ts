@@ -1,4 +1,4 @@
-/** Room: the process that makes tables of uploads. It imports basics, setup, files/types, files/tables and files/formats alone. */
+/** Room: the process that makes tables of uploads. It imports only basics, setup, files/types, files/tables and files/formats. */
 
 import type { ChildProcess } from 'node:child_process'
 import * as z from 'zod'

@@ -1,4 +1,4 @@
-/** Room: the contents of nodes that share a log, in PostgreSQL or in S3. It imports events, basics, setup, egress, log and files alone. */
+/** Room: the contents of nodes that share a log, in PostgreSQL or in S3. It imports only events, basics, setup, egress, log and files. */
 
 import { createHash, randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Room: the table of an upload while it is made: its rows, its bad rows and its Parquet file. It imports basics and files/types alone. */
+/** Room: the table of an upload while it is made: its rows, its bad rows and its Parquet file. It imports only basics and files/types. */
 
 import type { ColumnRename } from '../types/column-names.js'
 import type { TypedColumn } from '../types/type-inference.js'

@@ -1,4 +1,4 @@
-/** Room: the types and names of columns, found from the texts in them. It imports basics alone. */
+/** Room: the types and names of columns, found from the texts in them. It imports only basics. */
 
 import { dateFinding } from './date-inference.js'
 import { shapes } from './shapes.js'

@@ -1,4 +1,4 @@
-/** Room: who may ask: logins, their sessions, and the caller of a request. It imports basics, log and http/protocol alone. */
+/** Room: who may ask: logins, their sessions, and the caller of a request. It imports only basics, log and http/protocol. */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'

@@ -1,4 +1,4 @@
-/** Room: a request and its reply: headers and bodies. It imports events, basics, setup, vault, log and commands alone. */
+/** Room: a request and its reply: headers and bodies. It imports only events, basics, setup, vault, log and commands. */
 
 import type * as z from 'zod'
 import { illFormed } from '../../../events/common.js'

@@ -1,6 +1,6 @@
 /**
- * Room: shared parts of routes that read. It imports events, basics, vault, log, sql, commands/rules, connections/contract, files/formats,
- * models, agents/contract, jobs and http/protocol alone.
+ * Room: shared parts of routes that read. It imports only events, basics, vault, log, sql, commands/rules, connections/contract,
+ * files/formats, models, agents/contract, jobs and http/protocol.
  */
 
 import { instant } from '../../../events/stored/envelope.js'

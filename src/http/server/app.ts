@@ -1,6 +1,6 @@
 /**
- * Room: the HTTP server: it finds the route of a request and sends the reply. It imports basics, setup, commands, sql/contract, observe,
- * http/protocol, http/login and http/routes alone.
+ * Room: the HTTP server: it finds the route of a request and sends the reply. It imports only basics, setup, commands, sql/contract,
+ * observe, http/protocol, http/login and http/routes.
  */
 
 import express, { type Express, type Request, type Response } from 'express'

@@ -1,4 +1,4 @@
-/** Room: requests to knowledge bases, and their answers. It imports events, log/contract and commands alone. */
+/** Room: requests to knowledge bases, and their answers. It imports only events, log/contract and commands. */
 
 import type { Json, JsonObject } from '../../../events/common.js'
 import type { SearchPurpose } from '../../../events/records/searches.js'

@@ -1,4 +1,4 @@
-/** Room: documents and their chunks. It imports events and basics alone. */
+/** Room: documents and their chunks. It imports only events and basics. */
 
 import { createHash } from 'node:crypto'
 import { foldName, illFormed, isObject, unfitJson, type Json, type JsonObject } from '../../../events/common.js'

@@ -1,6 +1,6 @@
 /**
- * Room: models that make vectors from texts. It imports events, basics, log/contract, files, models/engines/onnx, llm/contract and
- * knowledge/index alone.
+ * Room: models that make vectors from texts. It imports only events, basics, log/contract, files, models/engines/onnx, llm/contract and
+ * knowledge/index.
  */
 
 import { LRUCache } from 'lru-cache'

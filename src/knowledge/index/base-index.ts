@@ -1,6 +1,6 @@
 /**
- * Room: the process that indexes chunks, and finds them by words and vectors. It imports events, basics, setup, knowledge/contract and
- * knowledge/documents alone.
+ * Room: the process that indexes chunks, and finds them by words and vectors. It imports only events, basics, setup, knowledge/contract and
+ * knowledge/documents.
  */
 
 import type { DocumentsAt } from '../../../events/records/contents.js'

@@ -1,5 +1,5 @@
 /**
- * Room: chats with servers with OpenAI's protocol: the body of a request, and the answer. It imports events, basics and llm/contract alone.
+ * Room: chats with servers with OpenAI's protocol: the body of a request, and the answer. It imports only events, basics and llm/contract.
  */
 
 import { limits } from '../../basics/limits.js'

@@ -1,4 +1,4 @@
-/** Room: counts of used tokens, and limits per day. It imports events, basics, log and llm/contract alone. */
+/** Room: counts of used tokens, and limits per day. It imports only events, basics, log and llm/contract. */
 
 import type { TokenUsage } from '../contract/language-model.js'
 

@@ -1,4 +1,4 @@
-/** Room: the interface of a log for writers, readers and other nodes. It imports events, basics and vault alone. */
+/** Room: the interface of a log for writers, readers and other nodes. It imports only events, basics and vault. */
 
 import type { EventDefinition, Kind, LedgerEvent, States } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'

@@ -1,4 +1,4 @@
-/** Room: the log as an event store of Emmett, and what reacts to its events. It imports events, basics and log/contract alone. */
+/** Room: the log as an event store of Emmett, and what reacts to its events. It imports only events, basics and log/contract. */
 
 import {
   assertExpectedVersionMatchesCurrent,

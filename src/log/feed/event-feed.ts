@@ -1,6 +1,5 @@
 /**
- * Room: the events as clients get them: pages, filters, live events and exports. It imports events, basics, log/contract and log/read
- * alone.
+ * Room: the events as clients get them: pages, filters, live events and exports. It imports only events, basics, log/contract and log/read.
  */
 
 import { limits } from '../../basics/limits.js'

@@ -1,4 +1,4 @@
-/** Room: the Merkle tree over the events, and the proofs from it. It imports events, basics, setup, log/contract and log/storage alone. */
+/** Room: the Merkle tree over the events, and the proofs from it. It imports only events, basics, setup, log/contract and log/storage. */
 
 import { LRUCache } from 'lru-cache'
 import { sha256 } from '../../../events/stored/chain.js'

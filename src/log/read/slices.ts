@@ -1,4 +1,4 @@
-/** Room: readers of the log: slices, names, histories and earlier states. It imports events, basics, vault and log/contract alone. */
+/** Room: readers of the log: slices, names, histories and earlier states. It imports only events, basics, vault and log/contract. */
 
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'

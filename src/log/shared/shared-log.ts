@@ -1,6 +1,6 @@
 /**
- * Room: a log that nodes share: PostgreSQL orders the events, and each node has a copy in a file. It imports basics, setup, vault and log
- * alone.
+ * Room: a log that nodes share: PostgreSQL orders the events, and each node has a copy in a file. It imports only basics, setup, vault and
+ * log.
  */
 
 import { v4 as uuidv4 } from 'uuid'

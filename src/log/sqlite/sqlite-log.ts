@@ -1,6 +1,6 @@
 /**
- * Room: a log over a file: its writer, its turns, and its answers to repeated commands. It imports events, projections, basics, setup,
- * vault, log/contract, log/storage and log/proof alone.
+ * Room: a log over a file: its writer, its turns, and its answers to repeated commands. It imports only events, projections, basics, setup,
+ * vault, log/contract, log/storage and log/proof.
  */
 
 import { openKeys } from '../storage/keys.js'

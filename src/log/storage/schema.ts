@@ -1,4 +1,4 @@
-/** Room: the tables in the log's file and their rows. It imports events, basics, setup, vault and log/contract alone. */
+/** Room: the tables in the log's file and their rows. It imports only events, basics, setup, vault and log/contract. */
 
 import Database from 'better-sqlite3'
 import { erasureKinds, type ErasureKind } from '../../../events/records/log.js'

@@ -1,4 +1,4 @@
-/** Room: work that goes on beside a log, on one node for all of them. It imports basics and log/contract alone. */
+/** Room: work that goes on beside a log, on one node for all of them. It imports only basics and log/contract. */
 
 import { limits } from '../../basics/limits.js'
 import type { Lease, Leases } from '../contract/leases.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the check of a log: hashes, the tree, the meaning of events, and the stored resources. It imports events, setup, vault,
- * log/contract, log/storage and log/proof alone.
+ * Room: the check of a log: hashes, the tree, the meaning of events, and the stored resources. It imports only events, setup, vault,
+ * log/contract, log/storage and log/proof.
  */
 
 import type { Head } from '../contract/log.js'

@@ -1,4 +1,4 @@
-/** Room: the program that desktop clients start: it carries their messages to the service. It imports events, basics and egress alone. */
+/** Room: the program that desktop clients start: it carries their messages to the service. It imports only events, basics and egress. */
 
 import { isObject } from '../../../events/common.js'
 import type { Transport } from '../../basics/fetch-from.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the interface of a tool of the Model Context Protocol. It imports events, basics, log/contract, sql, commands and http/protocol
- * alone.
+ * Room: the interface of a tool of the Model Context Protocol. It imports only events, basics, log/contract, sql, commands and
+ * http/protocol.
  */
 
 import * as z from 'zod'

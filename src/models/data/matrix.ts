@@ -1,4 +1,4 @@
-/** Room: rows as the matrix that an engine learns from. It imports events, basics, sql/contract and models/numerics alone. */
+/** Room: rows as the matrix that an engine learns from. It imports only events, basics, sql/contract and models/numerics. */
 
 import { foldName } from '../../../events/common.js'
 import { Problem, wrong } from '../../basics/errors.js'

@@ -1,4 +1,4 @@
-/** Room: the engines for training and for prediction. It imports basics, catalogue and models alone. */
+/** Room: the engines for training and for prediction. It imports only basics, catalogue and models. */
 
 import { defaultEngine, engineNamed, unknownEngine } from '../../catalogue/engines.js'
 import { onnxVersion, refuseToTrain } from '../../catalogue/onnx-import.js'

@@ -1,4 +1,4 @@
-/** Room: numbers for models: bytes, dates, random draws, quantiles and metrics. It imports basics alone. */
+/** Room: numbers for models: bytes, dates, random draws, quantiles and metrics. It imports only basics. */
 
 /**
  * A seeded stream of 32-bit integers (sfc32). It only uses integer arithmetic, so every platform draws the same numbers. `stream` separates

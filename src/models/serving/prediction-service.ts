@@ -1,6 +1,6 @@
 /**
- * Room: predictions of models, their records, and their true values. It imports events, basics, catalogue, log, commands, files and models
- * alone.
+ * Room: predictions of models, their records, and their true values. It imports only events, basics, catalogue, log, commands, files and
+ * models.
  */
 
 import type { ModelVersion } from '../../../events/model.js'

@@ -1,6 +1,6 @@
 /**
- * Room: trainings from the request to the artefact, one after the other. It imports events, basics, setup, catalogue, log, commands, files
- * and models alone.
+ * Room: trainings from the request to the artefact, one after the other. It imports only events, basics, setup, catalogue, log, commands,
+ * files and models.
  */
 
 import { foldName, streamId, unreachable, type StreamId } from '../../../events/common.js'

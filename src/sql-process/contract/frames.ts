@@ -1,4 +1,4 @@
-/** Room: the messages between the server and the SQL process. It imports basics, setup, sql/contract and files alone. */
+/** Room: the messages between the server and the SQL process. It imports only basics, setup, sql/contract and files. */
 
 import { fieldsOf, isProblem, Problem, problemOf, type ProblemFields } from '../../basics/errors.js'
 import type { BlobQuestion, Question, ServerAnswer } from '../../sql/contract/connected.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the SQL process: it keeps the tables up to the log, and runs queries. It imports projections, basics, setup, log/sqlite, dialect,
- * sql and sql-process/contract alone.
+ * Room: the SQL process: it keeps the tables up to the log, and runs queries. It imports only projections, basics, setup, log/sqlite,
+ * dialect, sql and sql-process/contract.
  */
 
 import { openLogReader } from '../../log/sqlite/log-reader.js'

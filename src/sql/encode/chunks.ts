@@ -1,4 +1,4 @@
-/** Room: values as text, in the styles of clients. It imports events alone. */
+/** Room: values as text, in the styles of clients. It imports only events. */
 
 import type { DuckDBDataChunk, DuckDBType } from '@duckdb/node-api'
 import { cellOf } from './cells.js'

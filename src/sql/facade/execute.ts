@@ -1,6 +1,6 @@
 /**
- * Room: the server's side of SQL: it reads, writes and answers statements. It imports events, basics, catalogue, vault, log, dialect, sql,
- * commands, connections, knowledge/contract, files and models alone.
+ * Room: the server's side of SQL: it reads, writes and answers statements. It imports only events, basics, catalogue, vault, log, dialect,
+ * sql, commands, connections, knowledge/contract, files and models.
  */
 
 import { isProblem } from '../../basics/errors.js'

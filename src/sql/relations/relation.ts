@@ -1,4 +1,4 @@
-/** Room: the tables that SQL offers besides the users' own. It imports events, projections, catalogue and dialect alone. */
+/** Room: the tables that SQL offers besides the users' own. It imports only events, projections, catalogue and dialect. */
 
 /** A column of SQL: its name in the case that answers show, its type, and one sentence about it. */
 export type Column = { name: string; type: string; about: string }

@@ -1,6 +1,5 @@
 /**
- * Room: the grammar of our own statements, and their meaning. It imports events, basics, catalogue, dialect and sql/statements/client
- * alone.
+ * Room: the grammar of our own statements, and their meaning. It imports only events, basics, catalogue, dialect and sql/statements/client.
  */
 
 import type { Json, JsonObject } from '../../../events/common.js'

@@ -1,4 +1,4 @@
-/** Room: commands over the exported history. It imports basics, setup, log/sqlite, audit, archive, cli/access and cli/terminal alone. */
+/** Room: commands over the exported history. It imports only basics, setup, log/sqlite, audit, archive, cli/access and cli/terminal. */
 
 import { checkArchive } from '../../../archive/check.js'
 import { openArchive } from '../../../archive/open.js'

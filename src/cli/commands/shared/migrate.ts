@@ -1,4 +1,4 @@
-/** Room: commands for a log that nodes share. It imports setup, vault, log/shared, files/shared, migration and cli/terminal alone. */
+/** Room: commands for a log that nodes share. It imports only setup, vault, log/shared, files/shared, migration and cli/terminal. */
 
 import { resolve } from 'node:path'
 import type { SharedPlace } from '../../../files/shared/open-store.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the interface between a kind of connected database and the driver process. It imports events, basics, egress, connections/contract,
- * connections/batch and connections/pushdown alone.
+ * Room: the interface between a kind of connected database and the driver process. It imports only events, basics, egress,
+ * connections/contract, connections/batch and connections/pushdown.
  */
 
 import type { EgressPolicy } from '../../../egress/policy.js'

@@ -1,6 +1,6 @@
 /**
- * Room: files of SQLite, DuckDB and Parquet as connected databases. It imports events, basics, connections/contract, connections/batch,
- * connections/pushdown and connections/engines/contract alone.
+ * Room: files of SQLite, DuckDB and Parquet as connected databases. It imports only events, basics, connections/contract,
+ * connections/batch, connections/pushdown and connections/engines/contract.
  */
 
 import type { DatabaseEngine } from '../contract/engine.js'

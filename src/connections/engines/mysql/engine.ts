@@ -1,6 +1,6 @@
 /**
- * Room: the sessions, types and errors of MySQL, MariaDB, and databases that speak their protocol. It imports basics, egress, catalogue,
- * connections/contract, connections/batch, connections/pushdown and connections/engines/contract alone.
+ * Room: the sessions, types and errors of MySQL, MariaDB, and databases that speak their protocol. It imports only basics, egress,
+ * catalogue, connections/contract, connections/batch, connections/pushdown and connections/engines/contract.
  */
 
 import type { DatabaseEngine } from '../contract/engine.js'

@@ -1,4 +1,4 @@
-/** Room: the pages of recorded answers of agents. It imports console/api, console/basics and console/components alone. */
+/** Room: the pages of recorded answers of agents. It imports only console/api, console/basics and console/components. */
 
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'

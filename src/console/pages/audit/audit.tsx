@@ -1,4 +1,4 @@
-/** Room: the page that checks the log, and erases data. It imports console/api, console/basics and console/components alone. */
+/** Room: the page that checks the log, and erases data. It imports only console/api, console/basics and console/components. */
 
 import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../api/request.js'

@@ -1,4 +1,4 @@
-/** Room: the page that compares two moments. It imports console/api, console/basics and console/components alone. */
+/** Room: the page that compares two moments. It imports only console/api, console/basics and console/components. */
 
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, place } from '../../basics/place.js'

@@ -1,4 +1,4 @@
-/** Room: the pages of conversations of chatbots. It imports console/api, console/basics and console/components alone. */
+/** Room: the pages of conversations of chatbots. It imports only console/api, console/basics and console/components. */
 
 import { select, streamOf, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'

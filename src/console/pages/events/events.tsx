@@ -1,4 +1,4 @@
-/** Room: the page of the log's events. It imports console/api, console/basics and console/components alone. */
+/** Room: the page of the log's events. It imports only console/api, console/basics and console/components. */
 
 import { useSignal } from '@preact/signals'
 import { useLoaded } from '../../basics/loading.js'

@@ -1,4 +1,4 @@
-/** Room: the page of the service's health and the runs of jobs. It imports console/api, console/basics and console/components alone. */
+/** Room: the page of the service's health and the runs of jobs. It imports only console/api, console/basics and console/components. */
 
 import { useSignal } from '@preact/signals'
 import { json, request } from '../../api/request.js'

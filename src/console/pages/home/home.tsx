@@ -1,4 +1,4 @@
-/** Room: the first page: the resources, and ways to begin. It imports console/api, console/basics and console/components alone. */
+/** Room: the first page: the resources, and ways to begin. It imports only console/api, console/basics and console/components. */
 
 import { json } from '../../api/request.js'
 import { useLoaded } from '../../basics/loading.js'

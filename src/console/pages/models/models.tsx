@@ -1,5 +1,5 @@
 /**
- * Room: the pages of models: how they learned, and how good they are. It imports console/api, console/basics and console/components alone.
+ * Room: the pages of models: how they learned, and how good they are. It imports only console/api, console/basics and console/components.
  */
 
 import { select, type Value } from '../../api/sql.js'

@@ -1,4 +1,4 @@
-/** Room: the page that asks agents. It imports console/api, console/basics and console/components alone. */
+/** Room: the page that asks agents. It imports only console/api, console/basics and console/components. */
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'

@@ -1,6 +1,4 @@
-/**
- * Room: the page that runs statements. It imports console/api, console/basics, console/components and console/pages/query/writing alone.
- */
+/** Room: the page that runs statements. It imports only console/api, console/basics, console/components and console/pages/query/writing. */
 
 import { effect, untracked, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'

@@ -1,6 +1,6 @@
 /**
- * Room: the pages of resources: lists, forms and histories. It imports console/api, console/basics, console/components and
- * console/pages/resources/connection alone.
+ * Room: the pages of resources: lists, forms and histories. It imports only console/api, console/basics, console/components and
+ * console/pages/resources/connection.
  */
 
 import { useLoaded } from '../../basics/loading.js'

@@ -1,6 +1,6 @@
 /**
- * Room: the routes for conversations, their messages and their webhooks. It imports events, basics, log, commands, chatbots, http/protocol
- * and http/reads alone.
+ * Room: the routes for conversations, their messages and their webhooks. It imports only events, basics, log, commands, chatbots,
+ * http/protocol and http/reads.
  */
 
 import * as z from 'zod'

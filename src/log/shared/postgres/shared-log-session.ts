@@ -1,4 +1,4 @@
-/** Room: the tables and statements of a log that nodes share, in PostgreSQL. It imports events, basics, setup and log/storage alone. */
+/** Room: the tables and statements of a log that nodes share, in PostgreSQL. It imports only events, basics, setup and log/storage. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'

@@ -1,6 +1,4 @@
-/**
- * Room: the interface of an engine whose models run in another process. It imports events, basics and models/engines/tabular alone.
- */
+/** Room: the interface of an engine whose models run in another process. It imports only events, basics and models/engines/tabular. */
 
 import type { ColumnVector } from '../tabular/encode.js'
 import type { Predictor } from '../tabular/predictor.js'

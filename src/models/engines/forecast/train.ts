@@ -1,6 +1,6 @@
 /**
- * Room: the engine for series. It imports basics, catalogue, files/tables, models/numerics, models/data,
- * models/engines/tabular and models/engines/contract alone.
+ * Room: the engine for series. It imports only basics, catalogue, files/tables, models/numerics, models/data, models/engines/tabular and
+ * models/engines/contract.
  */
 
 import { wrong } from '../../../basics/errors.js'

@@ -1,6 +1,6 @@
 /**
- * Room: models that were trained elsewhere, in a process of their own. It imports events, basics, setup, catalogue, log/contract, files,
- * models/numerics, models/data, models/engines/tabular and models/engines/contract alone.
+ * Room: models that were trained elsewhere, in a process of their own. It imports only events, basics, setup, catalogue, log/contract,
+ * files, models/numerics, models/data, models/engines/tabular and models/engines/contract.
  */
 
 import type { ChildProcess } from 'node:child_process'

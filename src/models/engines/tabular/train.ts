@@ -1,6 +1,6 @@
 /**
- * Room: the engine for tables: it blends boosted trees and linear models. It imports events, basics, catalogue, models/numerics,
- * models/data, models/engines/tabular/boosting and models/engines/tabular/linear alone.
+ * Room: the engine for tables: it blends boosted trees and linear models. It imports only events, basics, catalogue, models/numerics,
+ * models/data, models/engines/tabular/boosting and models/engines/tabular/linear.
  */
 
 import type { Json } from '../../../../events/common.js'

@@ -1,6 +1,6 @@
 /**
- * Room: agents in a FROM: their questions, and the answers in their place. It imports events, basics, sql/contract, sql/engine/ast,
- * sql/engine/session, sql/engine/read and sql/engine/models alone.
+ * Room: agents in a FROM: their questions, and the answers in their place. It imports only events, basics, sql/contract, sql/engine/ast,
+ * sql/engine/session, sql/engine/read and sql/engine/models.
  */
 
 import type { DuckDBConnection } from '@duckdb/node-api'

@@ -1,4 +1,4 @@
-/** Room: the tree that DuckDB's parser makes of a text. It imports basics and dialect alone. */
+/** Room: the tree that DuckDB's parser makes of a text. It imports only basics and dialect. */
 
 import { NumberText, type AstNode, type AstValue } from './json.js'
 

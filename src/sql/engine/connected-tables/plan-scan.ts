@@ -1,6 +1,6 @@
 /**
- * Room: tables of connected databases: the fetched columns and rows, and the conditions for them. It imports events, basics, dialect,
- * connections, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/models alone.
+ * Room: tables of connected databases: the fetched columns and rows, and the conditions for them. It imports only events, basics, dialect,
+ * connections, sql/engine/ast, sql/engine/resolve, sql/engine/session and sql/engine/models.
  */
 
 import { foldName } from '../../../../events/common.js'

@@ -1,4 +1,4 @@
-/** Room: the connections of an instance of DuckDB, kept for the next query. It imports basics alone. */
+/** Room: the connections of an instance of DuckDB, kept for the next query. It imports only basics. */
 
 import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'

@@ -1,6 +1,6 @@
 /**
- * Room: errors in words for users, at their place in the text. It imports events, basics, dialect, sql/engine/ast and sql/engine/session
- * alone.
+ * Room: errors in words for users, at their place in the text. It imports only events, basics, dialect, sql/engine/ast and
+ * sql/engine/session.
  */
 
 import type { DuckDBConnection } from '@duckdb/node-api'

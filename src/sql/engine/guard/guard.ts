@@ -1,4 +1,4 @@
-/** Room: which functions and tables a query may use. It imports basics, dialect, sql/engine/ast and sql/engine/session alone. */
+/** Room: which functions and tables a query may use. It imports only basics, dialect, sql/engine/ast and sql/engine/session. */
 
 import { Problem } from '../../../basics/errors.js'
 import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'

@@ -1,6 +1,6 @@
 /**
- * Room: knowledge bases in a FROM: the search, and the chunks in their place. It imports events, basics, connections/contract,
- * knowledge/contract, sql/engine/ast, sql/engine/read, sql/engine/resolve, sql/engine/session and sql/engine/connected-tables alone.
+ * Room: knowledge bases in a FROM: the search, and the chunks in their place. It imports only events, basics, connections/contract,
+ * knowledge/contract, sql/engine/ast, sql/engine/read, sql/engine/resolve, sql/engine/session and sql/engine/connected-tables.
  */
 
 import { foldName, type Json } from '../../../../events/common.js'

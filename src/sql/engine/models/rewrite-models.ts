@@ -1,6 +1,6 @@
 /**
- * Room: models in a FROM become queries that score rows. It imports events, basics, dialect, sql/encode, sql/contract,
- * models/engines/contract, sql/engine/duckdb-connection, sql/engine/ast, sql/engine/scoring and sql/engine/session alone.
+ * Room: models in a FROM become queries that score rows. It imports only events, basics, dialect, sql/encode, sql/contract,
+ * models/engines/contract, sql/engine/duckdb-connection, sql/engine/ast, sql/engine/scoring and sql/engine/session.
  */
 
 import { foldName } from '../../../../events/common.js'

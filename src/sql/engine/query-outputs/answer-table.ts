@@ -1,6 +1,6 @@
 /**
- * Room: answers of a query instead of its rows: a file, a table or a plan. It imports events, basics, dialect, sql/contract, files/tables,
- * sql/engine/duckdb-connection, sql/engine/ast and sql/engine/session alone.
+ * Room: answers of a query instead of its rows: a file, a table or a plan. It imports only events, basics, dialect, sql/contract,
+ * files/tables, sql/engine/duckdb-connection, sql/engine/ast and sql/engine/session.
  */
 
 import { unreachable } from '../../../../events/common.js'

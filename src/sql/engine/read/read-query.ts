@@ -1,4 +1,4 @@
-/** Room: from a text to a checked tree. It imports events, basics, dialect, sql/contract and sql/engine alone. */
+/** Room: from a text to a checked tree. It imports only events, basics, dialect, sql/contract and sql/engine. */
 
 import { ParseFailure, parseSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'

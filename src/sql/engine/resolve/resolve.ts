@@ -1,6 +1,6 @@
 /**
- * Room: which table, view or model a name means at a moment. It imports events, basics, catalogue, dialect, sql/relations, sql/contract,
- * sql/engine/duckdb-connection and sql/engine/ast alone.
+ * Room: which table, view or model a name means at a moment. It imports only events, basics, catalogue, dialect, sql/relations,
+ * sql/contract, sql/engine/duckdb-connection and sql/engine/ast.
  */
 
 import { Problem } from '../../../basics/errors.js'

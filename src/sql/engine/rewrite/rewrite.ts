@@ -1,6 +1,6 @@
 /**
- * Room: the rewriting of a query with resolved names into one that DuckDB can run. It imports events, basics, dialect, sql/relations,
- * sql/contract and sql/engine alone.
+ * Room: the rewriting of a query with resolved names into one that DuckDB can run. It imports only events, basics, dialect, sql/relations,
+ * sql/contract and sql/engine.
  */
 
 import { foldName } from '../../../../events/common.js'

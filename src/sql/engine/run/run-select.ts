@@ -1,6 +1,6 @@
 /**
- * Room: one query from its request to the frames of its answer. It imports events, basics, dialect, sql/relations, sql/encode,
- * sql/contract, models/engines and sql/engine alone.
+ * Room: one query from its request to the frames of its answer. It imports only events, basics, dialect, sql/relations, sql/encode,
+ * sql/contract, models/engines and sql/engine.
  */
 
 import { join } from 'node:path'

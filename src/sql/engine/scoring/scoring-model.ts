@@ -1,4 +1,4 @@
-/** Room: models as functions of DuckDB. It imports events, basics, dialect, sql/encode, models and sql/engine/duckdb-connection alone. */
+/** Room: models as functions of DuckDB. It imports only events, basics, dialect, sql/encode, models and sql/engine/duckdb-connection. */
 
 import type { StreamId } from '../../../../events/common.js'
 

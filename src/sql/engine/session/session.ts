@@ -1,6 +1,6 @@
 /**
- * Room: the state that one run of a query shares. It imports events, basics, dialect, sql/relations, sql/encode, connections,
- * knowledge/contract, sql/contract, sql/engine/duckdb-connection, sql/engine/ast, sql/engine/resolve and sql/engine/scoring alone.
+ * Room: the state that one run of a query shares. It imports only events, basics, dialect, sql/relations, sql/encode, connections,
+ * knowledge/contract, sql/contract, sql/engine/duckdb-connection, sql/engine/ast, sql/engine/resolve and sql/engine/scoring.
  */
 
 import type { DuckDBConnection } from '@duckdb/node-api'

@@ -1,6 +1,6 @@
 /**
- * Room: the commands of statements. It imports events, basics, catalogue, log/contract, dialect, sql/statements, commands and
- * connections/engines alone.
+ * Room: the commands of statements. It imports only events, basics, catalogue, log/contract, dialect, sql/statements, commands and
+ * connections/engines.
  */
 
 import type * as z from 'zod'

@@ -1,6 +1,6 @@
 /**
- * Room: the queries of trainings, and their check before the request. It imports events, basics, catalogue, log/contract, commands,
- * sql/contract and models alone.
+ * Room: the queries of trainings, and their check before the request. It imports only events, basics, catalogue, log/contract, commands,
+ * sql/contract and models.
  */
 
 import type { JsonObject } from '../../../../events/common.js'

@@ -1,4 +1,4 @@
-/** Room: the variables and settings that clients set for themselves, and those of DuckDB. It imports dialect alone. */
+/** Room: the variables and settings that clients set for themselves, and those of DuckDB. It imports only dialect. */
 
 import { serverVariables } from '../../../dialect/server-variables.js'
 

@@ -1,4 +1,4 @@
-/** Room: helpers for writing a statement: its parameters, and the names to propose. It imports console/api and console/basics alone. */
+/** Room: helpers for writing a statement: its parameters, and the names to propose. It imports only console/api and console/basics. */
 
 import type { Value } from '../../../api/sql.js'
 import { jsonIn } from '../../../basics/place.js'

@@ -1,4 +1,4 @@
-/** Room: what is shown of a connection. It imports console/api, console/basics and console/components alone. */
+/** Room: what is shown of a connection. It imports only console/api, console/basics and console/components. */
 
 import { useSignal } from '@preact/signals'
 import { nameText, quoted } from '../../../api/sql.js'

@@ -1,4 +1,4 @@
-/** Room: boosted trees, grown on several threads. It imports setup, models/numerics and models/data alone. */
+/** Room: boosted trees, grown on several threads. It imports only setup, models/numerics and models/data. */
 
 import { draw, Random } from '../../../numerics/random.js'
 import { sharedDoubles, sharedIntegers } from '../../../numerics/thread-memory.js'

@@ -1,4 +1,4 @@
-/** Room: linear models: ridge and logistic regression. It imports models/data alone. */
+/** Room: linear models: ridge and logistic regression. It imports only models/data. */
 
 import { learnsFrom, predictedRows, unpredicted, type Folds } from '../../../data/folds.js'
 import { dot, outOfFold, type Design } from './design.js'
