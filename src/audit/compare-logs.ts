@@ -16,7 +16,7 @@ export type Diff = {
   position: number
   head: number
   comparison: Comparison
-  /** Why projections cannot follow the log beyond this position, if so. */
+  /** If projections cannot follow the log beyond this position, the reason. */
   stopped: string | undefined
 }
 

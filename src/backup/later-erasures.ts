@@ -140,7 +140,7 @@ class ErasureReplay {
 
 /**
  * Repeats newer erasures in an older log: each becomes an event there, and its data is erased. It skips erasures that the log already has,
- * and erasures of data that the log does not have. `say` is told what goes beyond an erasure. Returns the number of repeated erasures.
+ * and erasures of data that the log does not have. `say` gets what goes beyond an erasure. Returns the number of repeated erasures.
  */
 export const applyErasures = async (
   target: Target,

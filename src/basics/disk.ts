@@ -38,7 +38,7 @@ export const hasCode = (error: unknown, code: string): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === code
 
 /**
- * Writes a small file for its owner alone. Its name has the whole text or does not exist, also after a kill or a power cut. The name itself
+ * Writes a small file for its owner alone. Its name has the whole text or does not exist, even after a kill or a power cut. The name itself
  * is durable after the next sync of its directory.
  *
  * @example writeWhole('data/node.id', `${randomUUID()}\n`)
@@ -55,7 +55,7 @@ export const writeWhole = (path: string, text: string): void => {
 export const partialFileIn = (directory: string): string => join(directory, `.${randomUUID()}.part`)
 
 /**
- * Moves a file to another name, also from another disk. The bytes are synced first: after a power cut the name has all of them or does not
+ * Moves a file to another name, even from another disk. The bytes are synced first: after a power cut the name has all of them or does not
  * exist. The name itself is durable after the next sync of its directory.
  *
  * @throws the error of the file system; then the file is still in its old place

@@ -39,7 +39,7 @@ export const undoTogether = async (steps: readonly Step[]): Promise<void> => {
 export type OpenParts<T> = T & { stop: () => Promise<void> }
 
 /**
- * Opens parts one after the other; `undo` registers how each is closed. They are closed in reverse order, also when a later one fails to
+ * Opens parts one after the other; `undo` registers how each is closed. They are closed in reverse order, even when a later one fails to
  * open.
  *
  * @example const { log, stop } = await opened((undo) => { const log = open(); undo(() => log.close()); return { log } })

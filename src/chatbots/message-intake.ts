@@ -11,7 +11,7 @@ import type { MessageEnd, MessageNews } from './watchers.js'
 export type AcceptedMessage = Receipt & { follower: MessageFollower }
 
 /**
- * Receives messages from all channels. The sender of a message can follow it to its end, also if the message came before. If it has already
+ * Receives messages from all channels. The sender of a message can follow it to its end, even if the message came before. If it has already
  * ended, the sender gets its end at once.
  *
  * @example

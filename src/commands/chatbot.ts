@@ -95,7 +95,7 @@ const connect = ({ connection }: Settings, { chatbot, database, namesake, answer
   if (!connection) return []
   const { stream, ...data } = connection
   const isOwn = database?.stream === chatbot?.state.database
-  // A deleted chatbot leaves its connection, which is then made anew.
+  // A deleted chatbot leaves its connection, which is then created again.
   const isLeft = database?.state.engine === knownEngine(data.engine) && answering.length === 0
   // Connections belong to all projects: one of this name may serve something else.
   if (database && !isOwn && !isLeft)

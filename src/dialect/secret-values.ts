@@ -275,7 +275,7 @@ class ValueFinder {
     return isWord(token, 'REPLACE') && !isSymbol(this.tokens[i + 1], '(') && !isWord(this.tokens[i - 1], 'OR')
   }
 
-  /** Ends the statements that are inside at least so many brackets. */
+  /** Ends the statements that are inside at least this many brackets. */
   private endInserts(depth: number, end: number): void {
     while ((this.inserts.at(-1)?.depth ?? -1) >= depth) this.inserts.pop()
     if (!this.inserted || this.inserted.depth < depth) return

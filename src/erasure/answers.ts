@@ -148,7 +148,7 @@ const takeTurns = async (
   for await (const planned of cutHistories(log, after, { goes, touches })) payloads.push(planned)
 }
 
-/** Adds the answers of an agent to planned messages, also the failed ones. */
+/** Adds the answers of an agent to planned messages, including failed answers. */
 const takeCaused = async (sweep: Sweep): Promise<void> => {
   const { log, received } = sweep
   for await (const event of eventsWith(log, firstOf(received), recordsAnswer))

@@ -62,7 +62,7 @@ type Erasing = {
   touches: (conversation: string, payload: string) => boolean
 }
 
-/** The turns of a conversation that stay. Answers after the position `until` were told no other turn. */
+/** The turns of a conversation that stay. Answers after the position `until` got no other turn. */
 type Staying = { turns: ReadonlySet<string>; until: number }
 
 /** The turns of a conversation that stay: its messages, each with the answer that was sent. */
@@ -83,7 +83,7 @@ const stayingTurns = async (log: ReadableLog, conversation: string, goes: Erasin
     if (asked === undefined || given === undefined) [until, staysSince] = [Infinity, 0]
     else {
       turns.add(keyOf([asked, given]))
-      // An answer is told the last turns, and not more than these.
+      // An answer gets only the last turns.
       if (++staysSince === limits.conversationHistoryMaxTurns) until = Math.min(until, event.position)
     }
   }
@@ -103,7 +103,7 @@ export async function* cutHistories(
   { goes, touches }: Erasing,
 ): AsyncGenerator<PlannedPayload & { stays: string }, void, void> {
   const staying = new Map<string, Staying>()
-  /** For each answer of a conversation, and for its reruns: the conversation, and the position of the answer that was told its turns. */
+  /** For each answer of a conversation, and for its reruns: the conversation, and the position of the answer that got its turns. */
   const originals = new Map<number, { conversation: string; toldAt: number }>()
   for await (const event of eventsWith(log, after, recordsAnswer)) {
     if (event.type !== 'AgentAnswered') continue

@@ -53,7 +53,7 @@ type Options = {
   wipes?: Wipes | undefined
 }
 
-/** The time before connections close at which a waiting client is told that the erasure will be finished later. */
+/** The time before connections close at which a waiting client gets the answer that the erasure will be finished later. */
 const toldMs = 1_000
 /** The wait of a node before it tries again to wipe its files. */
 const wipeAgainMs = 2_000

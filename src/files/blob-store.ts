@@ -27,7 +27,7 @@ export interface BlobStore {
    * machine.
    */
   drop?(shas: readonly string[]): Promise<void>
-  /** Whether bytes of an erased blob are still kept somewhere, also when nobody can read them any more. */
+  /** Whether bytes of an erased blob are still kept somewhere, even if nobody can read them any more. */
   isLeft(sha: string): Promise<boolean>
   /**
    * Removes the remains of a blob that was erased at a time (`2026-01-31T10:00:00.500000Z`). If it was put again since, it stays, because

@@ -78,7 +78,7 @@ const sendLost = async (session: SharedLogSession, db: LogConnection, asked: Pos
   const last = lastPosition(db)
   const first = end.position + 1
   if (first > last) return { first, last, answers: end.position === last ? await sendAnswers(session, db, end) : 0, missing: [] }
-  // A node that wraps keys anew would not come back to those that are sent now.
+  // A node that wraps keys again would not return to the keys that are sent now.
   await refuseWhileServed(asked.to.url)
   await refuseOtherRotation(session, db)
   // Contents are sent before the events that name them, as always.

@@ -17,7 +17,7 @@ import { makeSocketDirectory } from '../basics/socket-directory.js'
 export type ProcessStatus = {
   ready: boolean
   state: TablesState
-  /** Why SQL is not available at the moment, if so. */
+  /** If SQL is not available at the moment, the reason. */
   stopped: string | undefined
   /** The last known position of the tables. */
   position: number

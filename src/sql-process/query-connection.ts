@@ -107,7 +107,7 @@ export class QueryConnection {
     return answer
   }
 
-  /** Ends the line, also one that waits for its reader. */
+  /** Ends the line, even if it waits for its reader. */
   close(): void {
     this.#socket.destroy()
   }

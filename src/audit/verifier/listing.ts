@@ -37,7 +37,7 @@ const rising = (places: readonly Place[]): Place[] => {
  */
 export class Listing {
   readonly differences = new Findings()
-  /** Why the lists cannot be used any further, if so. */
+  /** If the lists cannot be used any further, the reason. */
   #broken: string | undefined
   readonly #tree = new Tree()
   /** The hashes listed for the current lines, and the first position of these. */

@@ -3,7 +3,7 @@
  *
  * @example
  * const turns = new KeyedTurns()
- * await turns.take('homes', () => replaceHomes()) // starts when the earlier ones have ended, also after an error
+ * await turns.take('homes', () => replaceHomes()) // starts when the earlier ones have ended, even after an error
  */
 export class KeyedTurns {
   readonly #last = new Map<string, Promise<unknown>>()

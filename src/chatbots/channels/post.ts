@@ -70,8 +70,8 @@ export const judgedForChat = (said: PostReply): Attempt => {
 }
 
 /**
- * How long to wait after so many tries: longer each time, unless the chat service says how long. A try before that time would be in vain,
- * and makes some chat services refuse for longer.
+ * How long to wait after a number of tries: longer each time, unless the chat service says how long. An earlier try would be in vain, and
+ * makes some chat services refuse for longer.
  *
  * @example waitAfter(1, 234_000) // 234000
  */

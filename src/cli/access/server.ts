@@ -23,7 +23,7 @@ export type Server = {
   /** Reads what the server knows without work; `isLong` if it may have to work for it. @throws ConfigError when it does not answer in time */
   get: (path: string, isLong?: boolean) => Promise<Answer>
   post: (path: string, body: object) => Promise<Answer>
-  /** Sends a POST and returns the unread response. @throws ConfigError when the server does not answer, also while its body is read */
+  /** Sends a POST and returns the unread response. @throws ConfigError when the server does not answer, even while its body is read */
   send: (path: string, body: object, signal?: AbortSignal) => Promise<Response>
   /** Sends any request; it throws the errors of fetch. */
   fetch: Transport

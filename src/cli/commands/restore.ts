@@ -85,7 +85,7 @@ export const restore = async (config: Config, { backup, into, heads, vkey, erasu
     backup: resolve(backup),
     into: paths.root,
     check: async (staged, head) => {
-      // A backup is complete in itself, also the backup of a shared log.
+      // Every backup is complete in itself, even that of a shared log.
       const options = { heads: [head, ...heads], vkey, upTo, keysIn: paths }
       if ((await verify({ ...config, dataDirectory: staged.root, logUrl: undefined }, options, out)) !== 0) return false
       if (repeat) await erase(staged, repeat, out)

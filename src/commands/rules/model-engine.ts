@@ -32,7 +32,7 @@ export const engineBehind = (name: string, facts: EngineFacts): EngineInfo => {
 }
 
 /**
- * The options of a training. Given options replace all earlier ones, except those that define the model (unless it is created anew).
+ * The options of a training. Given options replace all earlier ones, except those that define the model (unless it is created again).
  * Without given options, the engine takes over those of the model that it supports.
  *
  * @throws Problem for an unknown option, an invalid value, or a missing required option

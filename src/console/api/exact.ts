@@ -1,7 +1,7 @@
 import { rowsOf, run, type Column, type Row, type Statement, type Value } from './sql.js'
 import { writtenValues } from './as-objects.js'
 
-/** Types whose numbers may have more digits than a JavaScript number keeps, also inside lists and structs. */
+/** Types whose numbers may have more digits than a JavaScript number keeps, even inside lists and structs. */
 const manyDigits = /BIGINT|HUGEINT|BIGNUM|DECIMAL/
 /** More than the 15 digits that every number keeps. */
 const long = /\d[\d.]{15}/

@@ -55,7 +55,7 @@ export type RequestOptions = {
   alsoAnswers?: number
   /** Whether the answer must be the service's own of now, and not one that the browser kept. */
   isUnkept?: boolean
-  /** Is told which share of a form is sent, from 0 to 1. */
+  /** Gets the share of a form that is sent, from 0 to 1. */
   onSent?: ((share: number) => void) | undefined
 }
 

@@ -1,2 +1,2 @@
-/** The address of an API path, also if a proxy serves the console below a folder. */
+/** The address of an API path, even if a proxy serves the console below a folder. */
 export const apiUrl = (path: string): URL => new URL(`api/${path}`, document.baseURI)

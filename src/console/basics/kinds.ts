@@ -105,7 +105,7 @@ export type ListedResource = { kind: string; project: string | null; name: strin
 /**
  * The resources at a moment, sorted by name.
  *
- * @param wanted their kinds, by default all with a page here; their project, by default any; `newest`: only so many, the newest first
+ * @param wanted their kinds, by default all with a page here; their project, by default any; `newest`: only this many, the newest first
  * @example await listResources(undefined, signal, { kinds: ['view'], project: 'shop' })
  * @throws ApiError
  */

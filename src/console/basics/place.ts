@@ -17,7 +17,7 @@ const read = (hash: string): Place => {
 /** The user's place, as read from the part of the address behind the `#`. */
 export const place = signal(read(location.hash))
 
-/** Browsers limit how often the address may change, Safari to 100 times in 30 seconds: so many changes at once, and then one each time. */
+/** Browsers limit how often the address may change, Safari to 100 times in 30 s. This many happen at once, then one each time. */
 const changesAtOnce = 20
 const writeEveryMs = 500
 

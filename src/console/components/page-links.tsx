@@ -7,7 +7,7 @@ export const numberShown = (name: string): number | null => {
 }
 
 /**
- * Splits what was asked for, which has one row more than the page shows, if there are so many.
+ * Splits the rows of a request for one row more than the page shows: there may be fewer.
  *
  * @returns `next` is the first row of the page after this one
  * @example pageOf([9, 7, 4], 2) // { rows: [9, 7], next: 4 }

@@ -13,7 +13,7 @@ export type FoundResource = { kind: string; project: string | null; name: string
 export const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, wordsMax)
 
 /**
- * The resources whose name, kind and project contain all words of a text: so many of them, and how many there are. Names that are the text
+ * The resources whose name, kind and project contain all words of a text: the first ones, and how many there are. Names that are the text
  * come first, then names that begin with it.
  *
  * @example await searchResources('view shop', 30, undefined, signal) // { found: [{ name: 'rents', about: 'view of shop', … }], count: 1 }

@@ -42,7 +42,7 @@ const refused = [
 
 /** Whether the beginning of a text is rows of a table. */
 const isTableOfText = async (path: string): Promise<boolean> => {
-  // Only the end of a file comes in so short a chunk: its last row is whole, also without a line end.
+  // Only the end of a file comes in such a short chunk. Its last row is whole, even without a line end.
   for await (const chunk of readUtf8(path, await detectEncoding(path)))
     return looksLikeTable(chunk.subarray(0, tableSampleBytes), chunk.length <= tableSampleBytes)
   return false

@@ -1,7 +1,7 @@
 import { erasedIn, type ErasedSince } from '../../log/storage/erased-blobs.js'
 import type { Links } from './links.js'
 
-/** A statement looks through so many events: it has little time. */
+/** A statement searches at most this many events, because it has little time. */
 const eventsAtOnce = 10_000
 
 const erasures = `

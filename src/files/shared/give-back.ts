@@ -12,7 +12,7 @@ type Options = Pick<SharedStore, 'blobs' | 'register' | 'cache'> & {
 }
 
 /**
- * Stores blobs again that events name, that this node has, and that the shared store lost: PostgreSQL may have been made anew from another
+ * Stores blobs again that events name and this node has, but the shared store has lost: PostgreSQL may have been created again from another
  * node, or have lost its last rows. Resolves with the number of these blobs. It may be called again and again.
  *
  * @example await givingBack({ log, newest: () => log.newest(), blobs, register, cache })(signal) // 2

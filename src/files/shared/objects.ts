@@ -13,7 +13,7 @@ export interface Objects {
   readonly place: string
   /** Stores a file. Resolves when all its bytes are safe from a crash. @throws Problem storage_failed */
   write(object: StoredObject, file: string): Promise<void>
-  /** The bytes in order, a part at a time. @throws Problem storage_failed, also when a part is missing */
+  /** The bytes in order, a part at a time. @throws Problem storage_failed, even when a part is missing */
   read(object: StoredObject): AsyncIterable<Buffer>
   /** Removes the bytes, if there are any. @throws Problem storage_failed */
   remove(id: string): Promise<void>

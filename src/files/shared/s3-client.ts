@@ -8,7 +8,7 @@ import { bucketUrl, objectUrl, type S3Address } from './s3-address.js'
 /** The SHA-256 of no bytes, in hexadecimal. */
 export const emptySha = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-/** The content of an object to put: its length, its SHA-256 in hexadecimal, and its bytes, which are made anew for each try. */
+/** The content of an object to put: its length, its SHA-256 in hexadecimal, and its bytes, which are made again for each try. */
 export type Content = { bytes: number; sha: string; body?: () => Readable }
 
 /** A request that can be sent again. */
@@ -107,7 +107,7 @@ export class S3Client {
     for (;;) {
       const tried = await this.#try(ask).catch((error: unknown) => error)
       if (!(tried instanceof Error) && isAnswer(tried)) {
-        // For a missing object, a reader is told so, and a removal has nothing to do.
+        // If an object is missing, a reader gets this answer, and a removal has nothing to do.
         if (tried.statusCode < 300 || (tried.statusCode === 404 && ask.method !== 'PUT')) return tried
         const refusal = await refusalOf(tried)
         if (!isPassing(tried.statusCode) || performance.now() > until) throw refusal

@@ -207,7 +207,7 @@ export class SharedBlobs implements BlobStore {
     return (await this.#removeLeft(sha)) || existed
   }
 
-  /** Removes the bytes that are listed for removal, also by an earlier try. */
+  /** Removes the bytes that are listed for removal, including those that an earlier try listed. */
   async #removeLeft(sha: string): Promise<boolean> {
     const doomed = await this.options.register.doomedOf(sha)
     await this.removeObjects(doomed)

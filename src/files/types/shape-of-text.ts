@@ -23,7 +23,7 @@ const commaGroups = new RegExp(String.raw`^${groupsOf(',')}(?:(?:,\d{3})+(?:\.\d
 const dotGroupsComma = new RegExp(String.raw`^${groupsOf(String.raw`\.`)}(?:\.\d{3})*,\d+$`)
 const commaDecimal = new RegExp(String.raw`^${number},\d+$`)
 
-/** The digits of so many characters come back from a double, unless the number is tiny. */
+/** A double keeps all digits of a number of this many characters, unless the number is tiny. */
 export const shortNumber = 15
 const leastNormal = 2.3e-308
 /** A short number fits without a closer look. */

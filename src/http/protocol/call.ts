@@ -34,7 +34,7 @@ export type Refusal = (problem: Problem, call: Call) => Reply
 export class Call {
   /** The client's `X-Request-Id`, or a new one. */
   readonly id: string
-  /** Headers of every answer to this request, also of a refusal. */
+  /** Headers of every answer to this request, including a refusal. */
   readonly answerHeaders: Record<string, string> = { 'X-Content-Type-Options': 'nosniff' }
   /** The sender, once it is known. */
   caller: Caller = nobody
@@ -188,7 +188,7 @@ export class Call {
     if (newest !== undefined) this.answerHeaders[positionHeader] = String(newest)
   }
 
-  /** Forbids caches to store the answer, also a refusal, because it may contain a token. */
+  /** Forbids caches to store the answer, even a refusal, because it may contain a token. */
   forbidCaches(): void {
     this.answerHeaders['Cache-Control'] = 'no-store'
   }

@@ -29,7 +29,7 @@ export type Reply = {
   body?: Piece | Stream
   cookie?: Cookie
   /**
-   * Whether the answer to a request with an idempotency key is kept. `never`: it is read anew, is a refusal, or holds data that may
+   * Whether the answer to a request with an idempotency key is kept. `never`: it is read again, is a refusal, or holds data that may
    * have to be erased. `rows`: it shows rows of predictions and is deleted when they are erased.
    */
   keep?: 'never' | 'rows'
@@ -104,7 +104,7 @@ export const bodyOf = ({ body }: Reply): { stream: Stream } | { whole: Piece } |
   return isStream(body) ? { stream: body } : { whole: body }
 }
 
-/** Reads the whole text of a reply, also of a stream; empty if it has no body. */
+/** Reads the whole text of a reply, even of a stream; empty if it has no body. */
 export const wholeText = async (reply: Reply): Promise<string> => {
   const body = bodyOf(reply)
   if (!body) return ''

@@ -2,7 +2,7 @@
 type PendingResult<T> = { result?: IteratorResult<T, unknown>; failure?: { error: unknown } }
 
 /**
- * Yields the items of an iterable as they arrive, and a `beat` every `everyMs` milliseconds, also while no item arrives.
+ * Yields the items of an iterable as they arrive, and a `beat` every `everyMs` milliseconds, even while no item arrives.
  *
  * @example for await (const step of withBeats(feed.forwards(filter, window), 15_000)) if (step === 'beat') …
  */

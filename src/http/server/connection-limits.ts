@@ -90,7 +90,7 @@ export class OpenConnections {
     return true
   }
 
-  /** Closes those without a request, also those that never had one: nothing is lost with them. The others are closed with their answers. */
+  /** Closes connections without a request, including those that never had one: nothing is lost. The others close after their answers. */
   closeIdle(): void {
     this.#isStopping = true
     for (const ofAddress of this.#byAddress.values())

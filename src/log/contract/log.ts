@@ -91,8 +91,8 @@ export const sharedStates = ['following', 'unreachable', 'outdated', 'other_log'
 export type SharedHealth = { state: (typeof sharedStates)[number]; lag: { batches: number; events: number } }
 
 /**
- * The state of the log: its newest position, or null while it cannot be read; the number of waiting commands, and why the last write
- * failed, if it did. `shared` is there when other nodes write the log, too.
+ * The state of the log: its newest position, or null while it cannot be read; the number of waiting commands; and, if
+ * the last write failed, the reason. `shared` is set if other nodes write the log as well.
  */
 export type LogHealth = { position: number | null; queued: number; unwritable: string | undefined; shared?: SharedHealth }
 

@@ -129,7 +129,7 @@ class PastResources implements Resources {
   readonly #ahead = new Map<string, { after: number; listed: readonly ResourceEntry[] }>()
   readonly #found = new Map<string, Promise<Resource | undefined>>()
   readonly #links = new Map<string, Promise<ReadonlyMap<StreamId, Resource[]>>>()
-  /** The projects of the last page's resources, whose users are asked for next. */
+  /** The projects of the resources on the last page, because callers then ask for the users of these resources. */
   #projectsOfPage: ReadonlyMap<StreamId, StreamId | undefined> = new Map()
 
   constructor(

@@ -38,8 +38,8 @@ export const readRotation = (db: LogConnection): Rotation | undefined => {
 export const masterKeyIds = (db: LogConnection): string[] => [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
 
 /**
- * Prepares the test whether the key of a payload is lost: a rotation that could not unwrap it has ended. Any other payload without its
- * master key here can be read where this key is.
+ * Prepares the test whether the key of a payload is lost. It is lost if a rotation has ended that could not unwrap it. If only its master
+ * key is missing here, the payload can be read where this master key is.
  *
  * @example prepareIsKeyLost(db)({ hash: '8e0f…', keyId: '66687aadf862bd77' }) // true
  */

@@ -88,7 +88,7 @@ const requestOf = (select: SelectPart, running: RunningStatement, { head, now }:
     ...(running.statement && { statement: running.statement }),
     ...(params && { params }),
     ...(last && { last: last.known }),
-    // A question about the past only reads, also if nothing came since.
+    // A question about the past only reads, even if nothing was written since.
     ...((readsOnly === true || position !== undefined) && { readsOnly: true }),
     ...(purpose && { purpose }),
     ...(position !== undefined && position !== head && { asOf: position }),

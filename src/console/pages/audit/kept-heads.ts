@@ -15,7 +15,7 @@ const place = 'mindledger.heads'
 /** The oldest head proves most: if there are too many heads, those in the middle are dropped. */
 const keptMax = 50
 
-/** What is stored, also entries that this page cannot read. */
+/** What is stored, including entries that this page cannot read. */
 const stored = (): unknown[] => {
   const entries = readKeptJson(place)
   return Array.isArray(entries) ? entries : []

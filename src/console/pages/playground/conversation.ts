@@ -35,7 +35,7 @@ class Conversation {
     this.rounds.value = rounds
   }
 
-  /** Begins anew. The answers that are still awaited are recorded, and belong to nothing here. */
+  /** Begins a new conversation. Answers that are still under way are recorded, but are not shown here. */
   clear(): void {
     this.rounds.value = []
   }

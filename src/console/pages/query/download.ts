@@ -115,7 +115,7 @@ export const saving = signal<{ format: FileFormat; bytes: number; cancel: () => 
 export const savingError = signal<ApiError | undefined>(undefined)
 
 /**
- * Saves the whole answer as a file, also if it is too large for this page, one at a time. Nothing changes in the service. An answer that is
+ * Saves the whole answer as a file, even if it is too large for this page, one at a time. Nothing changes in the service. An answer that is
  * here is not asked for again: an agent would answer in other words, and a live table has other rows by then.
  *
  * @example await download('CSV', { query: 'SELECT 1', db: 'mindsdb', isDryRun: false }, undefined)

@@ -25,7 +25,7 @@ const sectionsOf = (lines: readonly Line[]): [string, string][] => {
 }
 
 /**
- * The plan of a statement: its rewritten text, its tables, and the statements for connected databases. The statement does not run, also if
+ * The plan of a statement: its rewritten text, its tables, and the statements for connected databases. The statement does not run, even if
  * it is an EXPLAIN ANALYZE: the address of the page may come from somebody else.
  */
 export const Plan = ({ sql, db, at, params }: { sql: string; db: string; at: string | undefined; params: Record<string, Value> }) => {

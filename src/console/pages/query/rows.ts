@@ -12,7 +12,7 @@ type Piece = { bytes: Uint8Array<ArrayBuffer>; first: number; rows: number }
 
 /**
  * The rows of an answer, stored as the received bytes. Only visible rows are parsed, so a million rows need no more memory than their
- * bytes, also after scrolling.
+ * bytes, even after scrolling.
  *
  * @example const store = new RowStore(columns); store.add(piece); store.row(0)
  */

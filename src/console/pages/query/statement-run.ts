@@ -102,7 +102,7 @@ export class StatementRun {
    * Runs a statement instead of the previous one. One that only reads is sent again if the service refused it before it began. After a
    * broken connection or the answer of a proxy nothing is sent again: agents and models may have been asked.
    *
-   * @returns how this statement ended, also if another one runs in its place by then
+   * @returns how this statement ended, even if another one runs in its place by then
    */
   async run(statement: Omit<Statement, 'signal'>): Promise<Ending> {
     this.#aborting?.abort()

@@ -9,7 +9,7 @@ export type NoteRow = { key: string; value: string | null }
 
 /**
  * The rows that a batch writes: its events, and its other rows in their new state. `forgotten` are the keys of answers that it removes. Only
- * the node that forgets them names them: a note tells the others how old they were.
+ * the node that forgets these answers names them: from a note, the other nodes learn up to which age to forget.
  */
 export type Rows = {
   events: EventRow[]
@@ -21,7 +21,7 @@ export type Rows = {
 
 /**
  * A place in the shared log. `seq` counts batches; `position` and `chain` are those of the newest event. A batch may have no events: its
- * id tells it from another one of the same number. A file that an older release wrote does not say the id.
+ * id tells it from another batch of the same number. A file that an older release wrote does not have the id.
  */
 export type Place = { seq: number; position: number; chain: Buffer; batch: string | undefined }
 

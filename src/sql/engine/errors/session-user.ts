@@ -49,7 +49,7 @@ export const answerUser = async (session: Session, tree: AstNode, isQuoted: (nod
       session.keep = false
       if (session.strings.has(name)) instead(node, isQuoted(node) ? spelling(node) : session.account, shown(node, spelling(node)))
       else names.set(name, meaningOf(names.get(name) ?? session.macros.get(name), node, isQuoted(node)))
-      // DuckDB takes the name for the alias beside it before it knows the expression of that alias.
+      // DuckDB would read the name as the alias of the same item, whose expression it does not know yet.
       if (isColumnRef(node) && textOf(node, 'alias').toLowerCase() === name) node['alias'] = ''
     }
     if (!isCall(node)) return true

@@ -139,7 +139,7 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
   // A client with restricted tables gets no information about connections.
   const refusal: Refusal = async () => (session.allowed ? undefined : refusalOfCall(session.directory, session.head, tokens, sql))
   const { translation, tree, options, hasNativeQueries } = await parse(session, text, tokens, refusal)
-  // If the user wrote the name that replaces native queries, it is no function.
+  // Without native queries, the name that replaces them can only come from the user, and has no special meaning.
   if (hasNativeQueries) {
     const refused = await refusal()
     if (refused) throw refused
