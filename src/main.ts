@@ -1,7 +1,7 @@
 /** Room: the composition: it opens the parts in their order. It imports any room above it. */
 
 import type { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
-import { SqlProcess } from './sql-process/supervisor.js'
+import { SqlProcess } from './sql-process/sql-process.js'
 import { opened, undoTogether, type Step } from './basics/undo.js'
 import { egressFetch } from './egress/fetch.js'
 import { egressOf } from './egress/settings.js'

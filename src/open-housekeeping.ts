@@ -1,4 +1,4 @@
-import type { SqlProcess } from './sql-process/supervisor.js'
+import type { SqlProcess } from './sql-process/sql-process.js'
 import { Exporter } from './archive/exporter.js'
 import { opened, undoTogether } from './basics/undo.js'
 import { Erasures, type RetentionKind } from './erasure/erasures.js'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { SqlProcess } from './sql-process/supervisor.js'
+import type { SqlProcess } from './sql-process/sql-process.js'
 import { opened } from './basics/undo.js'
 import { DataChecks } from './models/training/data-checks.js'
 import type { Metrics } from './observe/metrics.js'

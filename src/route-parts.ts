@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ErasureGuard } from './log/contract/log.js'
-import type { SqlProcess } from './sql-process/supervisor.js'
+import type { SqlProcess } from './sql-process/sql-process.js'
 import type { AgentParts } from './open-agents.js'
 import type { Chatbots } from './open-chatbots.js'
 import type { Housekeeping } from './open-housekeeping.js'

@@ -1,3 +1,4 @@
+import { errorText } from '../basics/errors.js'
 import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,8 +10,6 @@ import type { S3Address } from '../files/shared/s3-address.js'
 import { S3Client } from '../files/shared/s3-client.js'
 import { ConfigError } from '../setup/config.js'
 import type { ArchiveStore, MadeFile } from './store.js'
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
  * An export in a bucket, one object for each file. Files are made in a separate folder of this machine, and sent when they are whole.
@@ -109,7 +108,7 @@ export class BucketStore implements ArchiveStore {
       await pipeline(found, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
     } catch (error) {
       if (error instanceof ConfigError) throw error
-      throw new ConfigError(`${tmpdir()} of this machine cannot keep a file of ${this.place}: ${messageOf(error)}`)
+      throw new ConfigError(`${tmpdir()} of this machine cannot keep a file of ${this.place}: ${errorText(error)}`)
     }
   }
 
@@ -132,6 +131,6 @@ export class BucketStore implements ArchiveStore {
 
   /** If a bucket cannot be reached, nothing is known about its files. */
   #unreached(error: unknown): ConfigError {
-    return new ConfigError(`${this.place} cannot be reached: ${messageOf(error)}`)
+    return new ConfigError(`${this.place} cannot be reached: ${errorText(error)}`)
   }
 }

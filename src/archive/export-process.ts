@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { findHeadSigner } from '../audit/head-key.js'
-import { isDiskFull } from '../basics/errors.js'
+import { isDiskFull, errorText } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { backgroundPriority, lowerPriority } from '../basics/priority.js'
 import { ignoreUserSignals } from '../basics/user-signals.js'
@@ -47,7 +47,7 @@ const run = async ({ dataDirectory, place, keys, headKey, ...job }: ExportJob): 
 }
 
 const failure = (error: unknown): ExportMessage => ({
-  failed: (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '',
+  failed: errorText(error).split('\n', 1)[0] ?? '',
   isFull: isDiskFull(error),
 })
 

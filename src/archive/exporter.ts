@@ -1,5 +1,6 @@
 /** Room: the history as Parquet files in a folder or a bucket. It imports only events, basics, setup, log, files, audit and backup. */
 
+import { errorText } from '../basics/errors.js'
 import type { ChildProcess } from 'node:child_process'
 import type { Log } from '../log/contract/log.js'
 import type { Logger } from '../basics/logger.js'
@@ -87,7 +88,7 @@ export class Exporter {
 
   #look(): void {
     this.#looking ??= this.#tryNow()
-      .catch((err: unknown) => this.#note({ failed: err instanceof Error ? err.message : String(err), isFull: false }))
+      .catch((err: unknown) => this.#note({ failed: errorText(err), isFull: false }))
       .finally(() => (this.#looking = undefined))
   }
 

@@ -1,3 +1,4 @@
+import { errorText } from '../basics/errors.js'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { join } from 'node:path'
 import { fingerprint } from '../../projections/checkpoint.js'
@@ -32,7 +33,7 @@ export type DiffOptions = {
 
 type Checkpoint = { position: number; leaf: string | null }
 
-const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n', 1).join('')
+const firstLine = (error: unknown): string => errorText(error).split('\n', 1).join('')
 
 const readCheckpoint = async (live: string): Promise<Checkpoint> => {
   const rows = await tablesCheckpoint(live).catch((error: unknown) => {

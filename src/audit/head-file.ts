@@ -1,3 +1,4 @@
+import { errorText } from '../basics/errors.js'
 import { open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sync } from '../basics/disk.js'
@@ -99,7 +100,7 @@ export class HeadFile {
   #append(): Promise<void> {
     this.#writing = this.#writing.then(() =>
       this.#appendNow().catch((err: unknown) => {
-        this.#status.error = err instanceof Error ? err.message : String(err)
+        this.#status.error = errorText(err)
         this.#options.logger.error({ err, file: this.#options.path }, 'the head could not be written')
       }),
     )

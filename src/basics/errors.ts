@@ -202,6 +202,9 @@ export const stopping = (): Problem => new Problem('busy', 'Stopping', 'the serv
 
 const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT']
 
+/** The message of anything that was thrown. @example errorText(new Error('no room')) // 'no room' */
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 /** Whether an error says that a disk is full: a system error by its code, an error of DuckDB by its text. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error &&
@@ -211,5 +214,5 @@ export const isDiskFull = (error: unknown): boolean =>
 export const diskFull = (cause: unknown): Problem =>
   new Problem('disk_full', 'No room on the disk', 'the disk of the data directory has no room for this; nothing of it was recorded', {
     hint: 'Free disk space, then try again. GET /api/log/storage shows what uses the space.',
-    cause: cause instanceof Error ? cause.message : String(cause),
+    cause: errorText(cause),
   })

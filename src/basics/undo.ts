@@ -1,10 +1,10 @@
+import { errorText } from './errors.js'
+
 /** Closes a part that was opened. */
 export type Step = () => unknown
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 const throwAll = (errors: readonly unknown[]): void => {
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps failed: ${errors.map(messageOf).join('; ')}`)
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps failed: ${errors.map(errorText).join('; ')}`)
 }
 
 /**
@@ -54,7 +54,7 @@ export const opened = async <T extends object>(open: (undo: (step: Step) => void
     try {
       await undoAll(steps)
     } catch (undone) {
-      throw new AggregateError([error, undone], `${messageOf(error)}; and not all could be undone: ${messageOf(undone)}`)
+      throw new AggregateError([error, undone], `${errorText(error)}; and not all could be undone: ${errorText(undone)}`)
     }
     throw error
   }

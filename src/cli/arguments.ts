@@ -1,3 +1,4 @@
+import { errorText } from '../basics/errors.js'
 import { parseArgs } from 'node:util'
 import { similarName } from '../dialect/names.js'
 import { commands } from './commands.js'
@@ -43,7 +44,7 @@ const strictly = (args: string[]) => {
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(errorText(error))
   }
 }
 

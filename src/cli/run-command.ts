@@ -1,5 +1,5 @@
 import { readConfig, ConfigError } from '../setup/config.js'
-import { isDiskFull, isProblem, type Problem } from '../basics/errors.js'
+import { isDiskFull, isProblem, type Problem, errorText } from '../basics/errors.js'
 import { isOfSharedStore } from '../files/shared/problems.js'
 import { readVersion } from '../setup/version.js'
 import { readArguments } from './arguments.js'
@@ -56,7 +56,7 @@ const explained = (error: unknown): string | undefined => {
   // The operator needs the cause, which clients never see.
   if (isProblem(error) && isOfSharedStore(error)) return `${error.detail}: ${causeOf(error)}`
   if (isProblem(error) && error.code === 'storage_failed') return `the data directory cannot be used: ${causeOf(error)}`
-  if (isDiskFull(error)) return `the disk is full: ${error instanceof Error ? error.message : String(error)}`
+  if (isDiskFull(error)) return `the disk is full: ${errorText(error)}`
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   if (!(error instanceof Error) || typeof code !== 'string') return undefined
   if (ofTheSystem.has(code)) return error.message

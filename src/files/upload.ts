@@ -6,7 +6,7 @@ import { finished, type Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { badFile, tooLarge } from './tables/bad-rows.js'
 import { isOnnx, type UploadFormat } from './formats/formats.js'
-import { Problem, wrong } from '../basics/errors.js'
+import { Problem, wrong, errorText } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 
 /** A received file: its path, the SHA-256 and number of its bytes, and the other fields of the request. */
@@ -103,8 +103,7 @@ const receiveForm = (req: IncomingMessage, target: Target): Promise<Form> => {
       // The file may only be removed once nothing writes to it.
       void Promise.allSettled([saving]).then(() => reject(problem instanceof Error ? problem : wrong(String(problem))))
     }
-    const malformed = (error: unknown) =>
-      fail(wrong(`The multipart body is malformed: ${error instanceof Error ? error.message : String(error)}`))
+    const malformed = (error: unknown) => fail(wrong(`The multipart body is malformed: ${errorText(error)}`))
     departure(req, fail)
     parser.on('error', malformed)
     parser.on('filesLimit', () => fail(wrong('The form has more than one file; send one file a request.')))

@@ -1,4 +1,4 @@
-import type { SqlProcessStatus } from '../sql-process/supervisor.js'
+import type { SqlProcessStatus } from '../sql-process/sql-process.js'
 import type { ExportStatus } from '../archive/exporter.js'
 import { sharedStates, type LogHealth } from '../log/contract/log.js'
 import { projections } from '../../projections/all.js'

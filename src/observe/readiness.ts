@@ -1,6 +1,6 @@
 import { isProblem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import type { SqlProcessStatus } from '../sql-process/supervisor.js'
+import type { SqlProcessStatus } from '../sql-process/sql-process.js'
 import type { Log, SharedHealth } from '../log/contract/log.js'
 import type { TablesState } from '../sql/relations/projections.js'
 

@@ -1,3 +1,4 @@
+import { errorText } from '../basics/errors.js'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
@@ -201,8 +202,7 @@ export const isDataDirectoryHeld = (paths: DataPaths): boolean => {
   }
 }
 
-const unusable = (root: string, error: unknown) =>
-  new ConfigError(`${root} cannot be used as data directory: ${error instanceof Error ? error.message : String(error)}`)
+const unusable = (root: string, error: unknown) => new ConfigError(`${root} cannot be used as data directory: ${errorText(error)}`)
 
 /**
  * The refusal when something beside the log has events that the log does not have. New events would then make a second history of the same

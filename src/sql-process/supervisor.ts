@@ -1,211 +1,316 @@
-/**
- * Room: the server's side of the SQL process: it starts, watches and ends it, and gives queries their turns. It imports only events,
- * basics, setup, sql, files and sql-process/contract.
- */
-
-import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
-import { join, resolve as resolvePath } from 'node:path'
+import { rmSync } from 'node:fs'
+import { resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConfigError } from '../setup/config.js'
-import { Problem, stopping } from '../basics/errors.js'
-import { dataPaths, exchangeTables, olderLog, type DataPaths } from '../setup/data-directory.js'
-import { QueryAttempt, blamedFor, PreemptedError, LostError } from './query-attempt.js'
-import type { SqlChildProcess } from './child-process.js'
-import { QueryAdmission, type Suspect } from './query-admission.js'
-import { ProcessManager, type ProcessStatus } from './process-manager.js'
+import { Problem } from '../basics/errors.js'
+import { dataPaths } from '../setup/data-directory.js'
+import { programFile } from '../setup/package.js'
+import { SqlChildProcess, type Loss } from './child-process.js'
 import { residentBytes } from '../basics/resident-memory.js'
-import { sqlProcessLimits, type SqlProcessLimits, type SqlProcessOptions } from './contract/options.js'
-import type { SelectAnswer, SelectOptions, SelectRequest, SelectService } from '../sql/contract/select.js'
+import { endOrphan } from './orphan-process.js'
+import type { SqlProcessLimits, SqlProcessOptions } from './contract/options.js'
+import type { TablesState } from '../sql/relations/projections.js'
+import { Heartbeat } from './heartbeat.js'
+import { RebuildRecord, type Rebuilds } from './contract/rebuilds.js'
+import { makeSocketDirectory } from '../basics/socket-directory.js'
 
-export type SqlProcessStatus = ProcessStatus & {
-  /** Queries that ran again because the process had ended under them. */
-  retries: number
-  running: number
-  waiting: number
+/** The state of the process, and the ends of the processes before it. */
+export type ProcessStatus = {
+  ready: boolean
+  state: TablesState
+  /** If SQL is not available at the moment, the reason. */
+  stopped: string | undefined
+  /** The last known position of the tables. */
+  position: number
+  /** How many events the tables were behind the log when they last looked. */
+  lag: number
+  rebuilds: Rebuilds
+  /** The last reason why the tables could not follow the log. */
+  lastError: string | undefined
+  restarts: number
+  /** How often the process ended, by reason. It is not counted when it is replaced on purpose. */
+  losses: Readonly<Record<CountedLoss, number>>
+  rssBytes: number
 }
 
-const idleLookMs = 10
+type CountedLoss = Exclude<Loss, 'replaced'>
 
-/** A copy of the tables, and the position of the log up to which it has all events. */
-type TablesCopy = { file: string; position: number }
+const backoffMaxMs = 10_000
+const healthyAfterMs = 10_000
+/** The service starts without waiting longer than this for tables that are being built. */
+const buildWaitMs = 1_000
+const stopWaitMs = 3_000
+const respawnMs = 1_000
+const keepsRights = 'the process that answers SQL keeps rights that it should have given up'
+
+const noConnections = () => Promise.reject(new Problem('not_found', 'Database not found', 'There are no connected databases here'))
 
 /**
- * SQL over the tables, in a process that is kept running and within its limits. If a query ends the process, only that query fails: the
- * other queries without a row so far run again.
+ * Keeps an SQL process running: starts it, replaces a process that ended, and ends a process that uses too much memory for its
+ * queries.
  *
  * @example
- * const sqlProcess = await SqlProcess.start({ dataDirectory: './data' })
- * const { columns, rows } = await sqlProcess.query({ sql: 'SELECT 1', db: 'mindsdb', defaultProject: 'mindsdb', upTo: 0 })
- * for await (const chunk of rows) console.log(JSON.parse(`[${chunk}]`))
+ * const supervisor = new Supervisor(options, limits, () => admission.running > 0)
+ * await supervisor.start()
+ * await supervisor.readyChild()
  */
-export class SqlProcess implements SelectService {
-  readonly #limits: SqlProcessLimits
-  readonly #admission: QueryAdmission
-  readonly #manager: ProcessManager
-  readonly #paths: DataPaths
-  #purging: Promise<void> = Promise.resolve()
-  #retries = 0
-  #queries = 0
+export class Supervisor {
+  readonly #directory = makeSocketDirectory()
+  readonly #rebuilds: RebuildRecord
+  #child: SqlChildProcess | undefined
+  /** A process that is ended on purpose: the code that ends it starts the next one. */
+  #leaving: SqlChildProcess | undefined
+  #isStopping = false
+  readonly #waiters = new Set<() => void>()
+  #starts = 0
+  #restarts = 0
+  readonly #losses: Record<CountedLoss, number> = { memory: 0, stuck: 0, blocked: 0, other_rows: 0, died: 0 }
+  #failures = 0
+  #unready = 0
+  #rssBytes = 0
+  #watch: NodeJS.Timeout | undefined
+  #heartbeat: Heartbeat | undefined
+  #beat: NodeJS.Timeout | undefined
+  #confinement: string | undefined
 
-  private constructor(private readonly options: SqlProcessOptions) {
-    this.#limits = { ...sqlProcessLimits, ...options.limits }
-    this.#paths = dataPaths(resolvePath(options.dataDirectory))
-    this.#admission = new QueryAdmission(this.#limits)
-    this.#manager = new ProcessManager(options, this.#limits, () => this.#admission.running > 0)
+  constructor(
+    private readonly options: SqlProcessOptions,
+    private readonly limits: SqlProcessLimits,
+    private readonly isBusy: () => boolean,
+  ) {
+    this.#rebuilds = new RebuildRecord(dataPaths(resolvePath(options.dataDirectory)).rebuilds, options.logger)
   }
 
-  /**
-   * Starts the process. Waits until it answers, or until it is known to need longer: then `status()` says why, and the start goes on.
-   * @throws ConfigError when the tables have followed events that the log does not have
-   */
-  static async start(options: SqlProcessOptions): Promise<SqlProcess> {
-    const sqlProcess = new SqlProcess(options)
-    await sqlProcess.#manager.start()
-    const foreign = sqlProcess.#manager.child?.state.foreign
-    if (foreign === undefined) return sqlProcess
-    await sqlProcess.stop()
-    throw new ConfigError(olderLog(foreign, `delete ${sqlProcess.#paths.tablesFile}`))
+  /** Starts the process. Waits until it answers, or until it is known to need longer: then the status says why, and the start goes on. */
+  async start(): Promise<void> {
+    void this.#respawn()
+    this.#watch = setInterval(() => void this.#watchMemory(), this.limits.memorySampleMs)
+    this.#beat = setInterval(() => this.#watchHeartbeat(), this.limits.pingIntervalMs)
+    const from = performance.now()
+    const until = from + this.limits.startWaitMs
+    for (let state = this.child?.state; state && performance.now() < until; state = this.child?.state) {
+      if (state.ready || state.failed !== undefined || (state.starting && performance.now() >= from + buildWaitMs)) break
+      await this.#change(state.starting ? from + buildWaitMs : until)
+    }
   }
 
-  get pid(): number | undefined {
-    return this.#manager.child?.pid
+  get child(): SqlChildProcess | undefined {
+    return this.#child
   }
 
-  status(): SqlProcessStatus {
-    return { ...this.#manager.status(), retries: this.#retries, running: this.#admission.running, waiting: this.#admission.waiting }
+  get isStopping(): boolean {
+    return this.#isStopping
   }
 
-  /** The warning for an operator; undefined when nothing is wrong. */
+  /** How the process and its tables are now: positions of the log, memory in bytes, and why the process ended before. */
+  status(): ProcessStatus {
+    const state = this.#child?.state
+    return {
+      ready: state?.ready ?? false,
+      state: this.#tablesState(),
+      stopped: this.#whyStopped(),
+      position: state?.position ?? 0,
+      lag: state ? Math.max(0, state.head - state.position) : 0,
+      rebuilds: this.#rebuilds.known ?? { count: 0, last: null },
+      lastError: state?.lastError,
+      restarts: this.#restarts,
+      losses: this.#losses,
+      rssBytes: this.#rssBytes,
+    }
+  }
+
+  /** The warning for an operator if a statement that escaped every check could do more than it should. The log has the reason. */
   warning(): string | undefined {
-    return this.#manager.warning()
+    if (this.#confinement === undefined || this.#confinement === 'landlock') return undefined
+    return `${keepsRights}: see the log of the service`
   }
 
-  /** The bytes of memory that the process holds now; 0 without one. */
-  async residentBytes(): Promise<number> {
-    return this.pid === undefined ? 0 : residentBytes(this.pid)
-  }
-
-  /**
-   * Runs a SELECT and resolves with its first rows. Clients (`client`) take turns, and each has its share of the places.
-   * @throws Problem of the query itself; `query_limit` when it reached a limit; `busy`, `analytics_unavailable`; the signal's reason
-   */
-  async query(request: SelectRequest, { signal, client }: SelectOptions = {}): Promise<SelectAnswer> {
-    let suspect: Suspect | undefined
-    let long = false
-    let isNew = true
-    /** The number of processes that ended under it, and the last of them that ended while this was the only long query. */
-    const lost: SqlChildProcess[] = []
-    let triedOn: SqlChildProcess | undefined
-    for (let losses = 0; losses < this.#limits.retriesMax;) {
-      const ticket = await this.#admission.enter({ client, suspect, long, retried: !isNew, signal })
-      isNew = false
-      const child = await this.#manager.readyChild().catch((error: unknown) => {
-        ticket.release()
-        throw error
-      })
-      try {
-        return await new QueryAttempt(this.#queries++, child, ticket, this.#limits, signal).open(request)
-      } catch (error) {
-        if (error instanceof PreemptedError) {
-          long = true
-          continue
-        }
-        if (!(error instanceof LostError)) throw error
-        losses += 1
-        if (this.#manager.isStopping) throw stopping()
-        this.#retries += 1
-        // Another query, or no query at all, was the cause.
-        if (error.loss === 'stuck' || error.loss === 'other_rows' || error.loss === 'replaced' || !error.begun) continue
-        lost.push(child)
-        // The queries beside it at the last loss have run since: if none of them was the cause, this query is.
-        if (suspect && (error.alone || (ticket.isOnlyLong && triedOn?.isExplained === false))) {
-          for (const each of lost) each.isExplained = true
-          throw blamedFor(error.loss, this.#limits)
-        }
-        if (ticket.isOnlyLong) triedOn = child
-        suspect = { ranMs: Math.max(error.ranMs, suspect?.ranMs ?? 0) }
-        long ||= suspect.ranMs >= this.#limits.quickMs
+  /** A process that answers. Waits for one that is starting, but not for tables that take long to be built. */
+  async readyChild(): Promise<SqlChildProcess> {
+    const until = performance.now() + this.limits.startWaitMs
+    for (;;) {
+      const child = this.#child
+      if (child?.state.ready && !child.isOver) return child
+      if (this.#isStopping || performance.now() >= until) {
+        throw new Problem(
+          'analytics_unavailable',
+          'SQL is not available',
+          this.#whyStopped() ?? 'The process that answers SQL is starting.',
+          {
+            retryAfterSeconds: 1,
+          },
+        )
       }
-    }
-    throw new Problem(
-      'analytics_unavailable',
-      'SQL process lost',
-      'The process that answers SQL was lost under this query again and again.',
-    )
-  }
-
-  /** Resolves when the process has the current master keys. A process that starts meanwhile gets them at its start. */
-  async learnKeys(): Promise<void> {
-    const keys = this.options.masterKeys?.().map((key) => key.toString('hex')) ?? []
-    await this.#manager.child?.learnKeys(keys)
-  }
-
-  /**
-   * Writes a compact copy of the tables into a new file below `tmp/tables`, at a log position or a later one. Returns the position of the
-   * copy. @throws Error that says why it could not
-   */
-  async copy(into: string, upTo: number): Promise<number> {
-    return (await this.#manager.readyChild()).copy(into, upTo)
-  }
-
-  /**
-   * Resolves when the tables' files have no byte of erased data. A copy replaces the tables, and a new process replaces the old one; queries
-   * wait meanwhile. If no copy is possible, the new process builds the tables from the log. `erasedAt` tells the position of the last
-   * erasure.
-   */
-  async purge(erasedAt: () => Promise<number>): Promise<void> {
-    const purged = this.#purging.then(() => this.#purge(erasedAt))
-    this.#purging = purged.catch(() => undefined)
-    return purged
-  }
-
-  async #purge(erasedAt: () => Promise<number>): Promise<void> {
-    let copy = await this.#copied(erasedAt)
-    const release = this.#admission.hold()
-    try {
-      const until = performance.now() + this.#limits.purgeWaitMs
-      while (this.#admission.running > 0 && performance.now() < until) await sleep(idleLookMs)
-      copy &&= await this.#copied(erasedAt, copy)
-      await this.#manager.replace(async () => {
-        if (copy) await this.#exchange(copy.file)
-      })
-    } finally {
-      release()
+      await this.#change(until)
     }
   }
 
-  /**
-   * A copy of the tables without erased data: the earlier copy, if it has none. Data that is erased during the copying may be in the copy,
-   * and no process would open it, so then it is made again.
-   */
-  async #copied(erasedAt: () => Promise<number>, earlier?: TablesCopy): Promise<TablesCopy | undefined> {
-    let copy = earlier
-    try {
-      for (let erased = await erasedAt(); !copy || copy.position < erased; erased = await erasedAt()) {
-        if (copy) await rm(copy.file, { force: true })
-        const file = join(this.#paths.tables, `${randomUUID()}.duckdb`)
-        copy = { file, position: await this.copy(file, erased) }
-      }
-      return copy
-    } catch (err) {
-      this.options.logger?.warn({ err }, 'the tables cannot be copied; they are built anew')
-      return undefined
-    }
+  /** Ends the process, runs a task while there is none, starts another process, and waits until that has opened its tables. */
+  async replace(between: () => Promise<void>): Promise<void> {
+    const child = this.#child
+    this.#leaving = child
+    // Its file is no longer needed, so the process need not close it properly.
+    child?.kill('replaced')
+    await child?.exited
+    if (!this.#isStopping) await between()
+    await this.#respawn()
+    await this.#opened()
   }
 
-  /** A failure here must not leave the service without a process: the next process finds the old tables and rebuilds them. */
-  async #exchange(copy: string): Promise<void> {
-    try {
-      await exchangeTables(this.#paths, copy)
-    } catch (err) {
-      this.options.logger?.warn({ err }, 'the copy of the tables cannot be put in their place; they are built anew')
-      await rm(copy, { force: true })
+  /** Waits until the process has opened its tables, or has begun new ones; then the old tables are gone. */
+  async #opened(): Promise<void> {
+    for (;;) {
+      const { ready, built, starting, failed } = this.#child?.state ?? {}
+      if (ready || built || starting) return
+      if (this.#isStopping || failed !== undefined)
+        throw new Problem('analytics_unavailable', 'SQL is not available', `The tables could not be purged: ${this.#whyStopped() ?? ''}`)
+      await this.#change(performance.now() + this.limits.startWaitMs)
     }
   }
 
   /** Ends the process and removes its files. */
   async stop(): Promise<void> {
-    await this.#manager.stop()
+    this.#isStopping = true
+    clearInterval(this.#watch)
+    clearInterval(this.#beat)
+    const child = this.#child
+    if (child) {
+      child.disconnect()
+      await Promise.race([child.exited, sleep(stopWaitMs, undefined, { ref: false })])
+      child.kill('died')
+      await child.left()
+    }
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  get #entry(): string {
+    return this.options.entry ?? programFile('sql-process')
+  }
+
+  #spawn(): void {
+    if (this.#isStopping) return
+    const { dataDirectory, masterKeys, answerQuestion = noConnections, holdBlob } = this.options
+    const before = this.#child?.state
+    const settings = {
+      ...this.limits,
+      dataDirectory: resolvePath(dataDirectory),
+      masterKeys: masterKeys?.().map((key) => key.toString('hex')) ?? [],
+      socket: `${this.#directory}/${this.#starts++}.sock`,
+      // It died twice before it was ready: something in the file kills it. The file can be dropped, because the log has all its data.
+      rebuild: this.#unready >= 2,
+      rebuilds: this.#rebuilds.known,
+      lastError: before?.lastError ?? null,
+      asksForBlobs: holdBlob !== undefined,
+    }
+    const onChange = () => {
+      this.#rebuilds.note(child.state.rebuilds)
+      if (child.state.foreign !== undefined) this.options.onForeign?.(child.state.foreign)
+      this.#noteConfinement(child.state.confinement)
+      this.#tellChange()
+    }
+    const child: SqlChildProcess = new SqlChildProcess(this.#entry, settings, onChange, answerQuestion, holdBlob)
+    if (before) {
+      const { position, head, lastError, trouble } = before
+      Object.assign(child.state, { position, head, lastError, trouble })
+    }
+    this.#child = child
+    this.#heartbeat = new Heartbeat(child, this.limits.silentMaxPings)
+    void child.exited.then(() => this.#restart(child))
+  }
+
+  /** Logs once why the process keeps a right that it should have given up. */
+  #noteConfinement(confinement: string | undefined): void {
+    if (confinement === undefined || confinement === this.#confinement) return
+    this.#confinement = confinement
+    if (confinement !== 'landlock') this.options.logger?.warn({ reason: confinement }, keepsRights)
+  }
+
+  async #restart(child: SqlChildProcess): Promise<void> {
+    this.#tellChange()
+    if (this.#isStopping || child === this.#leaving || child.loss === 'replaced') return
+    if (child.state.built) return this.#respawn()
+    this.#restarts += 1
+    this.#losses[child.loss] += 1
+    this.options.logger?.warn(
+      { loss: child.loss, reason: child.state.failed ?? child.state.ending, pid: child.pid },
+      'the SQL process ended; starting another one',
+    )
+    const orphan = child.state.failed === undefined ? undefined : endOrphan(child.state.failed, this.#entry)
+    if (orphan !== undefined) this.options.logger?.warn({ pid: orphan }, 'ended a process for SQL that an earlier server had left behind')
+    const lived = performance.now() - child.startedAt
+    const { ready, failed, ending } = child.state
+    this.#unready = ready || failed !== undefined || ending !== undefined ? 0 : this.#unready + 1
+    const isOwnEnd = child.loss === 'died' || child.loss === 'other_rows'
+    // One of its queries ended the process. The other queries need the next process at once.
+    if (!isOwnEnd || lived > healthyAfterMs || child.runningAtLoss > 0) this.#failures = 0
+    const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
+    if (isOwnEnd) this.#failures += 1
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
+    // A purge may have replaced it meanwhile.
+    if (this.#child === child) await this.#respawn()
+  }
+
+  /** No process can start while memory or file descriptors are short. The service tries again, and REST goes on meanwhile. */
+  async #respawn(): Promise<void> {
+    for (;;)
+      try {
+        this.#spawn()
+        return
+      } catch (error) {
+        this.options.logger?.warn({ err: error }, 'no SQL process could be started; trying again')
+        const reason = /E[A-Z]+: ([^,]+)/.exec(String(error))?.[1] ?? 'the system refused it'
+        if (this.#child) this.#child.state.failed = this.#child.state.lastError = `No process could be started: ${reason}`
+        this.#tellChange()
+        await sleep(respawnMs, undefined, { ref: false })
+      }
+  }
+
+  #tablesState(): TablesState {
+    const state = this.#child?.state
+    if (!state || this.#isStopping || state.failed !== undefined || state.stopped !== undefined) return 'stopped'
+    return state.ready ? 'following' : 'building'
+  }
+
+  #whyStopped(): string | undefined {
+    const state = this.#child?.state
+    if (!state || this.#isStopping) return 'The process that answers SQL has ended.'
+    if (state.failed !== undefined) return `The process that answers SQL cannot start: ${state.failed}.`
+    if (!state.ready && state.starting) return `The tables are being built: ${state.starting.position} of ${state.starting.head} events.`
+    if (state.trouble !== undefined) return state.trouble
+    if (!state.ready) return 'The process that answers SQL is starting.'
+    if (this.#heartbeat?.isSilent) return 'The process that answers SQL gives no sign of life.'
+    return state.stopped
+  }
+
+  #tellChange(): void {
+    for (const wake of this.#waiters) wake()
+    this.#waiters.clear()
+  }
+
+  /** Waits until the state of the process changes, or until a time. */
+  async #change(until: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#waiters.add(resolve)
+      setTimeout(resolve, Math.max(1, until - performance.now())).unref()
+    })
+  }
+
+  /**
+   * Replaces a process that does not answer, even if no query waits for it. While it executes queries, their deadlines decide first: a
+   * model in a query may keep it busy for that long, and that query then gets the error. The read of a training has a late deadline.
+   */
+  #watchHeartbeat(): void {
+    const child = this.#child
+    if (!child || child.isOver) return
+    this.#heartbeat?.beat()
+    if (!this.#heartbeat?.isSilent) return
+    const silentMs = this.#heartbeat.unanswered * this.limits.pingIntervalMs
+    if (child.awaited.size === 0 || silentMs > this.limits.timeoutMs) child.kill('blocked')
+  }
+
+  async #watchMemory(): Promise<void> {
+    const child = this.#child
+    if (!child?.pid || child.isOver || (child.running.size === 0 && !this.isBusy())) return
+    this.#rssBytes = await residentBytes(child.pid)
+    if (this.#rssBytes > this.limits.memoryMaxBytes && child.running.size > 0) child.kill('memory')
   }
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { findFileSigner, olderFileHead, signedFileHead } from '../../audit/file-head.js'
+import { findFileSigner, olderFileHead, signedFileHead } from '../../audit/signed-file-head.js'
 import { takeBackup } from '../../backup/backup.js'
 import { readManifest } from '../../backup/manifest.js'
 import { ConfigError, type Config } from '../../setup/config.js'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { appendNote } from '../../audit/head-file.js'
-import { findFileSigner, olderFileHead, signedFileHead } from '../../audit/file-head.js'
+import { findFileSigner, olderFileHead, signedFileHead } from '../../audit/signed-file-head.js'
 import { newHeadSigner } from '../../audit/head-key.js'
 import { ConfigError, type Config } from '../../setup/config.js'
 import { checkDataDirectory } from '../../setup/data-directory.js'

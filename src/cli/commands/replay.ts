@@ -1,3 +1,4 @@
+import { errorText } from '../../basics/errors.js'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { existsSync, rmSync } from 'node:fs'
 import { ProjectionError } from '../../../projections/problem.js'
@@ -13,7 +14,7 @@ type Options = { into: string; until: number | undefined }
 
 const build = async (reader: LogReader, { into, until }: Options, out: Output): Promise<number> => {
   const database = await DuckDBInstance.create(into, replaySettings).catch((error: unknown) => {
-    throw new ConfigError(`${into} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ConfigError(`${into} cannot be written: ${errorText(error)}`)
   })
   try {
     return await replay({

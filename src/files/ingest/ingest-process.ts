@@ -4,7 +4,7 @@
  */
 import { convert } from './convert.js'
 import { ingestJob, type IngestedTable } from './ingest-messages.js'
-import { isProblem } from '../../basics/errors.js'
+import { isProblem, errorText } from '../../basics/errors.js'
 import { ignoreUserSignals } from '../../basics/user-signals.js'
 
 export type IngestAnswer =
@@ -17,7 +17,7 @@ const run = async (message: unknown): Promise<IngestAnswer> => {
     return { done: await convert(ingestJob.parse(message)) }
   } catch (error) {
     if (isProblem(error)) return { refused: { code: error.code, title: error.title, detail: error.detail, extras: error.extras } }
-    return { failed: error instanceof Error ? error.message : String(error) }
+    return { failed: errorText(error) }
   }
 }
 

@@ -1,4 +1,4 @@
-import { Problem } from '../../basics/errors.js'
+import { Problem, errorText } from '../../basics/errors.js'
 
 const titles = { away: 'Blob store away', damaged: 'Blob damaged' } as const
 
@@ -13,7 +13,7 @@ export const blobsAway = (where: string, cause: unknown): Problem =>
   new Problem('storage_failed', titles.away, `the shared store of contents (${where}) cannot be reached, or refuses the request`, {
     hint: 'Send the request again. If that does not help, check the store and the settings that name it.',
     retryAfterSeconds: 2,
-    cause: cause instanceof Error ? cause.message : String(cause),
+    cause: errorText(cause),
   })
 
 /** The problem for a client when the store does not have the bytes that it should. */

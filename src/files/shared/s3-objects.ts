@@ -1,3 +1,4 @@
+import { errorText } from '../../basics/errors.js'
 import { createReadStream } from 'node:fs'
 import { ConfigError } from '../../setup/config.js'
 import type { Objects, StoredObject } from './objects.js'
@@ -37,7 +38,7 @@ export class S3Objects implements Objects {
     } catch (error) {
       await objects.close()
       const cause = error instanceof Error && 'extras' in error ? (error.extras as { cause?: unknown }).cause : error
-      const why = cause instanceof Error ? cause.message : String(cause)
+      const why = errorText(cause)
       throw new ConfigError(`BLOBS_URL: ${objects.place} cannot be written, read and tidied: ${why}`)
     }
   }

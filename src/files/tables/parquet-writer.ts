@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { DuckDBInstance, StatementType, type DuckDBConnection } from '@duckdb/node-api'
 import { badFile, tooLarge } from './bad-rows.js'
 import { hashFile, sync } from '../../basics/disk.js'
-import { diskFull, isDiskFull, isProblem, Problem } from '../../basics/errors.js'
+import { diskFull, isDiskFull, isProblem, Problem, errorText } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { sqlString } from './staged-table.js'
 import { refuseLarge, SizeWatch, TableTooLarge } from './table-size.js'
@@ -39,7 +39,7 @@ export const fileProblem = (error: unknown, paths: readonly string[]): Error => 
   if (isProblem(error)) return error
   if (isDiskFull(error)) return diskFull(error)
   if (error instanceof TableTooLarge) return tableTooLarge(error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   if (/^(?:Out of Memory|.*failed to allocate)/i.test(message)) return tooLarge('The file needs more memory to be read than its limit.')
   const detail = paths.reduce((text, path) => text.replaceAll(path, 'the file'), message).split('\n', 1)[0] ?? ''
   return badFile(detail.slice(0, 500))

@@ -1,4 +1,4 @@
-import { isCalendarDay } from './date-shapes.js'
+import { isCalendarDay } from './date-recognition.js'
 import { shapes } from './shapes.js'
 import { longestTyped, shortNumber, textShape } from './shape-of-text.js'
 

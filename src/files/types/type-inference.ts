@@ -1,6 +1,6 @@
 /** Room: the types and names of columns, found from the texts in them. It imports only basics. */
 
-import { dateFinding } from './date-inference.js'
+import { dateFinding } from './date-columns.js'
 import { shapes } from './shapes.js'
 import { missingMarkers } from './shape-of-text.js'
 

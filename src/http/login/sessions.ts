@@ -2,7 +2,7 @@
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { Problem } from '../../basics/errors.js'
+import { Problem, errorText } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { FailedLogins } from './failed-logins.js'
 
@@ -30,7 +30,7 @@ const tokenShape = /^pat_[\w-]{43}$/
 const loginsAway = (cause: unknown): Problem =>
   new Problem('behind', 'Logins away', 'this node cannot find out whether the login is known: PostgreSQL does not answer', {
     retryAfterSeconds: 1,
-    cause: cause instanceof Error ? cause.message : String(cause),
+    cause: errorText(cause),
   })
 
 /**

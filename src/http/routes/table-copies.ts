@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { Problem } from '../../basics/errors.js'
+import { Problem, errorText } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
 import { fileOnce } from '../protocol/file-once.js'
 import { route, type Route } from '../protocol/route.js'
@@ -25,7 +25,7 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
     const position = await copyInto(file).catch((error: unknown) => {
       throw new Problem('analytics_unavailable', 'No copy', 'The tables cannot be copied at the moment.', {
         retryAfterSeconds: 5,
-        cause: error instanceof Error ? error.message : String(error),
+        cause: errorText(error),
       })
     })
     return { file, position }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isObject } from '../../../events/common.js'
-import { Problem } from '../../basics/errors.js'
+import { Problem, errorText } from '../../basics/errors.js'
 
 /** The part of `@huggingface/tokenizers` that is used. ECMAScript modules cannot resolve the types of the package. */
 export type Tokenizer = { encode: (text: string) => { ids: readonly number[] } }
@@ -22,7 +22,7 @@ export const readTokenizer = async (path: string, name: string): Promise<Tokeniz
   } catch (error) {
     throw new Problem('bad_file', 'Not a tokenizer', `files.${name} cannot be read as tokenizer.json`, {
       hint: 'Upload the tokenizer.json that stands beside the model.',
-      cause: error instanceof Error ? error.message : String(error),
+      cause: errorText(error),
     })
   }
 }

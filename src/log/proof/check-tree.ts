@@ -1,3 +1,4 @@
+import { errorText } from '../../basics/errors.js'
 import { lastPosition, type LogConnection } from '../storage/schema.js'
 import { MerkleTree } from './merkle-tree.js'
 import { hasTree, tileId, tileWidth } from './tiles.js'
@@ -82,7 +83,7 @@ export class TreeCheck {
     try {
       compare()
     } catch (error) {
-      this.#differ(position, `the stored tree cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+      this.#differ(position, `the stored tree cannot be read: ${errorText(error)}`)
     }
   }
 }

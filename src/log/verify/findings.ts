@@ -1,3 +1,5 @@
+import { errorText } from '../../basics/errors.js'
+
 /** A fault in the log. `position` is the position of the event, if there is one. */
 export type Finding = { position: number | null; what: string }
 
@@ -18,5 +20,4 @@ export const inOrder = (...findings: readonly Finding[][]): Finding[] =>
   findings.flat().sort((a, b) => (a.position ?? 0) - (b.position ?? 0))
 
 /** The first line of an error's message, for a finding. */
-export const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 200)
+export const firstLine = (error: unknown): string => errorText(error).replace(/\s+/g, ' ').slice(0, 200)

@@ -1,3 +1,4 @@
+import { errorText } from '../../basics/errors.js'
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
@@ -92,8 +93,7 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
 
 const asKeys = (keys: readonly string[]): Buffer[] => keys.map((key) => Buffer.from(key, 'hex'))
 /** The reason of an error, without the paths of files. */
-const reasonOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replaceAll(/'\/[^']*'|"\/[^"]*"/g, 'a file of it')
+const reasonOf = (error: unknown): string => errorText(error).replaceAll(/'\/[^']*'|"\/[^"]*"/g, 'a file of it')
 
 const close = ({ replay, instance }: Store): void => {
   replay.close()

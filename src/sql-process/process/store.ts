@@ -54,7 +54,7 @@ const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog):
   try {
     const replay = await Replay.open({ events: log, payloads: log, database: instance })
     if (replay.begunAt >= log.erasedAt()) return { instance, replay }
-    // Deleted rows leave bytes in the file. Usually a copy has already replaced the file (supervisor.ts), but not in this case.
+    // Deleted rows leave bytes in the file. Usually a copy has already replaced the file (`sql-process.ts`), but not in this case.
     replay.close()
     throw new StaleTablesError('erasure')
   } catch (error) {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SqlProcess } from '../../../src/sql-process/supervisor.js'
+import { SqlProcess } from '../../../src/sql-process/sql-process.js'
 import { isProblem, Problem } from '../../../src/basics/errors.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { Blobs } from '../../../src/files/blobs.js'

@@ -4,7 +4,7 @@ import { createApp, type AppOptions } from '../../../src/http/server/app.js'
 import { addressOf, createHttpServer, listen, stopListening } from '../../../src/http/server/server.js'
 import { Metrics } from '../../../src/observe/metrics.js'
 import { readiness, type Readiness } from '../../../src/observe/readiness.js'
-import type { SqlProcess } from '../../../src/sql-process/supervisor.js'
+import type { SqlProcess } from '../../../src/sql-process/sql-process.js'
 
 /** The SQL process of a test, which may be replaced by another one. */
 type Observed = { readonly sqlProcess: Pick<SqlProcess, 'status' | 'warning'> }

@@ -1,4 +1,4 @@
-import { SqlProcess } from '../../../src/sql-process/supervisor.js'
+import { SqlProcess } from '../../../src/sql-process/sql-process.js'
 import { rawProcess } from './bench.js'
 import { until } from '../until.js'
 

@@ -1,5 +1,6 @@
 /** Room: the tables and statements of a log that nodes share, in PostgreSQL. It imports only events, basics, setup and log/storage. */
 
+import { errorText } from '../../../basics/errors.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { limits } from '../../../basics/limits.js'
@@ -42,7 +43,7 @@ export const isTooSlow = (error: unknown): boolean => isRefusal(error) && slow.h
 /** The errors of several addresses of one name come as one error without a message. None of their messages contains a password. */
 const said = (error: unknown): string => {
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : []
-  const text = first === undefined ? (error instanceof Error ? error.message : String(error)) : said(first)
+  const text = first === undefined ? errorText(error) : said(first)
   return text.replaceAll(/\s+/g, ' ')
 }
 

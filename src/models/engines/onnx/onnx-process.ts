@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
-import { isProblem } from '../../../basics/errors.js'
+import { isProblem, errorText } from '../../../basics/errors.js'
 import { ignoreUserSignals } from '../../../basics/user-signals.js'
 import { programFile } from '../../../setup/package.js'
 import { runBatches } from './batches.js'
@@ -28,7 +28,7 @@ const answer = async (message: ToProcess): Promise<FromProcess> => {
 }
 
 const failure = (error: unknown): FromProcess => {
-  if (!isProblem(error)) return { failed: error instanceof Error ? error.message : String(error) }
+  if (!isProblem(error)) return { failed: errorText(error) }
   const { code, title, detail, extras } = error
   return { problem: { code, title, detail, ...(extras.hint !== undefined && { hint: extras.hint }) } }
 }

@@ -1,4 +1,4 @@
-import { Problem } from '../../../basics/errors.js'
+import { Problem, errorText } from '../../../basics/errors.js'
 
 /** The tensor types that inputs may have. */
 export const tensorTypes = [
@@ -67,6 +67,6 @@ export const loadRuntime = async (name: string = packageName): Promise<Runtime> 
     runtime.env.logLevel = 'fatal'
     return runtime
   } catch (error) {
-    throw runtimeMissing(error instanceof Error ? error.message : String(error))
+    throw runtimeMissing(errorText(error))
   }
 }

@@ -184,7 +184,8 @@ const usedThrough = (select: AstNode, reader: Reader, ref: AstNode, columns: rea
 const typeOf = (columns: readonly TableColumn[], name: string): TableColumn['type'] =>
   columns.find((column) => column.name === name)?.type ?? plain('VARCHAR')
 
-const reading = async (session: Session, table: string, state: string): Promise<FetchedRows> => ({
+/** The rows of a table that were fetched, in place of what was named. `state` is their line in a plan. */
+export const fetchedRows = async (session: Session, table: string, state: string): Promise<FetchedRows> => ({
   query: await parseSelect(session.connection, `SELECT * FROM ${table}`),
   state,
 })
@@ -211,10 +212,10 @@ export const fetchScan = async (
     const { sql, types } = printScan(scan, columns, dialectOf(engine))
     const names = [...scan.columns, ...(scan.aggregates ?? []).map(({ as }) => as)]
     const shape = names.map((name) => ({ name, type: types.get(name) ?? typeOf(columns, name) }))
-    return reading(session, await session.answers.empty(shape), `sends ${sql}`)
+    return fetchedRows(session, await session.answers.empty(shape), `sends ${sql}`)
   }
   const { table, sent } = await session.answers.fetch(stream, { scan })
-  return reading(session, table, `sent ${sent}`)
+  return fetchedRows(session, table, `sent ${sent}`)
 }
 
 /**
@@ -267,5 +268,5 @@ export const fetchNative = async (
   const query = { native: sql, ...writes, ...(upTo !== undefined && { upTo }) }
   const { answers, isPlanned, soon } = session
   const { table, sent } = isPlanned ? await answers.planned(connection.stream, sql, soon) : await answers.fetch(connection.stream, query)
-  return reading(session, table, `${isPlanned ? 'sends' : 'sent'} ${sent}`)
+  return fetchedRows(session, table, `${isPlanned ? 'sends' : 'sent'} ${sent}`)
 }

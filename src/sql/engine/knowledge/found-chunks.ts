@@ -9,9 +9,8 @@ import { limits } from '../../../basics/limits.js'
 import { plain, type AnswerColumn } from '../../../connections/contract/types.js'
 import type { KnowledgeFacts, ListedChunk, MetadataColumn } from '../../../knowledge/contract/contents.js'
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
-import { parseSelect } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
-import type { FetchedRows } from '../connected-tables/plan-scan.js'
+import { fetchedRows, type FetchedRows } from '../connected-tables/plan-scan.js'
 import { usedColumns } from '../connected-tables/used-columns.js'
 import { aliasOf } from '../session/describe.js'
 import type { KnowledgeTable } from '../resolve/resolve.js'
@@ -72,11 +71,6 @@ const weightOf = ({ alpha, isHybrid }: SearchTerms): Pick<KnowledgeQuery, 'alpha
     throw wrong(`hybrid_search_alpha: is ${weight}; it is from 0 (words) to 1 (vectors)`)
   return weight === undefined ? {} : { alpha: weight }
 }
-
-const reading = async (session: Session, table: string, state: string): Promise<FetchedRows> => ({
-  query: await parseSelect(session.connection, `SELECT * FROM ${table}`),
-  state,
-})
 
 /** The part of a knowledge base that a query reads, and its position: later documents may come while it runs. */
 type ChunkSearch = { base: KnowledgeTable; terms: SearchTerms; asOf: number }
@@ -174,7 +168,7 @@ export const fetchChunks = async (
     ? chunksToFind(session.connection, { select, ref }, terms.isAll)
     : chunksToList(session.connection, { select, ref }))
   const state = terms.contents.length > 0 ? 'a search' : 'all chunks'
-  if (session.isPlanned) return reading(session, await answers.empty(columns), `${state}, not made`)
+  if (session.isPlanned) return fetchedRows(session, await answers.empty(columns), `${state}, not made`)
   const search: ChunkSearch = { base, terms, asOf: position }
   const table = await answers.empty(columns)
   if (terms.contents.length > 0) {
@@ -188,5 +182,5 @@ export const fetchChunks = async (
     const used = select ? usedColumns(select, aliasOf(ref), columns) : columns
     await fillWithAll(session, search, { table, columns, used: new Set(used.map(({ name }) => name)), wanted })
   }
-  return reading(session, table, `${state} as of position ${position}`)
+  return fetchedRows(session, table, `${state} as of position ${position}`)
 }

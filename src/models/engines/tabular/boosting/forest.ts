@@ -46,7 +46,8 @@ export type Edges = readonly Float64Array[]
 
 const kindOf = (category: boolean, missingLeft: boolean): number => (category ? 2 : 0) + (missingLeft ? 1 : 0)
 
-const isCategory = (kind: number): boolean => kind >= nodeKinds.categoryMissingRight
+/** Whether a node tests a category, and not a number. */
+export const isCategory = (kind: number): boolean => kind >= nodeKinds.categoryMissingRight
 
 /** Adds the arrays that are derived from the stored ones. */
 const complete = (stored: Omit<Forest, 'subsetOf' | 'thresholds'>, edges: Edges): Forest => {

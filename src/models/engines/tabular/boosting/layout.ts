@@ -1,4 +1,4 @@
-import { nodeKinds, type Forest } from './forest.js'
+import { isCategory, nodeKinds, type Forest } from './forest.js'
 
 /** The code of a missing category; the codes of categories are below it. */
 const missingCode = 254
@@ -33,8 +33,6 @@ export type Layout = {
   /** Whether any test of categories uses bits. */
   bits: boolean
 }
-
-const isCategory = (kind: number): boolean => kind >= nodeKinds.categoryMissingRight
 
 /** The categories that go right at a node: 1 for those that do. */
 const rightOf = (forest: Forest, node: number): Uint8Array => {
