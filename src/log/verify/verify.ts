@@ -1,6 +1,6 @@
 /**
- * Room: the check of a log: hashes, the tree, the meaning of events, and the stored resources. It imports only events, setup, vault,
- * log/contract, log/storage and log/proof.
+ * Room: the check of a log: hashes, the tree, the meaning of events, and the stored resources. It imports only events, basics, setup,
+ * vault, log/contract, log/storage and log/proof.
  */
 
 import type { Head } from '../contract/log.js'
