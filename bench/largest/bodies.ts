@@ -121,7 +121,7 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
     ),
   ],
   [`PUT ${model}`]: [json('keys', (share) => `{"model":{"recording":"all",${params['keys']?.(share).slice(1) ?? ''}}`)],
-  [`POST ${model}/predict`]: predictions,
+  'POST /api/projects/{projectName}/models/{modelName}/predict': predictions,
   [`POST ${model}/outcomes`]: outcomes,
   ...Object.fromEntries(
     [

@@ -1,6 +1,6 @@
 import { bodies } from './bodies.js'
 import type { Body, Ids } from './body.js'
-import { refusedTexts, statements } from './statements.js'
+import { asking, refusedTexts, statements } from './statements.js'
 import type { Maker } from './texts.js'
 import { missingTools } from './tools.js'
 
@@ -34,6 +34,8 @@ const names: Readonly<Record<string, string>> = {
     job: 'taken',
     model: 'cars_model',
   },
+  // The names in the path of a prediction.
+  ...{ projectName: 'mindsdb', modelName: 'cars_model' },
   ...{ database: 'mindsdb', file: 'cars', table: 'stored', handler: 'slack', position: '3', config: 'default_llm' },
 }
 /** Names for paths that need another one: rows are written to files, and connections are changed. */
@@ -85,7 +87,8 @@ const statementRequests = (): Request[] => {
   const { select, ...others } = statements
   const requests = (texts: Readonly<Record<string, Maker>>) => Object.entries(texts).map(([name, text]) => sql(name, text))
   const made = Object.values(others).flatMap(requests)
-  return [...requests(select), ...made.map((one) => ({ ...one, patienceMs: statementPatienceMs })), ...requests(refusedTexts)]
+  const patient = (one: Request): Request => ({ ...one, patienceMs: statementPatienceMs })
+  return [...requests(select), ...requests(asking).map(patient), ...made.map(patient), ...requests(refusedTexts)]
 }
 
 const lists = [

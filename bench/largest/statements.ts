@@ -28,9 +28,15 @@ const select: Record<string, Maker> = {
   'SELECT of emoji': repeated("SELECT '", '😀', "' )"),
   'SELECT of settings in a text': (share) =>
     `SELECT '${Array.from({ length: (share * limits.statementMaxChars) / 15 }, (_, n) => `key${n}a= `).join('')}' )`,
-  'SELECT of an agent': (share) =>
-    `SELECT answer, context FROM speaker WHERE question IN (${Array.from({ length: Math.ceil(share * 20) }, (_, n) => `'${largestQuestion(share)} ${n}'`).join(', ')})`,
   'SELECT and comments': repeated('SELECT 1 ', '/* a = b */ '),
+}
+
+/** Statements that ask an agent for its largest answers. */
+export const asking: Readonly<Record<string, Maker>> = {
+  'SELECT of an agent': (share) => {
+    const questions = Array.from({ length: Math.ceil(share * 20) }, (_, n) => `'${largestQuestion(share)} ${n}'`)
+    return `SELECT answer, context FROM speaker WHERE question IN (${questions.join(', ')})`
+  },
 }
 
 // SHOW of each kind, with the table for the statements that need one.
