@@ -40,8 +40,9 @@ const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): 
   if (logUrl === undefined) return { log: new SqliteLog(options), leases: soleLeases }
   // A log with a single node needs neither the driver nor the driver's memory.
   const { SharedLog } = await import('./log/shared/shared-log.js')
+  const { UnreachableError } = await import('./log/shared/postgres/shared-log-session.js')
   const log = await SharedLog.open({ ...options, url: logUrl, node: { id: nodeIdOf(paths), version: readVersion() } })
-  const sessionStore = new SharedSessionStore({ way: log.link })
+  const sessionStore = new SharedSessionStore({ way: log.link, isAway: (error) => error instanceof UnreachableError })
   return { log, nodes: log.nodes, peers: log.peers, sessionStore, leases: log.peers.leases }
 }
 

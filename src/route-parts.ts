@@ -85,7 +85,7 @@ export const routePartsOf = (parts: Parts) => {
   const reading = readingOf({ log, past: sql.reader, version, progressOf, connectedTables })
   const { turns } = feed.slices
   const histories = new Histories(log, turns)
-  const sessions = config.auth && new Sessions(config.auth, parts.storage.sessionStore)
+  const sessions = config.auth && new Sessions(config.auth, { store: parts.storage.sessionStore, readsLocally: config.readsLocally })
   const about: ServiceInfo = {
     version,
     authentication: sessions !== undefined,

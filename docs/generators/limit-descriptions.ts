@@ -23,6 +23,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   secretsMaxPerCommand: 'Secrets that one request brings. Beyond: 400 `wrong_arguments`.',
   sessionLookMs:
     'With LOG_URL: how long a node trusts that a login is still valid. Beyond: it asks PostgreSQL whether the login ended at another node.',
+  sessionAwayMaxMs:
+    'With READS=local: how long a node accepts a login that it has seen as valid while PostgreSQL cannot be reached. Beyond: 503 `behind` until PostgreSQL is back.',
   sessionMaxAgeMs: 'A login. Beyond: 401 `unauthorized`; log in again.',
   connectionsMax:
     'Open connections. Beyond: the address with the most connections loses one that waits for its client, without a request or with half of one; if the service is answering on all of them, 503 `busy`.',

@@ -23,6 +23,7 @@ export const requestLimits = {
   listPageMaxItems: 1_000,
   sessionMaxAgeMs: 31 * 24 * 3_600_000,
   sessionLookMs: 2_000,
+  sessionAwayMaxMs: 3_600_000,
   connectionsMax: 2_000,
   connectionsPerAddressMax: 1_000,
   requestHeadersTimeoutMs: 20_000,

@@ -2,11 +2,12 @@
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { Problem, errorText } from '../../basics/errors.js'
+import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
+import { errorText, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { FailedLogins } from './failed-logins.js'
 
-/** Where the sessions of all nodes are kept, by the hash of their token. */
+/** Where the sessions of all nodes are kept, by the hash of their token. All methods throw StoreAwayError when it cannot be reached. */
 export interface SessionStore {
   add(login: string, actor: string, maxAgeMs: number): Promise<void>
   /** Undefined for an unknown or ended login. */
@@ -14,15 +15,27 @@ export interface SessionStore {
   remove(login: string): Promise<void>
 }
 
+/** The store of sessions cannot be reached. An error of another class is an answer of the store. */
+export class StoreAwayError extends Error {}
+
+type Options = {
+  store?: SessionStore | undefined
+  /** Whether reads go on while the store cannot be reached. They do for the sessions that this process has seen as valid. */
+  readsLocally?: boolean
+  /** Milliseconds of a clock that only goes forward. */
+  elapsed?: () => number
+}
+
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Identifies a login without revealing its token. */
 export const loginOf = (token: string): string => digest(token).toString('hex')
 
-/** `ended` aborts when the session ends for any reason. `seenAt` is the time (of `performance`) when it was last known to be valid. */
-type LoginSession = { actor: string; ended: AbortController; seenAt: number }
-
-const isOld = ({ seenAt }: LoginSession): boolean => performance.now() - seenAt > limits.sessionLookMs
+/**
+ * `ended` aborts when the session ends for any reason. `lookedAt` is when this node last began to ask whether it is valid. `validAt` is when
+ * it last learnt that it is.
+ */
+type LoginSession = { actor: string; ended: AbortController; lookedAt: number; validAt: number }
 
 /** A token of another form cannot come from a login, and is not looked up. */
 const tokenShape = /^pat_[\w-]{43}$/
@@ -32,6 +45,8 @@ const loginsAway = (cause: unknown): Problem =>
     retryAfterSeconds: 1,
     cause: errorText(cause),
   })
+
+const away = (): Error => new StoreAwayError('the store of logins did not answer in time')
 
 /**
  * The sessions of logged-in users. Tokens are kept hashed: in memory, so that a restart ends all logins; with other nodes also in
@@ -48,12 +63,18 @@ export class Sessions {
   })
   readonly #ofUser: Buffer
   readonly #failures = new FailedLogins()
+  readonly #store: SessionStore | undefined
+  readonly #readsLocally: boolean
+  readonly #elapsed: () => number
 
   constructor(
     private readonly user: { username: string; password: string },
-    private readonly store?: SessionStore,
+    { store, readsLocally = false, elapsed = () => performance.now() }: Options = {},
   ) {
     this.#ofUser = digest(JSON.stringify([user.username, user.password]))
+    this.#store = store
+    this.#readsLocally = readsLocally
+    this.#elapsed = elapsed
   }
 
   /** The name under which nodes share a token. It depends on the username and password of the service: a new password ends all logins. */
@@ -81,30 +102,57 @@ export class Sessions {
 
   /**
    * The user that a token belongs to; undefined for an unknown token. A session that this node saw not long ago is not looked up again.
+   * With local reads, one that was valid stays so for a while when it cannot be looked up. Writes need the store's server, too.
    * @throws Problem 503 when other nodes may know it, and it cannot be looked up
    */
   async actorOf(token: string): Promise<string | undefined> {
     if (!tokenShape.test(token)) return undefined
-    const login = loginOf(token)
-    const known = this.#tokens.get(login)
-    return !this.store || (known && !isOld(known)) ? known?.actor : this.#lookUp(token, known)
+    const known = this.#tokens.get(loginOf(token))
+    if (!this.#store || (known && !this.#isOld(known))) return known?.actor
+    const looked = this.#lookUp(token, known)
+    try {
+      if (!known || !this.#outlivesStore(known)) return await looked
+      return await unlessAborted(looked, AbortSignal.timeout(limits.sharedReadPatienceMs), away)
+    } catch (error) {
+      if (error instanceof StoreAwayError && known && this.#outlivesStore(known)) return known.actor
+      throw loginsAway(error)
+    }
   }
 
-  /** Asks the sessions that all nodes share. @throws Problem 503 */
+  #isOld({ lookedAt }: LoginSession): boolean {
+    return this.#elapsed() - lookedAt > limits.sessionLookMs
+  }
+
+  /** Whether a session is still accepted while the store cannot be reached. */
+  #outlivesStore({ validAt }: LoginSession): boolean {
+    return this.#readsLocally && this.#elapsed() - validAt <= limits.sessionAwayMaxMs
+  }
+
+  /** Asks the sessions that all nodes share. @throws StoreAwayError, and errors of the store */
   async #lookUp(token: string, known: LoginSession | undefined): Promise<string | undefined> {
     const login = loginOf(token)
-    const before = known?.seenAt
+    const before = known?.lookedAt
     // Requests of the same session that come meanwhile need not ask, too.
-    if (known) known.seenAt = performance.now()
+    if (known) known.lookedAt = this.#elapsed()
     try {
-      const actor = await this.#asked((store) => store.actorOf(this.#nameOf(token)))
+      const actor = await this.#store?.actorOf(this.#nameOf(token))
       if (actor === undefined) this.#tokens.delete(login)
-      else if (!known) this.#keep(login, actor)
+      else if (known) known.validAt = this.#elapsed()
+      else this.#keep(login, actor)
       return actor
     } catch (error) {
-      if (known && before !== undefined) known.seenAt = before
+      if (known && before !== undefined) this.#unanswered(known, before, error)
       throw error
     }
+  }
+
+  /** A session that goes on without the store asks again later, so that few of its requests wait. Any other one asks again at once. */
+  #unanswered(known: LoginSession, before: number, error: unknown): void {
+    const isAway = error instanceof StoreAwayError
+    if (isAway && this.#outlivesStore(known)) return
+    known.lookedAt = before
+    // Where the store answers with an error, writes may work: the session counts only once it was found again.
+    if (!isAway) known.validAt = -Infinity
   }
 
   /** The signal that aborts when the session ends here, for long answers; undefined for an invalid token. */
@@ -119,7 +167,7 @@ export class Sessions {
   goesOn(token: string): boolean {
     const known = this.#tokens.get(loginOf(token))
     // While the logins cannot be reached, the state is unknown; running reads go on.
-    if (known && this.store && isOld(known)) void this.#lookUp(token, known).catch(() => undefined)
+    if (known && this.#store && this.#isOld(known)) void this.#lookUp(token, known).catch(() => undefined)
     return known !== undefined
   }
 
@@ -131,13 +179,14 @@ export class Sessions {
   }
 
   #keep(login: string, actor: string): void {
-    this.#tokens.set(login, { actor, ended: new AbortController(), seenAt: performance.now() })
+    const now = this.#elapsed()
+    this.#tokens.set(login, { actor, ended: new AbortController(), lookedAt: now, validAt: now })
   }
 
   async #asked<T>(ask: (store: SessionStore) => Promise<T>): Promise<T | undefined> {
-    if (!this.store) return undefined
+    if (!this.#store) return undefined
     try {
-      return await ask(this.store)
+      return await ask(this.#store)
     } catch (error) {
       throw loginsAway(error)
     }

@@ -1,7 +1,11 @@
 import type { SharedLogSession } from '../../log/shared/postgres/shared-log-session.js'
-import type { SessionStore } from './sessions.js'
+import { StoreAwayError, type SessionStore } from './sessions.js'
 
-type Options = { way: { session: () => Promise<SharedLogSession> } }
+type Options = {
+  way: { session: () => Promise<SharedLogSession> }
+  /** Whether an error says that PostgreSQL cannot be reached. */
+  isAway: (error: unknown) => boolean
+}
 
 const add = `
   WITH old AS (DELETE FROM mindledger.logins WHERE until < now())
@@ -16,22 +20,25 @@ export class SharedSessionStore implements SessionStore {
   constructor(private readonly options: Options) {}
 
   async add(login: string, actor: string, maxAgeMs: number): Promise<void> {
-    const session = await this.options.way.session()
-    await session.query(add, [login, actor, maxAgeMs])
+    await this.#asked((session) => session.query(add, [login, actor, maxAgeMs]))
   }
 
   async actorOf(login: string): Promise<string | undefined> {
-    const session = await this.options.way.session()
-    const { rows } = await session.query<{ actor: string }>(
-      'SELECT actor FROM mindledger.logins WHERE login = $1 AND until > now()',
-      [login],
-      'login',
-    )
+    const select = 'SELECT actor FROM mindledger.logins WHERE login = $1 AND until > now()'
+    const { rows } = await this.#asked((session) => session.query<{ actor: string }>(select, [login], 'login'))
     return rows[0]?.actor
   }
 
   async remove(login: string): Promise<void> {
-    const session = await this.options.way.session()
-    await session.query('DELETE FROM mindledger.logins WHERE login = $1', [login])
+    await this.#asked((session) => session.query('DELETE FROM mindledger.logins WHERE login = $1', [login]))
+  }
+
+  async #asked<T>(ask: (session: SharedLogSession) => Promise<T>): Promise<T> {
+    const { way, isAway } = this.options
+    try {
+      return await ask(await way.session())
+    } catch (error) {
+      throw isAway(error) ? new StoreAwayError(error instanceof Error ? error.message : String(error), { cause: error }) : error
+    }
   }
 }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '../../../src/basics/limits.js'
 import { undoAll } from '../../../src/basics/undo.js'
 import { mindledger } from '../../support/cli.js'
 import { password } from '../../support/connections/postgres.js'
@@ -300,7 +301,6 @@ describe('a login', () => {
     const { body } = await send(node.url, 'POST', '/api/login', { username: 'me', password: 'of the nodes' })
     return (body as { token: string }).token
   }
-  const statusOnce = async (node: Node, token: string) => (await readOnce(node, '/api/projects', bearer(token))).status
   const statusAt = async (node: Node, token: string) => (await read(node, '/api/projects', bearer(token))).status
 
   test('holds at every node and after a restart; a logout at one ends it at all, its streams too, and no token is kept', async () => {
@@ -335,13 +335,18 @@ describe('a login', () => {
     expect(await ended).toBe(true)
   })
 
+  const isAway = async (node: Node, token: string) => {
+    const { status, body } = await readOnce(node, '/api/projects', bearer(token))
+    return status === 503 && (body as { title: string }).title === 'Logins away'
+  }
+
   test('that cannot be looked up is a 503, and what needs none is answered', async () => {
     const url = await server().newUrl()
-    const node = await startNode(url, { ...login, READS: 'local' })
+    const node = await startNode(url, login)
     const token = await enter(node)
     await server().postgres.kill()
     try {
-      await until(async () => (await statusOnce(node, token)) === 503)
+      await until(() => isAway(node, token))
       expect((await read(node, '/api/util/ping')).status).toBe(200)
       expect((await send(node.url, 'POST', '/api/login', { username: 'me', password: 'wrong' })).status).toBe(401)
       expect((await send(node.url, 'POST', '/api/login', { username: 'me', password: 'of the nodes' })).status).toBe(503)
@@ -349,6 +354,35 @@ describe('a login', () => {
       await server().postgres.revive()
     }
     await until(async () => (await statusAt(node, token)) === 200)
+  })
+
+  test('goes on for local reads without PostgreSQL where it was seen as valid; a write and an unknown login are refused', async () => {
+    const url = await server().newUrl()
+    const node = await startNode(url, { ...login, READS: 'local' })
+    const other = await startNode(url, login)
+    const token = await enter(node)
+    const elsewhere = await enter(other)
+    const skill = { name: 'away', type: 'sql', params: {} }
+    await server().postgres.kill()
+    try {
+      await until(() => isAway(other, elsewhere))
+      const begun = performance.now()
+      await until(async () => {
+        expect(await statusAt(node, token)).toBe(200)
+        return performance.now() - begun > 2 * limits.sessionLookMs
+      })
+      await until(async () => {
+        const { body } = await send(node.url, 'POST', '/api/sql/query', { query: 'SELECT 1' }, bearer(token))
+        return (body as { type?: string }).type === 'table'
+      })
+      expect((await send(node.url, 'POST', skillsPath, { skill }, bearer(token))).status).toBe(503)
+      expect(await isAway(node, elsewhere)).toBe(true)
+    } finally {
+      await server().postgres.revive()
+    }
+    await until(async () => (await statusAt(node, elsewhere)) === 200)
+    expect((await answered(() => send(other.url, 'POST', '/api/logout', undefined, bearer(token)))).status).toBe(200)
+    await until(async () => (await statusAt(node, token)) === 401)
   })
 })
 
