@@ -3,6 +3,7 @@ import { limits } from './basics/limits.js'
 import { opened } from './basics/undo.js'
 import { isTrustedProxy } from './http/protocol/client.js'
 import { EventStreams } from './http/reads/event-stream.js'
+import { followsLog } from './http/reads/follows-log.js'
 import { addressOf, createHttpServer, listen, localAddressOf, networkAddressOf, stopListening } from './http/server/server.js'
 import { EventFeed } from './log/feed/event-feed.js'
 import type { Parts } from './route-parts.js'
@@ -15,7 +16,7 @@ export const openHttp = (parts: Omit<Parts, 'instance' | 'feed' | 'streams'>) =>
     const { config, logger, storage } = parts
     const feed = await EventFeed.of(storage.log)
     undo(() => feed.close())
-    const streams = new EventStreams(feed)
+    const streams = new EventStreams(feed, limits, followsLog(storage.log, config))
     const instance = randomUUID()
     const app = appOf({ ...parts, instance, feed, streams })
     const server = createHttpServer(app, { ...limits, isProxy: (address) => isTrustedProxy(app, address) })

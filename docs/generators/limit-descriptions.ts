@@ -455,6 +455,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   eventStreamsMax: 'Clients of `GET /events/stream` at once. Beyond: 503 `busy` with Retry-After.',
   eventStreamsPerClientMax: 'The same for one client: a login, or an address without one. Beyond: 503 `busy` with Retry-After.',
   eventStreamHeartbeatMs: 'Time between two heartbeats of a stream of events.',
+  eventStreamAwayMaxMs:
+    'With LOG_URL and without READS=local: how long streams of events stay open at a node that cannot reach PostgreSQL. Beyond: they end, and clients connect again.',
   eventReaderStallMs:
     'How long a client of a stream or of lines may read nothing. Beyond: its connection is closed; the client may resume.',
   historyPageMaxChanges: 'Changes of one page of a history. Beyond: 400 `wrong_arguments`.',

@@ -52,6 +52,7 @@ export const requestLimits = {
   eventStreamsMax: 256,
   eventStreamsPerClientMax: 128,
   eventStreamHeartbeatMs: 15_000,
+  eventStreamAwayMaxMs: 30_000,
   eventReaderStallMs: 300_000,
   historyPageMaxChanges: 1_000,
   historyPageMaxChars: 8 * 1024 * 1024,

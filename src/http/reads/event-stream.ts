@@ -40,6 +40,8 @@ export class EventStreams {
   constructor(
     private readonly feed: EventFeed,
     private readonly bounds: StreamBounds = limits,
+    /** Whether this node still gets new events. */
+    private readonly follows: () => Promise<boolean> = () => Promise.resolve(true),
   ) {
     this.#places = new SharesPerClient({
       what: 'streams of events',
@@ -55,7 +57,8 @@ export class EventStreams {
   }
 
   /**
-   * The events as messages, until the window ends, the client leaves or the service stops.
+   * The events as messages, until the window ends, the client leaves, the service stops, or this node no longer follows the log: then the
+   * client continues at another node, from its position.
    * @throws Problem 503 at the first message, when there are too many clients, or the service is stopping
    */
   reply(subscription: Subscription, gone: AbortSignal): Reply {
@@ -85,6 +88,7 @@ export class EventStreams {
     for await (const step of withBeats(this.feed.forwards(filter, window, ends), this.bounds.eventStreamHeartbeatMs)) {
       if (step === 'beat') {
         if (!mayGoOn()) return
+        if (!(await this.follows())) break
         // An id alone is not a message: it only moves the position from which the client would resume.
         yield at === told ? ': heartbeat\n\n' : `: heartbeat\nid: ${at}\n\n`
         told = at

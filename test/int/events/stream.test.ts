@@ -104,6 +104,23 @@ test('heartbeats are no messages, and take along the place up to which nothing m
   expect(parser.messages).toEqual([])
 })
 
+test('a stream ends when its node no longer follows the log, and the client reads on elsewhere from its place', async () => {
+  let follows = true
+  await start({ eventStreamHeartbeatMs: 20, follows: () => Promise.resolve(follows) })
+  const all = await follow('?after=0')
+  const none = await follow('?actor=nobody&after=0')
+  await write()
+  await until(() => all.parser.messages.length === 2 && none.parser.lastEventId === '2')
+  follows = false
+  await Promise.all([all.ended, none.ended])
+  expect([all.parser.lastEventId, none.parser.lastEventId]).toEqual(['2', '2'])
+  follows = true
+  await write()
+  const { parser } = await follow('?after=0', { lastEventId: all.parser.lastEventId })
+  await until(() => parser.messages.length === 1)
+  expect(parser.messages.map(({ id }) => id)).toEqual(['3'])
+})
+
 test('a stream with an end ends there, and a client that comes back is told that there is no more', async () => {
   await start()
   for (let n = 0; n < 5; n++) await write()

@@ -207,6 +207,7 @@ describe('two nodes of one log', () => {
   test('name what PostgreSQL lost, and write no more', async () => {
     const lonely = await server().newUrl()
     const node = await startNode(lonely)
+    const stream = await fetch(`${node.url}/api/events/stream`)
     for (const name of ['x', 'y', 'z']) await createSkill(node, name)
     const head = Number(positionOf(await createSkill(node, 'last')))
     await server().inDatabase(
@@ -225,6 +226,8 @@ describe('two nodes of one log', () => {
     expect((await createSkill(node, 'more')).status).toBe(503)
     const { body } = await readOnce(node, skillsPath)
     expect(body).toMatchObject({ code: 'behind', detail: expect.stringContaining('lacks the positions') })
+    // Its clients have to ask another node.
+    expect(await stream.text()).toContain('event: SkillCreated')
   })
 
   test('have no byte of what was erased in any file when that is answered; one that was away has none when it serves', async () => {

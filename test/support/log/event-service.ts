@@ -25,14 +25,19 @@ export type EventService = {
   stop: () => Promise<void>
 }
 
-type Options = Partial<StreamBounds> & { port?: number; user?: { username: string; password: string } }
+type Options = Partial<StreamBounds> & {
+  port?: number
+  user?: { username: string; password: string }
+  /** Whether the node of the service still gets new events. */
+  follows?: () => Promise<boolean>
+}
 
 /** The part of the service that serves the log, over a real log and server: it starts and stops in milliseconds. */
-export const startEventService = async (file: string, { port = 0, user, ...bounds }: Options = {}): Promise<EventService> => {
+export const startEventService = async (file: string, { port = 0, user, follows, ...bounds }: Options = {}): Promise<EventService> => {
   const vault = new Vault(testKey)
   const log = new SqliteLog({ file, vault })
   const feed = await EventFeed.of(log)
-  const streams = new EventStreams(feed, { ...limits, ...bounds })
+  const streams = new EventStreams(feed, { ...limits, ...bounds }, follows)
   const about = {
     version: '0',
     authentication: false,
