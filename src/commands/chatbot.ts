@@ -1,17 +1,17 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { Chatbot, ChatbotEvent } from '../../events/chatbot.js'
-import { unreachable, type JsonObject, type StreamId } from '../../events/common.js'
+import { resourceName, unreachable, type JsonObject, type StreamId } from '../../events/common.js'
 import { conflict, missingField, notFound, wrong } from '../basics/errors.js'
 import type { NewEvent } from '../log/contract/log.js'
-import { byName, byExactName, byStream, usersOf, type FactsOf } from '../log/contract/lookups.js'
+import { byName, byExactName, byStream, usersOf, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { databaseDecider, knownEngine } from './database.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
 import { gone, updatedTo, type WayBack } from './rules/way-back.js'
 
 type Target = { project: string; chatbot: string }
-/** A connection that is created or replaced together with the chatbot. `stream` is for a new one. */
-type Connection = { database: string; stream: StreamId; engine: string; parameters: JsonObject }
+/** The chatbot's own connection, `<name>_db`, which is created or replaced together with it. `stream` is for a new one. */
+type Connection = { stream: StreamId; engine: string; parameters: JsonObject }
 /** `database` is a connection's name, or its id in digits. */
 type Settings = {
   name?: string
@@ -34,20 +34,36 @@ const settingsOf = (command: ChatbotCommand): Settings =>
 
 const reads = (command: ChatbotCommand) => {
   const { project, chatbot } = command.data
-  const { name = chatbot, agent = '', model = '', database = '', connection } = settingsOf(command)
+  const { name = chatbot, agent = '', model = '', database = '' } = settingsOf(command)
   return {
     project: byName('project', project),
     chatbot: (command.type === 'CreateChatbot' ? byExactName : byName)('chatbot', chatbot, project),
     clash: byExactName('chatbot', name, project),
     agent: byName('agent', agent, project),
     model: byName('model', model, project),
-    database: connection ? byExactName('database', connection.database) : byName('database', database),
-    namesake: byExactName('project', connection?.database ?? ''),
-    answering: usersOf('chatbot', 'database', connection?.database ?? ''),
+    database: byName('database', database),
   }
 }
 
-type Facts = FactsOf<ReturnType<typeof reads>>
+type Facts = FactsOf<ReturnType<typeof reads> & ReturnType<typeof readsFurther>>
+
+/**
+ * The name of the chatbot's own connection; '' if the command brings none. A command may name the chatbot by its id, so the name is that of
+ * the chatbot that it finds.
+ */
+const ownNameOf = (command: ChatbotCommand, chatbot: Resource<'chatbot'> | undefined): string => {
+  const { connection, name = command.data.chatbot } = settingsOf(command)
+  return connection ? `${chatbot?.state.name ?? name}_db` : ''
+}
+
+const readsFurther = ({ chatbot }: { chatbot: Resource<'chatbot'> | undefined }, command: ChatbotCommand) => {
+  const name = ownNameOf(command, chatbot)
+  return {
+    own: byExactName('database', name),
+    namesake: byExactName('project', name),
+    answering: usersOf('chatbot', 'database', name),
+  }
+}
 
 const decide = (command: ChatbotCommand, facts: Facts): (ChatbotEvent | NewEvent)[] => {
   const { data } = command
@@ -57,11 +73,11 @@ const decide = (command: ChatbotCommand, facts: Facts): (ChatbotEvent | NewEvent
   switch (command.type) {
     case 'CreateChatbot':
       if (chatbot && command.data.unlessExists) return []
-      return create(command.data, facts)
+      return create(command, facts)
     case 'PutChatbot':
-      return chatbot ? update(command.data, facts) : create(command.data, facts)
+      return chatbot ? update(command, facts) : create(command, facts)
     case 'UpdateChatbot':
-      return update(command.data, facts)
+      return update(command, facts)
     case 'RenewChatbotToken':
       if (!chatbot) throw notFound('chatbot', data.chatbot)
       return [{ type: 'ChatbotTokenRenewed', data: {} }]
@@ -91,43 +107,50 @@ const refuseOtherModel = ({ agent, model }: Settings, { chatbot, model: named }:
 }
 
 /** The chatbot's own connection. It belongs to the same command, so that a refused chatbot leaves no connection behind. */
-const connect = ({ connection }: Settings, { chatbot, database, namesake, answering }: Facts): NewEvent[] => {
+const connect = (command: ChatbotCommand, { chatbot, own, namesake, answering }: Facts): NewEvent[] => {
+  const { connection } = settingsOf(command)
   if (!connection) return []
-  const { stream, ...data } = connection
-  const isOwn = database?.stream === chatbot?.state.database
+  const { stream, engine, parameters } = connection
+  const database = ownNameOf(command, chatbot)
+  const unfit = resourceName.safeParse(database).error?.issues[0]
+  if (unfit) throw wrong(`the name of the chatbot's connection, ${database}, ${unfit.message}`, 'Name another connection as database_name.')
+  const isOwn = own?.stream === chatbot?.state.database
   // A deleted chatbot leaves its connection, which is then created again.
-  const isLeft = database?.state.engine === knownEngine(data.engine) && answering.length === 0
+  const isLeft = own?.state.engine === knownEngine(engine) && answering.length === 0
   // Connections belong to all projects: one of this name may serve something else.
-  if (database && !isOwn && !isLeft)
-    throw conflict('database', data.database, 'Name it as database_name, or choose another name for the chatbot.')
+  if (own && !isOwn && !isLeft) throw conflict('database', database, 'Name it as database_name, or choose another name for the chatbot.')
   const events = databaseDecider.decide(
-    { type: 'PutDatabase', data: { ...data, replace: !isOwn } },
-    { database, clash: database, project: namesake },
+    { type: 'PutDatabase', data: { database, engine, parameters, replace: !isOwn } },
+    { database: own, clash: own, project: namesake },
   )
-  return events.map((event) => ('event' in event ? event : { stream: database?.stream ?? stream, event }))
+  return events.map((event) => ('event' in event ? event : { stream: own?.stream ?? stream, event }))
 }
 
 /** Resolves the settings that refer to other resources. @throws Problem when one does not exist */
-const references = (settings: Settings, { agent, model, database }: Facts): Partial<Pick<Chatbot, 'agent' | 'model_name' | 'database'>> => {
+const references = (
+  settings: Settings,
+  { agent, model, database, own }: Facts,
+): Partial<Pick<Chatbot, 'agent' | 'model_name' | 'database'>> => {
   const { connection } = settings
   if (settings.database !== undefined && !connection && !database) throw notFound('database', settings.database)
   if (settings.agent !== undefined && !agent) throw notFound('agent', settings.agent)
   if (settings.model !== undefined && !model) throw notFound('model', settings.model)
   return {
     ...(database && settings.database !== undefined && { database: database.stream }),
-    ...(connection && { database: database?.stream ?? connection.stream }),
+    ...(connection && { database: own?.stream ?? connection.stream }),
     ...(agent && settings.agent !== undefined && { agent: agent.stream, model_name: agent.state.model_name }),
     ...(model && settings.model !== undefined && { model_name: model.state.name }),
   }
 }
 
-const create = (data: Target & Settings, facts: Facts): (ChatbotEvent | NewEvent)[] => {
+const create = (command: Extract<ChatbotCommand, { type: 'CreateChatbot' | 'PutChatbot' }>, facts: Facts): (ChatbotEvent | NewEvent)[] => {
+  const { data } = command
   const { agent = null, model_name = null, database } = references(data, facts)
   if (!facts.project || database === undefined) throw notFound('database', data.database ?? '')
   const { name = data.chatbot, is_running = false, params = {} } = data
   if (facts.clash) throw conflict('chatbot', name)
   return [
-    ...connect(data, facts),
+    ...connect(command, facts),
     {
       type: 'ChatbotCreated',
       data: { project: facts.project.stream, name, agent, model_name, database, is_running, params: newParams(params) },
@@ -135,7 +158,8 @@ const create = (data: Target & Settings, facts: Facts): (ChatbotEvent | NewEvent
   ]
 }
 
-const update = (data: Target & Settings, facts: Facts): (ChatbotEvent | NewEvent)[] => {
+const update = (command: Extract<ChatbotCommand, { type: 'UpdateChatbot' | 'PutChatbot' }>, facts: Facts): (ChatbotEvent | NewEvent)[] => {
+  const { data } = command
   const { chatbot, clash } = facts
   if (!chatbot) throw notFound('chatbot', data.chatbot)
   const { name = chatbot.state.name, is_running, params } = data
@@ -146,7 +170,7 @@ const update = (data: Target & Settings, facts: Facts): (ChatbotEvent | NewEvent
     ...(is_running !== undefined && { is_running }),
     ...(params && { params: mergeParams(chatbot.state.params, params) }),
   }
-  const events: (ChatbotEvent | NewEvent)[] = connect(data, facts)
+  const events: (ChatbotEvent | NewEvent)[] = connect(command, facts)
   if (Object.keys(changes).length > 0) events.push({ type: 'ChatbotUpdated', data: changes })
   if (name !== chatbot.state.name) events.push({ type: 'ChatbotRenamed', data: { name } })
   return events
@@ -170,5 +194,6 @@ export const chatbotDecider = decider('chatbot', {
   secrets: ['params', 'parameters'],
   rollback: wayBack,
   reads,
+  readsFurther,
   decide,
 })

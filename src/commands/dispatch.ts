@@ -13,7 +13,7 @@ type Handler = {
   /** The kind of the resource that the events belong to; the fact with this name is that resource. Undefined if there is none. */
   subject: Kind | undefined
   reads: (command: LedgerCommand) => Record<string, Lookup>
-  readsFurther: ((facts: Facts) => Record<string, Lookup>) | undefined
+  readsFurther: ((facts: Facts, command: LedgerCommand) => Record<string, Lookup>) | undefined
   decide: (command: LedgerCommand, facts: Facts) => (LedgerEvent | NewEvent)[]
 }
 

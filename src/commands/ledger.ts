@@ -236,7 +236,7 @@ export class Ledger {
       for (const name in lookups) facts[name] = all[prefix + name]
       return facts
     }
-    const furtherOf = (all: Facts) => readsFurther?.(own(all, first)) ?? {}
+    const furtherOf = (all: Facts) => readsFurther?.(own(all, first), sealed) ?? {}
     return {
       subject: subject && prefix + subject,
       lookups: prefixed(first, prefix),

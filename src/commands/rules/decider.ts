@@ -15,7 +15,7 @@ export type Decisions<C extends Command, Facts extends object> = {
   /** The lookups for a command, made in the transaction that stores its events. */
   reads: (command: C) => Record<string, Lookup>
   /** Further lookups that depend on these facts. */
-  readsFurther?: (facts: Facts) => Record<string, Lookup>
+  readsFurther?: (facts: Facts, command: C) => Record<string, Lookup>
   /**
    * Decides the events; pure: the same facts give the same events. An event on another stream than the subject's names its stream.
    * @throws Problem when the command is refused

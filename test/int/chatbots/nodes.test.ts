@@ -73,7 +73,7 @@ const withWorkers = (
     const agent = { agent: 'helper', model_name: 'm', provider: null, skills: [], params: {} }
     await node.ledger.execute({ type: 'CreateAgent', data: { ...target, ...agent } }, origin)
     const chatbot = { chatbot: 'bot', agent: 'helper', is_running: true }
-    const connection = { database: 'web', stream: '0190a000-0000-7000-8000-000000000001', engine, parameters: {} } as never
+    const connection = { stream: '0190a000-0000-7000-8000-000000000001', engine, parameters: {} } as never
     await node.ledger.execute({ type: 'CreateChatbot', data: { ...target, ...chatbot, connection } }, origin)
     for (const worker of workers) {
       await newest(worker.node.log)

@@ -17,7 +17,7 @@ const outcomeOf = (past: readonly NewEvent[], command: LedgerCommand): NewEvent[
     const found = (lookups: Record<string, Lookup>) =>
       Object.fromEntries(Object.entries(lookups).map(([name, lookup]) => [name, table.lookUp(lookup)]))
     const facts = found(reads(command))
-    return decide(command, { ...facts, ...found(readsFurther?.(facts) ?? {}) }).map((decided) =>
+    return decide(command, { ...facts, ...found(readsFurther?.(facts, command) ?? {}) }).map((decided) =>
       'event' in decided ? decided.event : decided,
     )
   } finally {

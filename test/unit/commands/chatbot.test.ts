@@ -1,6 +1,9 @@
 import { describe, test } from '@jest/globals'
+import type { JsonObject } from '../../../events/common.js'
+import { limits } from '../../../src/basics/limits.js'
+import type { NewEvent } from '../../../src/log/contract/log.js'
 import { given } from '../../support/log/given.js'
-import { botCreated, botData, churnHad, helperCreated, secret, shopCreated, slackCreated, stream7 } from './samples.js'
+import { at, bot, botCreated, botData, churnHad, helperCreated, secret, shopCreated, slackCreated, stream7 } from './samples.js'
 
 const past = [shopCreated, helperCreated(), slackCreated()]
 const creation = (more = {}) => ({
@@ -9,6 +12,8 @@ const creation = (more = {}) => ({
 })
 const update = (changes: object) => ({ type: 'UpdateChatbot' as const, data: { project: 'shop', chatbot: 'bot', ...changes } })
 const put = (changes: object) => ({ type: 'PutChatbot' as const, data: { project: 'shop', chatbot: 'Bot', ...changes } })
+
+const connection = (parameters: JsonObject) => ({ stream: stream7, engine: 'webhook', parameters })
 
 describe('CreateChatbot', () => {
   test('makes a chatbot of an agent; a connection may be named by its id', () => {
@@ -24,14 +29,14 @@ describe('CreateChatbot', () => {
       .when({ type: 'CreateChatbot', data: { project: 'shop', chatbot: 'Bot', model: 'CHURN', database: 'slack' } })
       .then({ type: 'ChatbotCreated', data: botData({ agent: null, model_name: 'Churn' }) }))
   test('refuses to take over a connection that is there', () => {
-    const connection = { database: 'slack', stream: stream7, engine: 'webhook', parameters: {} }
-    const { database: _, ...data } = creation({ connection }).data
-    given(...past)
+    const { database: _, ...data } = creation({ connection: connection({}) }).data
+    const taken = at(stream7, { type: 'DatabaseCreated', data: { name: 'Bot_db', engine: 'postgres', parameters: {} } })
+    given(...past, taken)
       .when({ type: 'CreateChatbot', data })
-      .refuses('already_exists', 'slack')
-    given(...past)
+      .refuses('already_exists', 'Bot_db')
+    given(...past, taken)
       .when({ type: 'PutChatbot', data })
-      .refuses('already_exists', 'slack')
+      .refuses('already_exists', 'Bot_db')
   })
   test('refuses what is missing or not there', () => {
     given(...past)
@@ -123,6 +128,48 @@ describe('UpdateChatbot and PutChatbot', () => {
     given(...past, botCreated())
       .when(put({ is_running: true }))
       .then({ type: 'ChatbotUpdated', data: { is_running: true } })
+  })
+})
+
+describe('the own connection of a chatbot', () => {
+  const made = (name: string, more = {}): NewEvent['event'][] => [
+    { type: 'DatabaseCreated', data: { name, engine: 'webhook', parameters: {} } },
+    { type: 'ChatbotCreated', data: botData({ database: stream7, ...more }) },
+  ]
+  const withConnection = (more = {}) => ({ ...put({}).data, agent: 'helper', connection: connection({}), ...more })
+
+  test('is named after the new chatbot, also by the name in the body of a PUT', () => {
+    given(...past)
+      .when({ type: 'CreateChatbot', data: withConnection() })
+      .then(...made('Bot_db'))
+    given(...past)
+      .when({ type: 'PutChatbot', data: withConnection({ name: 'Robot' }) })
+      .then(...made('Robot_db', { name: 'Robot' }))
+  })
+  test('is named after the chatbot that is found, also by its id and after a rename', () => {
+    const id = String(past.length + 1)
+    const data = { project: 'shop', chatbot: id, connection: connection({}) }
+    const brought = (name: string): NewEvent['event'] => ({ type: 'DatabaseCreated', data: { name, engine: 'webhook', parameters: {} } })
+    const changed: NewEvent['event'] = { type: 'ChatbotUpdated', data: { database: stream7 } }
+    for (const type of ['PutChatbot', 'UpdateChatbot'] as const) {
+      given(...past, botCreated())
+        .when({ type, data })
+        .then(brought('Bot_db'), changed)
+      given(...past, botCreated(), at(bot, { type: 'ChatbotRenamed', data: { name: 'Robot' } }))
+        .when({ type, data })
+        .then(brought('Robot_db'), changed)
+    }
+  })
+  test('that is there is changed, and not created again', () => {
+    const own = at(stream7, { type: 'DatabaseCreated', data: { name: 'Bot_db', engine: 'webhook', parameters: { a: 1 } } })
+    given(...past, own, botCreated({ database: stream7 }))
+      .when({ type: 'PutChatbot', data: { project: 'shop', chatbot: String(past.length + 2), connection: connection({ b: 2 }) } })
+      .then({ type: 'DatabaseUpdated', data: { parameters: { a: 1, b: 2 } } }, { type: 'ChatbotUpdated', data: { database: stream7 } })
+  })
+  test('refuses a name that is too long for it', () => {
+    given(...past)
+      .when({ type: 'CreateChatbot', data: withConnection({ chatbot: 'x'.repeat(limits.nameMaxChars) }) })
+      .refuses('wrong_arguments', 'must have at most')
   })
 })
 

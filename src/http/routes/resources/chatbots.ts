@@ -5,7 +5,7 @@ import { webhookToken } from '../../../chatbots/webhook-token.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import type { Resource, Outcome } from '../../../log/contract/log.js'
 import { agentRecord } from './agents.js'
-import { given, parse, wrapped, wrappedNamed } from '../../protocol/body.js'
+import { given, wrapped, wrappedNamed } from '../../protocol/body.js'
 import type { Call } from '../../protocol/call.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json, type Reply } from '../../protocol/reply.js'
@@ -81,11 +81,10 @@ const settings = ({ name, agent_name, model_name, database_id, database_name, is
   })
 
 /** `db_engine` with `db_params` creates or replaces the chatbot's own connection, `<name>_db`. */
-const ownConnection = (name: string, { db_engine, db_params }: Fields) => {
-  if (db_engine === null || db_engine === undefined) return {}
-  const database = parse(resourceName, `${name}_db`, 'name')
-  return { connection: { database, stream: streamId.parse(uuidv7()), engine: db_engine, parameters: db_params ?? {} } }
-}
+const ownConnection = ({ db_engine, db_params }: Fields) =>
+  db_engine === null || db_engine === undefined
+    ? {}
+    : { connection: { stream: streamId.parse(uuidv7()), engine: db_engine, parameters: db_params ?? {} } }
 
 /** The routes for the chatbots of a project. Only the answer to a creation has the token of the webhook. */
 export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => {
@@ -98,13 +97,6 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
     const shown = await records.chatbot(chatbot, await projectOf(ledger.log, chatbot))
     if (!positions.includes(chatbot.id)) return json(shown, { status })
     return json({ ...shown, webhook_token: webhookToken(ledger.vault, chatbot) }, { status, keep: 'never' })
-  }
-
-  /** The name of the chatbot that a path means, which may have its id; undefined if there is none. */
-  const nameOf = async (project: string, ref: string): Promise<string | undefined> => {
-    const { resources } = ledger.log
-    const found = await resources.one('project', project)
-    return (found && (await resources.one('chatbot', ref, found)))?.state.name
   }
 
   return [
@@ -129,7 +121,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       answers: { 201: record },
       async handle({ segments: { project }, body, call }) {
         const { name } = body
-        const data = { project, chatbot: name, ...settings({ ...body, name: null }), ...ownConnection(name, body) }
+        const data = { project, chatbot: name, ...settings({ ...body, name: null }), ...ownConnection(body) }
         const outcome = await carryOut(ledger, { type: 'CreateChatbot', data }, call)
         const chatbot = resultOf('chatbot', outcome.resource)
         return written(call, chatbot, outcome, 201)
@@ -153,8 +145,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       body: wrapped('chatbot', fields),
       answers: { 200: record, 201: record },
       async handle({ segments: { project, chatbot: name }, body, call }) {
-        const owner = (await nameOf(project, name)) ?? body.name ?? name
-        const data = { project, chatbot: name, ...settings(body), ...ownConnection(owner, body) }
+        const data = { project, chatbot: name, ...settings(body), ...ownConnection(body) }
         const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, call)
         const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
         const status = outcome.positions.includes(chatbot.id) ? 201 : 200
