@@ -119,6 +119,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   sharedBatchMaxBytes: 'Bytes that the commands of one batch write together. Beyond: the next batch takes the rest.',
   sharedDeltaMaxBatches: 'Batches of other nodes that a node fetches at once. Beyond: it asks again.',
   sharedDeltaMaxBytes: 'The bytes of these batches; a single batch may be larger. Beyond: it asks again.',
+  sharedDeltaMaxEvents: 'The events of these batches; a single batch may have more. Beyond: it asks again.',
+  sharedTurnMaxRows:
+    'Events and other rows of these batches that a node adds to its file at a time. Beyond, or after `turnMaxMs`: other requests go first.',
   nodeLagMaxBatches: 'How many batches a node may be behind the others. Beyond: `GET /ready` is 503 until it has caught up.',
   nodeBeatMs: 'How often a node tells the others that it runs, its address, and its position in the log.',
   nodeDeadAfterMs: 'How long a node may be silent. Beyond: it counts as dead.',

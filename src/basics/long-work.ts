@@ -30,6 +30,15 @@ export class LoopTurns {
 /** The process has one event loop, so all long work shares one order. */
 const turns = new LoopTurns()
 
+type LongWorkOptions = {
+  /** Other long work has already used this turn, so the first pause yields. */
+  goesOn?: boolean
+  /** The order in which it gets its turns; by default that of all long work. */
+  turns?: Pick<LoopTurns, 'take'>
+  /** It also yields after so many parts: each part ends with a pause. */
+  maxParts?: number
+}
+
 /**
  * Work that is too long for one turn of the event loop. It pauses at suitable points, and yields once its turn has lasted long enough. When
  * several are under way, only one works in each turn.
@@ -38,17 +47,23 @@ const turns = new LoopTurns()
  */
 export class LongWork {
   #began
+  #parts = 0
+  readonly #turns
+  readonly #maxParts
 
-  /** `goesOn`: other long work has already used this turn, so the first pause yields. */
-  constructor({ goesOn = false } = {}) {
+  constructor({ goesOn = false, turns: own = turns, maxParts = Infinity }: LongWorkOptions = {}) {
     this.#began = goesOn ? -Infinity : performance.now()
+    this.#turns = own
+    this.#maxParts = maxParts
   }
 
   /** Continues at once while the turn is short, and in a later turn otherwise. */
   async pause(): Promise<void> {
-    if (performance.now() - this.#began < limits.turnMaxMs) return
-    await turns.take()
+    this.#parts += 1
+    if (this.#parts < this.#maxParts && performance.now() - this.#began < limits.turnMaxMs) return
+    await this.#turns.take()
     this.#began = performance.now()
+    this.#parts = 0
   }
 }
 
@@ -62,12 +77,12 @@ export const atOnce = <T>(parts: Generator<void, T>): T => {
 }
 
 /**
- * Runs work that yields at its possible pauses, one part in each turn of the event loop. `goesOn`: as for `LongWork`.
+ * Runs work that yields at its possible pauses, one part in each turn of the event loop.
  *
  * @example await inTurns(readStatement(sql))
  */
-export const inTurns = async <T>(parts: Generator<void, T>, { goesOn = false } = {}): Promise<T> => {
-  const work = new LongWork({ goesOn })
+export const inTurns = async <T>(parts: Generator<void, T>, options: LongWorkOptions = {}): Promise<T> => {
+  const work = new LongWork(options)
   for (let next = parts.next(); ; next = parts.next()) {
     if (next.done) return next.value
     await work.pause()

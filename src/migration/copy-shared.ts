@@ -43,7 +43,7 @@ export const copyAll = async (
   const head = await sequencer.look()
   for (;;) {
     const delta = await sequencer.after(replica.place)
-    if (delta.to.seq > replica.place.seq) replica.take(delta)
+    if (delta.to.seq > replica.place.seq) await replica.take(delta)
     onProgress(replica.place.position)
     if (replica.place.seq >= delta.newest) break
   }

@@ -55,6 +55,8 @@ export const logLimits = {
   sharedErasedRepliesMax: 200,
   sharedDeltaMaxBatches: 500,
   sharedDeltaMaxBytes: 16 * 1024 * 1024,
+  sharedDeltaMaxEvents: 2_000,
+  sharedTurnMaxRows: 200,
   nodeLagMaxBatches: 1_000,
   nodeBeatMs: 1_000,
   nodeDeadAfterMs: 10_000,

@@ -88,7 +88,7 @@ export class BatchAppender {
       const lock = await this.sequencer.lock(this.replica.place)
       const { delta } = lock
       try {
-        this.catchUp.take(delta)
+        await this.catchUp.take(delta)
       } catch (error) {
         await lock.release()
         // It is read again without the lock, and the batches before it are kept.

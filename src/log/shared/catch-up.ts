@@ -167,18 +167,18 @@ export class CatchUp {
   /** Adds a part, or the batches before the first event that this release does not know. @throws UnknownEventError then */
   async #takeKnown(delta: Delta): Promise<void> {
     try {
-      this.take(delta)
+      await this.take(delta)
     } catch (error) {
       const before = error instanceof UnknownEventError && (await this.options.sequencer.before(error.position, this.options.replica.place))
-      if (before) this.take(before)
+      if (before) await this.take(before)
       throw error
     }
   }
 
   /** Adds a part of the batches of others. @throws RangeError when it does not follow from the file */
-  take(delta: Delta): void {
+  async take(delta: Delta): Promise<void> {
     if (delta.to.seq <= this.#seq) return
-    const committed = this.options.replica.take(delta)
+    const committed = await this.options.replica.take(delta)
     this.arrived()
     this.options.onTaken(committed, delta)
   }

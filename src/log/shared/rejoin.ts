@@ -1,3 +1,4 @@
+import { atOnce } from '../../basics/long-work.js'
 import { answersOtherwise, keysOtherwise, notesThere, type OwnAnswer, type OwnKey } from './postgres/differences.js'
 import type { AnswerRow } from './postgres/rows.js'
 import type { SharedLogSession } from './postgres/shared-log-session.js'
@@ -12,7 +13,7 @@ type OwnPayload = OwnKey & { id: number }
 
 const takeNotes = async ({ db, rows }: ReturnType<Replica['open']>, session: SharedLogSession): Promise<void> => {
   const notes = await notesThere(session, sharedNotes)
-  db.transaction(() => rows.put({ notes, payloads: [], answers: [] }))()
+  db.transaction(() => atOnce(rows.put({ notes, payloads: [], answers: [] })))()
 }
 
 const takeAnswers = async ({ db, rows }: ReturnType<Replica['open']>, session: SharedLogSession): Promise<void> => {
@@ -25,7 +26,7 @@ const takeAnswers = async ({ db, rows }: ReturnType<Replica['open']>, session: S
     const answers = others.flatMap(({ there }): AnswerRow[] => (there ? [there] : []))
     db.transaction(() => {
       for (const { actor, key, there } of others) if (!there) remove.run(actor, key)
-      rows.put({ answers, payloads: [], notes: [] })
+      atOnce(rows.put({ answers, payloads: [], notes: [] }))
     })()
     const last = mine.at(-1)
     mine = last ? page.all(last.actor, last.key) : []
@@ -75,7 +76,7 @@ export const rejoin = async (replica: Replica, sequencer: Sequencer): Promise<bo
   for (;;) {
     const { place } = replica
     const { rows, to, newest } = await sequencer.since(seq, place.position)
-    replica.take({ rows, to: to.position > place.position ? to : { ...place, seq: to.seq, batch: to.batch }, newest })
+    await replica.take({ rows, to: to.position > place.position ? to : { ...place, seq: to.seq, batch: to.batch }, newest })
     if (to.seq >= newest) return true
     seq = to.seq
   }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { limits } from '../../basics/limits.js'
+import { inTurns, LoopTurns } from '../../basics/long-work.js'
 import { OpenedFile, type Refusal } from '../../basics/opened-file.js'
 import { writesRefused } from '../../basics/storage-error.js'
 import { ConfigError } from '../../setup/config.js'
@@ -19,7 +21,7 @@ import {
 } from '../storage/schema.js'
 import { openKeys } from '../storage/keys.js'
 import { CommittedReads } from './committed-reads.js'
-import { isEmpty, type Delta, type NewPlace, type Place, type Rows } from './postgres/rows.js'
+import type { Delta, NewPlace, Place, Rows } from './postgres/rows.js'
 import { keyNotes, WrittenRows } from './written-rows.js'
 
 export type ReplicaOptions = {
@@ -58,6 +60,7 @@ export class Replica {
   /** Set while the log is sealed with a master key that this node does not have. */
   #lacksKey: Refusal | undefined
   readonly #file: OpenedFile
+  readonly #turns = new LoopTurns()
 
   /** @throws ConfigError when the file is that of another log */
   constructor(private readonly options: ReplicaOptions) {
@@ -154,17 +157,15 @@ export class Replica {
   }
 
   /**
-   * Adds the batches of others.
+   * Adds the batches of others in one transaction. It gives way to other work of this process in between; readers see nothing of it before
+   * the commit. Nothing else may write to the file meanwhile.
    * @throws RangeError when it does not follow from the file; nothing is added then
    */
-  take({ rows, to }: Delta): CommitChanges {
-    const { writer, rows: written } = this.open()
+  async take({ rows, to }: Delta): Promise<CommitChanges> {
     this.begin()
     try {
-      for (const event of rows.events) writer.add(event)
-      if (writer.tail.position !== to.position || !writer.tail.chain.equals(to.chain))
-        throw new RangeError(`the events up to position ${to.position} of the shared log do not lead to its chain`)
-      if (!isEmpty(rows)) written.put(rows)
+      // It does not wait for other long work, because the node would fall behind then.
+      await inTurns(this.#add(rows, to), { turns: this.#turns, maxParts: limits.sharedTurnMaxRows })
       const committed = this.commit(to)
       if (rows.notes.some(({ key }) => keyNotes.has(key))) this.#followKeys()
       return committed
@@ -172,6 +173,18 @@ export class Replica {
       this.giveBack()
       throw error
     }
+  }
+
+  /** Adds rows to the open transaction, and yields after each. */
+  *#add(rows: Rows, to: Place): Generator<void, void> {
+    const { writer, rows: written } = this.open()
+    for (const event of rows.events) {
+      writer.add(event)
+      yield
+    }
+    if (writer.tail.position !== to.position || !writer.tail.chain.equals(to.chain))
+      throw new RangeError(`the events up to position ${to.position} of the shared log do not lead to its chain`)
+    yield* written.put(rows)
   }
 
   /** Another node began or ended a rotation of the master key: from now on this node seals with the key in use. */

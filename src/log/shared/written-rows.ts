@@ -94,10 +94,19 @@ export class WrittenRows {
     }
   }
 
-  /** Puts the rows of other nodes, except their events. Old answers go last: PostgreSQL may still have some that were forgotten. */
-  put({ payloads, answers, notes }: Omit<Rows, 'events'>): void {
-    for (const payload of payloads) this.#putPayload.run(payload)
-    for (const answer of answers) this.#putAnswer.run(answer)
+  /**
+   * Puts the rows of other nodes, except their events, and yields after each of those that may be many. Old answers go last: PostgreSQL may
+   * still have some that were forgotten.
+   */
+  *put({ payloads, answers, notes }: Omit<Rows, 'events'>): Generator<void, void> {
+    for (const payload of payloads) {
+      this.#putPayload.run(payload)
+      yield
+    }
+    for (const answer of answers) {
+      this.#putAnswer.run(answer)
+      yield
+    }
     for (const note of notes)
       if (note.key === forgottenNote) this.#forget.run(note.value ?? '')
       else if (note.value === null) this.#removeNote.run(note.key)

@@ -298,7 +298,7 @@ test('a copy of a log that goes on meanwhile lacks no payload that a later batch
     const data = { what: 'secrets' as const, subject: 's1', reason: null, payloads, blobs: [] }
     await log.submit(writes({ stream: logStream, event: { type: 'DataErased', data } }))
 
-    part!.take(await sequencer.after(part!.place))
+    await part!.take(await sequencer.after(part!.place))
     expect(part!.place.seq).toBe(early.seq)
     expect(part!.reads.payload(kept.hash)?.toString()).toBe('"kept"')
     expect(part!.reads.payloadState(erased.hash)).toEqual({ isErased: true, replacedBy: null, bytes: 0 })

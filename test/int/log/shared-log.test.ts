@@ -10,9 +10,10 @@ import { Ledger } from '../../../src/commands/ledger.js'
 import type { Delta, EventRow, Place } from '../../../src/log/shared/postgres/rows.js'
 import { Link, SharedLogSession } from '../../../src/log/shared/postgres/shared-log-session.js'
 import { Replica } from '../../../src/log/shared/replica.js'
-import type { Sequencer } from '../../../src/log/shared/sequencer.js'
+import { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { SharedWriteQueue } from '../../../src/log/shared/shared-write-queue.js'
+import { LogWriter } from '../../../src/log/sqlite/log-writer.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { countOf } from '../../support/counts.js'
@@ -206,6 +207,56 @@ describe('nodes of one log', () => {
       await expectSame([a!, await another()])
     }))
 })
+
+test('a node that follows a lot gives way to other work in between, and shows only whole batches', () =>
+  withNodes(2, async ([a, b], url, another) => {
+    const count = 5 * limits.sharedTurnMaxRows
+    await newest(b!.log)
+    const seen = new Set<number>()
+    const turn = { added: 0, most: 0, isOver: false }
+    const look = (): void => {
+      turn.most = Math.max(turn.most, turn.added)
+      turn.added = 0
+      void b!.log.head().then(({ position }) => seen.add(position))
+      if (!turn.isOver) setImmediate(look)
+    }
+    const add = Reflect.get(LogWriter.prototype, 'add')
+    const adding = jest.spyOn(LogWriter.prototype, 'add').mockImplementation(function (this: LogWriter, event) {
+      turn.added += 1
+      add.call(this, event)
+    })
+    setImmediate(look)
+    try {
+      for (let first = 0; first < 3 * count; first += count)
+        await Promise.all(Array.from({ length: count }, (_, n) => a!.log.submit(writes(projectCreated(first + n + 1)))))
+      await newest(b!.log)
+    } finally {
+      turn.isOver = true
+      adding.mockRestore()
+    }
+    expect((await b!.log.head()).position).toBe(3 * count)
+    // This counts from one immediate to the next: parts of two turns may fall in between.
+    expect(turn.most).toBeGreaterThan(0)
+    expect(turn.most).toBeLessThanOrEqual(2 * limits.sharedTurnMaxRows)
+    const ends = await rowsIn<{ position: string }>(url, 'SELECT position FROM mindledger.batches')
+    expect([...seen].filter((position) => !ends.some((end) => Number(end.position) === position))).toEqual([])
+
+    const parts: number[] = []
+    const after = Reflect.get(Sequencer.prototype, 'after')
+    const fetching = jest.spyOn(Sequencer.prototype, 'after').mockImplementation(async function (this: Sequencer, place) {
+      const delta = await after.call(this, place)
+      parts.push(delta.rows.events.length)
+      return delta
+    })
+    try {
+      const c = await another()
+      await expectSame([a!, b!, c])
+    } finally {
+      fetching.mockRestore()
+    }
+    expect(Math.max(...parts)).toBeLessThanOrEqual(limits.sharedDeltaMaxEvents)
+    expect(parts.reduce((sum, events) => sum + events, 0)).toBe(3 * count)
+  }))
 
 describe('while PostgreSQL decides', () => {
   test('nobody sees a batch: no read, no head, no proof', () =>

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { LoopTurns } from '../../../src/basics/long-work.js'
+import { LongWork, LoopTurns } from '../../../src/basics/long-work.js'
 
 /** Uses the turn until a timer that was set in it is due. */
 const useTurn = (): void => {
@@ -33,5 +33,13 @@ describe('a turn of the event loop', () => {
     }
     await Promise.all(['first', 'second', 'third'].map(take))
     expect(order).toEqual(['first', 'a timer of the first', 'second', 'a timer of the second', 'third'])
+  })
+
+  test('of long work with a number of parts ends after these, however quick they are', async () => {
+    let taken = 0
+    const turns = { take: async () => void (taken += 1) }
+    const work = new LongWork({ turns, maxParts: 3 })
+    for (let part = 0; part < 9; part++) await work.pause()
+    expect(taken).toBeGreaterThanOrEqual(3)
   })
 })

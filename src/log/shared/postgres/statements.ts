@@ -137,7 +137,7 @@ const delta = `
   ), summed AS MATERIALIZED (
     SELECT seq, batch, position, chain, sum(bytes) OVER (ORDER BY seq) AS total FROM next
   ), chosen AS MATERIALIZED (
-    SELECT seq, batch, position, chain FROM summed WHERE total <= $4 OR seq <= $1 + 1
+    SELECT seq, batch, position, chain FROM summed WHERE (total <= $4 AND position - $2 <= $5) OR seq <= $1 + 1
   ), last AS MATERIALIZED (
     SELECT seq, batch, position, chain FROM chosen ORDER BY seq DESC LIMIT 1
   )
@@ -153,6 +153,9 @@ const delta = `
     FROM last, mindledger.answers WHERE answers.seq > $1 AND answers.seq <= last.seq
   UNION ALL SELECT 'note', notes.seq, key, value, NULL, NULL, NULL, NULL, NULL
     FROM last, mindledger.notes WHERE notes.seq > $1 AND notes.seq <= last.seq`
+
+/** The bytes of the batches in a part, and the events. */
+const deltaBounds = [limits.sharedDeltaMaxBytes, limits.sharedDeltaMaxEvents]
 
 type Row = { what: string; n: string } & Record<'a' | 'b' | 'c' | 'd' | 'e', string | null> & Record<'x' | 'y', Buffer | null>
 
@@ -210,7 +213,7 @@ export const partAfter = async (
   { seq, position }: Pick<Place, 'seq' | 'position'>,
   batches: number = limits.sharedDeltaMaxBatches,
 ): Promise<Part | undefined> => {
-  const { rows } = await session.query<Row>(delta, [seq, position, batches + 1, limits.sharedDeltaMaxBytes], 'delta')
+  const { rows } = await session.query<Row>(delta, [seq, position, batches + 1, ...deltaBounds], 'delta')
   const one = (what: string) => rows.find((row) => row.what === what)
   const [here, last] = [one('here'), one('last')]
   if (!here?.x || !last?.x) return undefined
