@@ -68,6 +68,7 @@ const sessionSettings = {
   idle_in_transaction_session_timeout: String(limits.sharedLockIdleTimeoutMs),
   transaction_timeout: String(2 * limits.sharedStatementTimeoutMs),
   synchronous_commit: 'on',
+  default_transaction_isolation: 'read committed',
 }
 
 const createProject = (project: string) => ({ type: 'CreateProject' as const, data: { project } })
@@ -397,6 +398,26 @@ test('each session has the limits that nodes rely on', async () => {
     await session.close()
   }
 })
+
+test('a write that waited for another one is decided again, whatever isolation the database has as its default', () =>
+  withNodes(1, async ([a], url) => {
+    const name = new URL(url).pathname.slice(1)
+    await runSql(url, `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`)
+    await a!.reopen()
+    const holder = new pg.Client({ connectionString: url })
+    await holder.connect()
+    try {
+      await holder.query('BEGIN; UPDATE mindledger.head SET position = position')
+      const writing = a!.log.submit(writes(projectCreated(1)))
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}' AND wait_event_type = 'Lock'`
+      await until(async () => (await rowsIn(url, waits)).length > 0)
+      await holder.query('COMMIT')
+      expect((await writing).positions).toEqual([1])
+    } finally {
+      await holder.end()
+    }
+    await expectSame([a!])
+  }))
 
 test('a session whose first statement is refused is closed, however often it is tried', async () => {
   const { postgres, newUrl } = server()

@@ -21,6 +21,8 @@ const settings = (version: number): string[] => [
   `SET idle_in_transaction_session_timeout = ${limits.sharedLockIdleTimeoutMs}`,
   // A batch that was acknowledged is on the disk, and on that of a synchronous standby.
   `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')`,
+  // A statement that waited for another node sees what that one wrote. Under a higher default of the database it would be refused.
+  `SET default_transaction_isolation = 'read committed'`,
   `SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3`,
   ...(version >= 120_000 ? [`SET tcp_user_timeout = ${limits.sharedAnswerTimeoutMs}`] : []),
   // A node that is cut off between a statement and its end would hold the head.
