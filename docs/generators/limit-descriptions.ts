@@ -125,7 +125,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   nodeLagMaxBatches: 'How many batches a node may be behind the others. Beyond: `GET /ready` is 503 until it has caught up.',
   nodeBeatMs: 'How often a node tells the others that it runs, its address, and its position in the log.',
   nodeDeadAfterMs: 'How long a node may be silent. Beyond: it counts as dead.',
-  nodeForgottenAfterMs: 'How long a node that stopped or died is listed. Beyond: the next node that starts forgets it.',
+  nodeForgottenAfterMs: 'How long a node that stopped or died is listed. Beyond: the nodes that run forget it.',
   erasureNodesWaitMs:
     'With a shared log: how long the answer to an erasure waits until all running nodes have erased the data from their files.',
   erasedMaxPerEvent: 'Payloads and blobs that one event erases. Beyond: the erasure is several events.',

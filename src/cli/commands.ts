@@ -142,8 +142,9 @@ CREATE MODEL returns when the training has ended. Errors go to standard error, a
   nodes: {
     about: 'list the nodes that share the log of LOG_URL: the address, the last sign of life and the position of each, and what is wrong',
     more: 'The exit status is 0 only if no node is dead, refuses writes, or has events that PostgreSQL lost.',
-    options: { json: 'print one JSON text for each node' },
-    run: async ({ config, values, out }) => (await import('./commands/shared/nodes.js')).nodes(config, { json: values.json ?? false }, out),
+    options: { json: 'print one JSON text for each node', forget: 'take a dead node off the list first' },
+    run: async ({ config, values: { json = false, forget }, out }) =>
+      (await import('./commands/shared/nodes.js')).nodes(config, { json, forget }, out),
   },
   replay: {
     about: 'rebuild the DuckDB tables from the log, in a separate file',

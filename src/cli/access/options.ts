@@ -13,6 +13,7 @@ export const options = {
   vertical: { type: 'boolean', short: 'x' },
   from: { type: 'string', value: 'where' },
   to: { type: 'string', value: 'where' },
+  forget: { type: 'string', value: 'id' },
   follow: { type: 'boolean', short: 'f' },
   head: { type: 'string', multiple: true, value: 'file' },
   key: { type: 'boolean' },

@@ -53,6 +53,11 @@ const beat = `
 
 const forget = `DELETE FROM mindledger.nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1)`
 
+/** A node that runs keeps its row, and so does one that stopped. */
+const forgetDead = `
+  DELETE FROM mindledger.nodes
+  WHERE id = $1 AND NOT stopped AND seen_at < clock_timestamp() - make_interval(secs => $2) RETURNING id`
+
 const isSilent = `seen_at < clock_timestamp() - make_interval(secs => $1)`
 
 /** A node that beats is heard within this time. */
@@ -80,24 +85,45 @@ const listNodes = async (link: Pick<Link, 'session'>): Promise<KnownNode[]> => {
   return (await session.query<KnownNode>(list, [limits.nodeDeadAfterMs / 1_000])).rows
 }
 
-/**
- * The nodes of the shared log at an address. This process need not be one of them.
- *
- * @example (await shownNodes('postgres://db/ledger'))[0]?.state // 'alive'
- * @throws ConfigError when PostgreSQL cannot be reached, or has no log
- */
-export const shownNodes = async (url: string): Promise<KnownNode[]> => {
+/** Does work on the list of nodes at an address. @throws ConfigError when PostgreSQL cannot be reached, or has no log */
+const atLog = async <T>(url: string, work: (link: Link) => Promise<T>): Promise<T> => {
   const link = new Link(url)
   try {
     if (!(await areThere(await link.session())))
       throw new ConfigError(`${placeOf(url)}: this database has no log yet; the first node makes it`)
-    return await listNodes(link)
+    return await work(link)
   } catch (error) {
     throw refusalToOpen(error, url)
   } finally {
     await link.close()
   }
 }
+
+/**
+ * The nodes of the shared log at an address. This process need not be one of them.
+ *
+ * @example (await shownNodes('postgres://db/ledger'))[0]?.state // 'alive'
+ * @throws ConfigError when PostgreSQL cannot be reached, or has no log
+ */
+export const shownNodes = (url: string): Promise<KnownNode[]> => atLog(url, listNodes)
+
+/**
+ * Takes a dead node off the list. If it comes back, its first beat puts it on the list again.
+ *
+ * @example await forgetNode('postgres://db/ledger', '0190a000-…')
+ * @throws ConfigError when it is not dead, or when PostgreSQL cannot be reached or has no log
+ */
+export const forgetNode = (url: string, id: string): Promise<void> =>
+  atLog(url, async (link) => {
+    const session = await link.session()
+    if ((await session.query(forgetDead, [id, limits.nodeDeadAfterMs / 1_000])).rows.length > 0) return
+    const found = (await listNodes(link)).find((node) => node.id === id)
+    throw new ConfigError(
+      found
+        ? `the node ${id} is ${found.state}: only a dead node can be forgotten`
+        : `there is no node with the id ${id}: "mindledger nodes" lists them`,
+    )
+  })
 
 /**
  * The nodes of a shared log. Each reports itself with regular beats. All times are PostgreSQL's, so the clocks of the nodes do not matter.
@@ -111,6 +137,8 @@ export class Nodes {
   #hasBegun = false
   /** Since when this node has beaten without a gap, in milliseconds of performance.now(). */
   #unbroken: { since: number; last: number } | undefined
+  /** When it last looked for nodes to forget, in milliseconds of performance.now(). */
+  #forgottenAt = -Infinity
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
   #isReplaced = false
@@ -131,8 +159,6 @@ export class Nodes {
   async begin(): Promise<void> {
     await this.#refuseTwin()
     await this.beat()
-    const session = await this.options.link.session()
-    await session.query(forget, [limits.nodeForgottenAfterMs / 1_000])
     this.#wait()
   }
 
@@ -181,6 +207,15 @@ export class Nodes {
     const now = performance.now()
     const since = this.#unbroken && now - this.#unbroken.last < limits.nodeDeadAfterMs / 2 ? this.#unbroken.since : now
     this.#unbroken = { since, last: now }
+    await this.#forgetOld(now)
+  }
+
+  /** Takes nodes off the list that were silent for days, now and then, because the others may run for months. */
+  async #forgetOld(now: number): Promise<void> {
+    if (now - this.#forgottenAt < limits.nodeDeadAfterMs) return
+    const session = await this.options.link.session()
+    await session.query(forget, [limits.nodeForgottenAfterMs / 1_000])
+    this.#forgottenAt = now
   }
 
   async #write(stopped: boolean): Promise<boolean> {

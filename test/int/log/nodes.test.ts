@@ -5,10 +5,12 @@ import { undoAll } from '../../../src/basics/undo.js'
 import { Nodes } from '../../../src/log/shared/nodes.js'
 import { Link, SharedLogSession } from '../../../src/log/shared/postgres/shared-log-session.js'
 import { openTables } from '../../../src/log/shared/postgres/tables.js'
+import { mindledger } from '../../support/cli.js'
 import { logServer } from '../../support/log/each-log.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
+const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
 
 type Opened = { node: (id: string, at?: { seq: number; position: number }) => Nodes; run: (sql: string) => Promise<unknown>; url: string }
 
@@ -127,6 +129,33 @@ describe('nodes of a log', () => {
       const a = node('a')
       await a.begin()
       expect((await a.list()).map(({ id }) => id)).toEqual(['a'])
+      // Nodes run for months, and those that die meanwhile are forgotten, too.
+      await node('later').beat()
+      await run(silent('later', 8 * 24 * 3_600))
+      await until(async () => (await a.list()).map(({ id }) => id).join() === 'a')
+    }))
+
+  test('that are dead can be forgotten; those that run or stopped stay', () =>
+    withTable(async ({ node, run, url }) => {
+      const forget = (id: string) => mindledger(['nodes', '--forget', id], { ...keys, LOG_URL: url })
+      const [alive, stopped] = [node('alive'), node('stopped')]
+      await alive.begin()
+      await stopped.begin()
+      await stopped.stop()
+      await run(silent('stopped', 3_600))
+      await node('dead').beat()
+      await run(silent('dead', 3_600))
+      const listed = await mindledger(['nodes'], { ...keys, LOG_URL: url })
+      expect([listed.code, listed.out]).toEqual([1, expect.stringContaining('dead is dead')])
+      for (const [id, says] of [
+        ['alive', 'the node alive is alive: only a dead node can be forgotten'],
+        ['stopped', 'the node stopped is stopped: only a dead node can be forgotten'],
+        ['nobody', 'there is no node with the id nobody'],
+      ] as const)
+        expect(await forget(id)).toMatchObject({ code: 2, err: expect.stringContaining(says) })
+      const forgotten = await forget('dead')
+      expect([forgotten.code, forgotten.err]).toEqual([0, ''])
+      expect((await alive.list()).map(({ id }) => id).sort()).toEqual(['alive', 'stopped'])
     }))
 
   test('go on when PostgreSQL was away', () =>

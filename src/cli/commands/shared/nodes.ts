@@ -1,4 +1,4 @@
-import { shownNodes, type KnownNode } from '../../../log/shared/nodes.js'
+import { forgetNode, shownNodes, type KnownNode } from '../../../log/shared/nodes.js'
 import { ConfigError, type Config } from '../../../setup/config.js'
 import type { Output } from '../../terminal/output.js'
 
@@ -8,15 +8,22 @@ const columns = ['state', 'id', 'version', 'address', 'seen', 'position', 'lag']
 const faultOf = ({ id, state, ahead, unwritable }: KnownNode): string | undefined => {
   if (ahead > 0) return `${id} has ${ahead} events that PostgreSQL lost: "mindledger reappend" restores them`
   if (state === 'alive' && unwritable !== null) return `${id} refuses writes: ${unwritable}`
-  return state === 'dead' ? `${id} is dead: PostgreSQL has not heard of it` : undefined
+  return state === 'dead'
+    ? `${id} is dead: PostgreSQL has not heard of it. If it does not come back: "mindledger nodes --forget ${id}"`
+    : undefined
 }
 
 /**
  * `mindledger nodes`: the nodes that share the log of LOG_URL, from the list in PostgreSQL. Exit status 1 if one of them is dead or refuses
- * writes, or has events that PostgreSQL lost.
+ * writes, or has events that PostgreSQL lost. `forget` is the id of a dead node that is taken off the list first.
  */
-export const nodes = async ({ logUrl }: Config, { json }: { json: boolean }, out: Output): Promise<number> => {
+export const nodes = async (
+  { logUrl }: Config,
+  { json, forget }: { json: boolean; forget: string | undefined },
+  out: Output,
+): Promise<number> => {
   if (logUrl === undefined) throw new ConfigError('LOG_URL: must be set to the PostgreSQL of the nodes; without it there is one node')
+  if (forget !== undefined) await forgetNode(logUrl, forget)
   const known = await shownNodes(logUrl)
   if (json) for (const node of known) out.line(JSON.stringify(node))
   else {
