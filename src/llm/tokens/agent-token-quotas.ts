@@ -7,7 +7,7 @@ import { DailyTokenQuotas, type DaySpending } from './daily-token-quotas.js'
 
 const eventsAtOnce = 500
 
-type ReadableLog = Pick<Log, 'readStream' | 'streamVersion'>
+type ReadableLog = Pick<Log, 'readStream' | 'streamVersion' | 'now'>
 
 /** Adds the tokens of an agent's answers, and of the judges of its evaluations, read from the newest back. */
 const readAnswers = async (log: ReadableLog, agent: StreamId, day: DaySpending): Promise<void> => {
@@ -23,14 +23,14 @@ const readAnswers = async (log: ReadableLog, agent: StreamId, day: DaySpending):
 }
 
 /**
- * The tokens of agents by the day.
+ * The tokens of agents by the day, by the clock of the log.
  *
  * @example agentTokenQuotas(log).spending(agent, 1_000_000)
  */
-export const agentTokenQuotas = (log: ReadableLog, now?: () => number): DailyTokenQuotas =>
+export const agentTokenQuotas = (log: ReadableLog): DailyTokenQuotas =>
   new DailyTokenQuotas({
     whose: 'the agent',
     more: 'the agent more: tokens_per_day, or AGENT_TOKENS_PER_DAY',
     read: (agent, day) => readAnswers(log, agent, day),
-    ...(now && { now }),
+    now: () => log.now(),
   })

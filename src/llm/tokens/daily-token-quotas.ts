@@ -34,7 +34,8 @@ type Options = {
   more: string
   /** Updates the spent tokens from the record. */
   read: (of: StreamId, day: DaySpending) => Promise<void>
-  now?: () => number
+  /** The time of the log, in milliseconds since 1970: days must be those of the recorded times, on every node. */
+  now: () => number
 }
 
 /**
@@ -49,11 +50,8 @@ type Options = {
  */
 export class DailyTokenQuotas {
   readonly #days = new LRUCache<StreamId, Day>({ max: remembered })
-  readonly #now: () => number
 
-  constructor(private readonly options: Options) {
-    this.#now = options.now ?? Date.now
-  }
+  constructor(private readonly options: Options) {}
 
   /** The spending of one answer of an agent or a project. @param most the tokens of a day (UTC) in all */
   spending(of: StreamId, most: number): Spending {
@@ -93,7 +91,7 @@ export class DailyTokenQuotas {
           hint: `Give ${more}.`,
         },
       )
-    const seconds = Math.max(1, Math.ceil((start + dayMs - this.#now()) / 1_000))
+    const seconds = Math.max(1, Math.ceil((start + dayMs - this.options.now()) / 1_000))
     return new Problem(
       'tokens_spent',
       'The tokens of the day are used up',
@@ -104,7 +102,7 @@ export class DailyTokenQuotas {
 
   /** The day as far as the log is now. Those who ask at the same time read one after the other. */
   async #dayOf(of: StreamId): Promise<Day> {
-    const start = Math.floor(this.#now() / dayMs) * dayMs
+    const start = Math.floor(this.options.now() / dayMs) * dayMs
     const known = this.#days.get(of)
     const day: Day = known?.start === start ? known : { start, version: 0, spent: 0, untold: 0, held: 0, last: Promise.resolve() }
     if (day !== known) this.#days.set(of, day)

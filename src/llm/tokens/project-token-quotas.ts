@@ -9,7 +9,7 @@ import { lastKnown } from '../../log/read/last-known.js'
 import { tokensIn, tokenTypes } from './recorded-tokens.js'
 import { DailyTokenQuotas, unlimited, type SpendingOfProject, type DaySpending } from './daily-token-quotas.js'
 
-type ReadableLog = Pick<Log, 'head' | 'readAll' | 'readStream' | 'resources'>
+type ReadableLog = Pick<Log, 'head' | 'readAll' | 'readStream' | 'resources' | 'now'>
 
 const ownersRemembered = 10_000
 
@@ -71,18 +71,18 @@ class Today {
 
 /**
  * The tokens that projects may spend in a day: for all answers of their agents, for judges, for searches in their knowledge bases, and for
- * the vectors of inserts. Without a limit nothing is counted.
+ * the vectors of inserts. The days are those of the log's clock. Without a limit nothing is counted.
  *
  * @example spendingOfProjects(log, 50_000_000)(project)
  */
-export const spendingOfProjects = (log: ReadableLog, most: number | undefined, now?: () => number): SpendingOfProject => {
+export const spendingOfProjects = (log: ReadableLog, most: number | undefined): SpendingOfProject => {
   if (most === undefined) return () => unlimited
   const today = new Today(log)
   const quotas = new DailyTokenQuotas({
     whose: 'the project',
     more: 'projects more: PROJECT_TOKENS_PER_DAY',
     read: (project, day) => today.read(project, day),
-    ...(now && { now }),
+    now: () => log.now(),
   })
   return (project) => quotas.spending(project, most)
 }
