@@ -203,6 +203,7 @@ export class Conversations {
   async #turn(conversation: StreamId, chatbot: string): Promise<void> {
     // A new message does not make the next try of the earlier message come sooner.
     if (this.#timers.has(conversation)) return
+    if (this.options.leases.areShared && !(await this.#waits(conversation))) return
     const lease = await this.options.leases.take(`conversation:${conversation}`)
     if (!lease) {
       this.#standBy(conversation, chatbot, limits.leaseLookIntervalMs)
@@ -221,6 +222,20 @@ export class Conversations {
       isKept = later(afterFaultMs)
     } finally {
       if (!isKept) await lease.release()
+    }
+  }
+
+  /**
+   * Whether a message of a conversation waits, as far as this node knows. Most were answered by another node. A message that this node does
+   * not know yet gets its turn by its event.
+   */
+  async #waits(conversation: StreamId): Promise<boolean> {
+    try {
+      const found = await this.#found('conversation', conversation)
+      return found !== undefined && found.state.waiting.length > 0
+    } catch {
+      // The answer finds out.
+      return true
     }
   }
 

@@ -1,7 +1,9 @@
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { limits } from '../../../src/basics/limits.js'
 import { v4 as uuidv4 } from 'uuid'
+import { streamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { ConversationChannel } from '../../../events/conversation.js'
 import type { AgentAnswer, AgentRequest, AskAgent } from '../../../src/agents/contract/answering.js'
@@ -116,6 +118,24 @@ test('each message is answered by one node, that to which it came if it can', ()
     )
     expect(await endsOf(workers[0])).toBe(6)
     expect(workers.map(({ agent }) => agent.asked.length).reduce((sum, n) => sum + n)).toBe(6)
+  }))
+
+test('a node asks for the lease of a conversation only while a message of it waits, as far as it knows', () =>
+  withWorkers(async ([one, other]) => {
+    const { leases, log } = other.node
+    const take = leases.take.bind(leases)
+    const waiting: (number | undefined)[] = []
+    jest.spyOn(leases, 'take').mockImplementation(async (name) => {
+      const found = await log.resources.byStream('conversation', streamId.parse(name.replace('conversation:', '')))
+      waiting.push(found?.state.waiting.length)
+      return take(name)
+    })
+    for (const place of ['a place', 'another'])
+      expect(await one.intake.end(await say(one, 'hello', place), 100_000, never)).toMatchObject({ status: 'answered' })
+    // The other node leaves each message to this one for a second.
+    await sleep(1_500)
+    await until(() => other.conversations.counts().running === 0)
+    expect(waiting.filter((messages) => messages !== 1)).toEqual([])
   }))
 
 test('a message that waited too long fails, by the time that is believed and not by that of the machine', () => {
