@@ -32,8 +32,8 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 export const loginOf = (token: string): string => digest(token).toString('hex')
 
 /**
- * `ended` aborts when the session ends for any reason. `lookedAt` is when this node last began to ask whether it is valid. `validAt` is when
- * it last learnt that it is.
+ * `ended` aborts when the session ends for any reason. `lookedAt` is when this node last began to ask whether it is valid, `validAt` when it
+ * last learnt that it is.
  */
 type LoginSession = { actor: string; ended: AbortController; lookedAt: number; validAt: number }
 

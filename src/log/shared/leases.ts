@@ -34,13 +34,20 @@ const sinceStart = () => uptime() * 1_000
 
 const until = `clock_timestamp() + $2 * interval '1 millisecond'`
 
-/** Takes over a lease that ran out, and a lease of this node that is not held here: the answer that granted it was lost. */
+/** A holder that was heard of after its lease had ended was only cut off, for example because PostgreSQL was away. It is no loss. */
+const wasCutOff = `EXISTS (SELECT FROM mindledger.nodes WHERE run = held.node AND seen_at > held.until)`
+
+/**
+ * Takes over a lease that ran out, and a lease of this node that is not held here: the answer that granted it was lost. While another node
+ * holds it, this only reads: the conflict alone would lock its row, and that is a commit.
+ */
 const take = `
   INSERT INTO mindledger.leases AS held (name, node, epoch, losses, until)
-  VALUES ($1, $3, nextval('mindledger.lease_epochs'), 0, ${until})
+  SELECT $1::text, $3::text, nextval('mindledger.lease_epochs'), 0, ${until}
+  WHERE NOT EXISTS (SELECT FROM mindledger.leases WHERE name = $1::text AND node <> $3::text AND until >= clock_timestamp())
   ON CONFLICT (name) DO UPDATE SET
     node = excluded.node, epoch = excluded.epoch, until = excluded.until,
-    losses = held.losses + CASE WHEN held.node = excluded.node THEN 0 ELSE 1 END
+    losses = held.losses + CASE WHEN held.node = excluded.node OR ${wasCutOff} THEN 0 ELSE 1 END
     WHERE held.until < clock_timestamp() OR held.node = excluded.node
   RETURNING epoch, losses`
 

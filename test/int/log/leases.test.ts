@@ -7,7 +7,7 @@ import type { SharedLeases } from '../../../src/log/shared/leases.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { logServer } from '../../support/log/each-log.js'
 import { temporaryDirectory, testKey } from '../../support/log/log.js'
-import { newest, openLeases, runOut, runSql } from '../../support/log/nodes.js'
+import { newest, openLeases, rowsIn, runOut, runSql } from '../../support/log/nodes.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
@@ -93,6 +93,33 @@ test('the number of holders that lost it is kept until one gives it back', () =>
     expect(over.losses).toBe(2)
     await over.release()
     expect((await taken(a!.leases, 'x')).losses).toBe(0)
+  }))
+
+test('a holder that was heard of since its lease ran out was cut off, and counts as no loss', () =>
+  withHolders(1, async ([a], url) => {
+    const ranOut = (name: string, holder: string) =>
+      runSql(
+        url,
+        `INSERT INTO mindledger.nodes (id, run, version, started_at, seen_at, stopped, seq, position)
+           VALUES ('${name}', '${holder}', '1', now(), clock_timestamp() - interval '20 s', false, 0, 0);
+         INSERT INTO mindledger.leases
+           VALUES ('${name}', '${holder}', nextval('mindledger.lease_epochs'), 1, clock_timestamp() - interval '10 s')`,
+      )
+    await ranOut('x', 'silent')
+    await ranOut('y', 'back')
+    await runSql(url, `UPDATE mindledger.nodes SET seen_at = clock_timestamp() WHERE run = 'back'`)
+    expect((await taken(a!.leases, 'x')).losses).toBe(2)
+    expect((await taken(a!.leases, 'y')).losses).toBe(1)
+  }))
+
+test('one that is refused writes nothing: its row is not even locked', () =>
+  withHolders(1, async ([a], url) => {
+    await runSql(url, `INSERT INTO mindledger.leases VALUES ('x', 'other', nextval('mindledger.lease_epochs'), 0, 'infinity')`)
+    const row = () => rowsIn(url, `SELECT xmin::text, xmax::text, epoch FROM mindledger.leases WHERE name = 'x'`)
+    const before = await row()
+    expect(before).toHaveLength(1)
+    expect(await a!.leases.take('x')).toBeUndefined()
+    expect(await row()).toEqual(before)
   }))
 
 test('a holder that could not renew it counts it as lost before another can have it', () =>
