@@ -268,6 +268,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   egressAnswerMaxBytes: 'Bytes of the answer of another service, before and after unpacking. Beyond: it is closed, `connection_failed`.',
   egressConnectionsMax: 'Open connections to one address of another service. Beyond: a call waits for one.',
   egressOriginsMax: 'Other services whose connections are kept. Beyond: those of the service used longest ago are closed.',
+  egressLookupsMax:
+    'Names of hosts that a process looks up at the same time; equal names share one lookup. Beyond: 503 `busy`. A name without an answer keeps its place until the resolver of the system gives up.',
+  egressLookupFailureMaxAgeMs: 'How long a failed lookup of a name is remembered. Beyond: the name is looked up again.',
   llmConcurrentMax: 'Exchanges with the language models at one address at once. Beyond: they wait.',
   llmQueueMax: 'Exchanges that wait for their turn at one address. Beyond: 503 `busy` with Retry-After.',
   llmQueueWaitMs: 'How long an exchange waits for its turn. Beyond: 503 `busy` with Retry-After.',

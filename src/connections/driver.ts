@@ -36,6 +36,9 @@ const unknown = ({ query, sent }: PendingQuery, ending: QueryOutcome): QueryEnd 
   durationMs: sent ? Math.round(performance.now() - sent.at) : 0,
 })
 
+/** Node looks up names in at most half of the threads of its pool, so the pool of a process that calls databases is large. */
+const threadsForLookups = { UV_THREADPOOL_SIZE: String(2 * limits.egressLookupsMax) }
+
 let folders = 0
 
 /**
@@ -63,7 +66,7 @@ export class Driver {
     this.#process = startProgram('connections-process', {
       flags: ['--max-old-space-size=1024'],
       sendsValues: true,
-      env: { SQLITE_TMPDIR: folder },
+      env: { SQLITE_TMPDIR: folder, ...(!readsFiles && threadsForLookups) },
       keeps: { writable: [folder, ...noted], tcp: !readsFiles },
     })
     this.#process.unref()

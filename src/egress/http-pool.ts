@@ -6,7 +6,7 @@ import { limits } from '../basics/limits.js'
 import { explainCall } from './request-errors.js'
 import { connectAllowed, type ConnectedSocket } from './tcp-connection.js'
 import type { EgressPolicy } from './policy.js'
-import type { NameLookup } from './resolve.js'
+import type { NameLookup } from './shared-lookup.js'
 
 /**
  * The options of connections for tests and for private certificate authorities: the resolver, additional trusted certificates, and the most

@@ -1,15 +1,13 @@
 import { lookup as systemLookup } from 'node:dns/promises'
-import { Problem } from '../basics/errors.js'
+import { isProblem, Problem } from '../basics/errors.js'
 import { parseAddress, writtenAddress, type Address } from './addresses.js'
 import { checkAddress, readHost, readPort, type EgressPolicy } from './policy.js'
-
-/** Asks for all addresses of a name. */
-export type NameLookup = (name: string) => Promise<readonly string[]>
+import { sharedLookup, type NameLookup } from './shared-lookup.js'
 
 /** The destination of a connection: the checked address, and the name that its certificate must be valid for. */
 export type AllowedAddress = { name: string; address: string; port: number }
 
-const fromSystem: NameLookup = async (name) => (await systemLookup(name, { all: true, verbatim: true })).map(({ address }) => address)
+const fromSystem = sharedLookup(async (name) => (await systemLookup(name, { all: true, verbatim: true })).map(({ address }) => address))
 
 const unknownHost = (name: string): Problem =>
   new Problem('connection_failed', 'Unknown host', `The host ${name} is not known`, {
@@ -27,7 +25,7 @@ const readAddress = (text: string): Address => {
  * address that this returns: a second lookup could return another one.
  *
  * @example await resolveAllowed(policy, 'db.example.com', 5432) // [{ name: 'db.example.com', address: '192.0.0.9', port: 5432 }]
- * @throws Problem egress_refused, connection_failed for an unknown name
+ * @throws Problem egress_refused, connection_failed for an unknown name, busy if too many names are being looked up
  */
 export const resolveAllowed = async (
   policy: EgressPolicy,
@@ -49,7 +47,7 @@ const answers = async (name: string, lookup: NameLookup): Promise<readonly strin
   if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
   try {
     return await lookup(name)
-  } catch {
-    throw unknownHost(name)
+  } catch (error) {
+    throw isProblem(error) ? error : unknownHost(name)
   }
 }

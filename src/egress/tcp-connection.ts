@@ -2,7 +2,8 @@ import { connect as connectSocket, type Socket } from 'node:net'
 import { Problem } from '../basics/errors.js'
 import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import type { EgressPolicy } from './policy.js'
-import { resolveAllowed, type AllowedAddress, type NameLookup } from './resolve.js'
+import { resolveAllowed, type AllowedAddress } from './resolve.js'
+import type { NameLookup } from './shared-lookup.js'
 
 /** The idle time of a connection before the system checks that the other end still exists. */
 const keepAliveAfterMs = 10_000

@@ -7,6 +7,8 @@ export const callLimits = {
   egressAnswerMaxBytes: 64 * 1024 * 1024,
   egressConnectionsMax: 32,
   egressOriginsMax: 256,
+  egressLookupsMax: 32,
+  egressLookupFailureMaxAgeMs: 5_000,
   // Language models
   llmConcurrentMax: 256,
   llmQueueMax: 1_000,

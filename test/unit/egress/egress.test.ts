@@ -4,10 +4,12 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from '@jest/globals'
 import { connectAllowed } from '../../../src/egress/tcp-connection.js'
 import { parseEgress } from '../../../src/egress/policy.js'
-import { resolveAllowed, type NameLookup } from '../../../src/egress/resolve.js'
+import { resolveAllowed } from '../../../src/egress/resolve.js'
 import { egressOf } from '../../../src/egress/settings.js'
+import { sharedLookup, type NameLookup } from '../../../src/egress/shared-lookup.js'
 import { readConfig } from '../../../src/setup/config.js'
 import { freePort } from '../../support/cli.js'
+import { until } from '../../support/until.js'
 
 const closed = parseEgress('', { loopback: false })
 
@@ -243,5 +245,72 @@ test('a port where nothing listens, and a resolver that never answers, are told 
   const never: NameLookup = () => new Promise(() => undefined)
   await expect(connectAllowed(policy, 'slow.example', 1, { timeoutMs: 300, lookup: never })).rejects.toMatchObject({
     code: 'connection_failed',
+  })
+})
+
+describe('a lookup that callers share', () => {
+  const policy = parseEgress('', { loopback: true })
+  /** Names below silent.example get no answer, those below gone.example are not known, and others have an address. */
+  const counting = (): { ask: NameLookup; asked: string[] } => {
+    const asked: string[] = []
+    const ask: NameLookup = async (name) => {
+      asked.push(name)
+      if (name.endsWith('silent.example')) return new Promise(() => undefined)
+      if (name.endsWith('gone.example')) throw new Error('ENOTFOUND')
+      return ['93.184.216.34']
+    }
+    return { ask, asked }
+  }
+
+  test('asks once for equal names, and finds other names while one is silent', async () => {
+    const { ask, asked } = counting()
+    const lookup = sharedLookup(ask)
+    const silent = Array.from({ length: 8 }, () => connectAllowed(policy, 'silent.example', 1, { timeoutMs: 100, lookup }))
+    await Promise.all(silent.map((one) => expect(one).rejects.toMatchObject({ code: 'connection_failed' })))
+    await expect(connectAllowed(policy, 'silent.example', 1, { timeoutMs: 100, lookup })).rejects.toMatchObject({
+      code: 'connection_failed',
+    })
+    const found = await Promise.all([1, 2].map(() => resolveAllowed(policy, 'there.example', 1, lookup)))
+    expect(found.map(([{ address }]) => address)).toEqual(['93.184.216.34', '93.184.216.34'])
+    expect(asked).toEqual(['silent.example', 'there.example'])
+    // An answer is not remembered: the next connection may get another address.
+    await resolveAllowed(policy, 'there.example', 1, lookup)
+    expect(asked).toEqual(['silent.example', 'there.example', 'there.example'])
+  })
+
+  test('remembers a failure for a while', async () => {
+    const { ask, asked } = counting()
+    const lookup = sharedLookup(ask)
+    const unknown = { code: 'connection_failed', detail: 'The host gone.example is not known' }
+    for (let i = 0; i < 3; i++) await expect(resolveAllowed(policy, 'gone.example', 1, lookup)).rejects.toMatchObject(unknown)
+    expect(asked).toEqual(['gone.example'])
+    const short = counting()
+    const forgetting = sharedLookup(short.ask, { failureMaxAgeMs: 1 })
+    await until(async () => {
+      await expect(resolveAllowed(policy, 'gone.example', 1, forgetting)).rejects.toMatchObject(unknown)
+      return short.asked.length > 1
+    })
+  })
+
+  test('refuses more lookups than its limit, and takes a name that is under way', async () => {
+    const { ask, asked } = counting()
+    const lookup = sharedLookup(ask, { most: 2 })
+    for (const name of ['a.silent.example', 'b.silent.example']) void resolveAllowed(policy, name, 1, lookup)
+    await expect(resolveAllowed(policy, 'there.example', 1, lookup)).rejects.toMatchObject({
+      code: 'busy',
+      detail: '2 names are being looked up (egressLookupsMax)',
+    })
+    const again = connectAllowed(policy, 'a.silent.example', 1, { timeoutMs: 100, lookup })
+    await expect(again).rejects.toMatchObject({ code: 'connection_failed' })
+    expect(asked).toEqual(['a.silent.example', 'b.silent.example'])
+  })
+
+  test('makes room when a lookup ends, whatever its answer', async () => {
+    const { ask } = counting()
+    const lookup = sharedLookup(ask, { most: 1 })
+    for (let i = 0; i < 3; i++) {
+      await expect(resolveAllowed(policy, `${i}.gone.example`, 1, lookup)).rejects.toMatchObject({ code: 'connection_failed' })
+      await expect(resolveAllowed(policy, `${i}.example`, 1, lookup)).resolves.toHaveLength(1)
+    }
   })
 })
