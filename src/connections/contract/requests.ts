@@ -50,6 +50,9 @@ export type JoinedTable = {
  */
 export type Join = { tables: readonly JoinedTable[]; columns: readonly { of: number; column: string; as: string }[] }
 
+/** A column to order rows by. */
+export type ScanOrder = { column: string; isDescending: boolean; nullsFirst: boolean }
+
 export type Scan = {
   schema?: string
   table: string
@@ -59,8 +62,10 @@ export type Scan = {
   join?: Join
   /** All filters must hold. A filter with another meaning in the database is not sent, and the caller applies it. */
   filters?: readonly Filter[]
-  /** Sent only if every filter is sent. */
+  /** Sent only if every filter is sent, and the order. */
   limit?: number
+  /** The order of the rows that the limit takes; sent only with the limit, and if all these columns have the same order there. */
+  order?: readonly ScanOrder[]
   /** @see pushdown: the caller checks that the database can compute all of it */
   aggregates?: readonly Aggregate[]
 }

@@ -28,7 +28,7 @@ const beyond = (what: string, most: number, limit: string): Problem =>
     'Too much for one statement',
     `The statement reads more than ${most} ${what} from the connected database (${limit})`,
     {
-      hint: 'Ask for less: a condition, fewer columns, a LIMIT, or a sum that the database computes.',
+      hint: 'Ask for less: a condition, fewer columns, or groups. Or let the database do more in its own SQL: SELECT * FROM db (SELECT … LIMIT 100).',
     },
   )
 

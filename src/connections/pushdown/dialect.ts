@@ -3,7 +3,7 @@
  * and connections/contract.
  */
 
-import type { ComparisonOperator, Constant, TableColumn } from '../contract/requests.js'
+import type { ComparisonOperator, Constant, ScanOrder, TableColumn } from '../contract/requests.js'
 import type { AnswerColumn } from '../contract/types.js'
 
 /**
@@ -30,6 +30,10 @@ export type Dialect = {
   /** The expression that reads a column, if its name alone does not, and the type of its values. */
   read?: (column: TableColumn, quoted: string) => Expression | undefined
   canAskNull: (column: TableColumn) => boolean
+  /** Whether the values of a column have the same order in the database as in DuckDB. */
+  canOrder: (column: TableColumn) => boolean
+  /** Writes a column in ORDER BY, if the database has no NULLS FIRST and NULLS LAST. */
+  order?: OrderOf
   /** Whether the database only groups values together that DuckDB also groups together. */
   canGroup: (column: TableColumn) => boolean
   /** Whether two values of two columns are equal in the database exactly if they are equal in DuckDB. */
@@ -37,6 +41,9 @@ export type Dialect = {
   /** The expression of an aggregate, and the type of its result in DuckDB. */
   aggregate: (name: 'count' | 'min' | 'max' | 'sum', column: TableColumn | undefined, quoted: string) => Expression | undefined
 }
+
+/** Writes a quoted column in ORDER BY. Where no value can be NULL it writes nothing about NULL, so that more indexes have this order. */
+export type OrderOf = (quoted: string, column: TableColumn, order: Omit<ScanOrder, 'column'>) => string
 
 export type Expression = { sql: string; type: AnswerColumn['type'] }
 

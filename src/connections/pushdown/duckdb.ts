@@ -1,6 +1,6 @@
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
-import { isAlike, isExactNumber, isExactTime, isNumber, type Dialect } from './dialect.js'
+import { isAlike, isExactNumber, isExactTime, isNumber, isTime, type Dialect } from './dialect.js'
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
 
@@ -18,6 +18,7 @@ export const duckdbDialect: Dialect = {
   compare: (column, operator, constant) => (isSame(column, constant) ? (quoted, value) => `${quoted} ${operator} ${value}` : undefined),
   like: (column, quoted, pattern) => (isText(column) && !pattern.includes('\0') ? `${quoted} LIKE ${text(pattern)}` : undefined),
   canAskNull: () => true,
+  canOrder: (column) => isNumber(column) || isTime(column.type),
   canGroup: (column) => isNumber(column) || column.type.type === 'DATE' || isText(column),
   canJoin: (left, right) => isAlike(left, right) && duckdbDialect.canGroup(left) && duckdbDialect.canGroup(right),
   aggregate: (name, column, quoted) => {

@@ -70,6 +70,12 @@ export const mysqlDialect: Dialect = {
   // MySQL writes six digits of a FLOAT, and all of a DOUBLE.
   read: ({ type }, quoted) => (type.type === 'FLOAT' ? { sql: `${quoted} + 0e0`, type } : undefined),
   canAskNull: (column) => !holdsTimes(column),
+  canOrder: (column) => isNumber(column) && !isOpen(column),
+  // There NULL is less than every value.
+  order: (quoted, { nullable }, { isDescending, nullsFirst }) => {
+    const ordered = `${quoted}${isDescending ? ' DESC' : ''}`
+    return nullable && isDescending === nullsFirst ? `${quoted} IS ${nullsFirst ? 'NOT ' : ''}NULL, ${ordered}` : ordered
+  },
   canGroup: (column) => isNumber(column) && !isOpen(column),
   // MySQL would join texts that are equal by their collation, and days by their digits even if they are NULL here.
   canJoin: (left, right) => isAlike(left, right) && [left, right].every((column) => mysqlDialect.canGroup(column) && !isYear(column)),
@@ -85,5 +91,5 @@ export const mysqlDialect: Dialect = {
   },
 }
 
-/** PlanetScale, whose tables may lie on several servers: it refuses some joins and groups that one server computes. */
-export const planetscaleDialect: Dialect = { ...mysqlDialect, canJoin: () => false }
+/** PlanetScale, whose tables may lie on several servers: it refuses some joins, groups and orders that one server computes. */
+export const planetscaleDialect: Dialect = { ...mysqlDialect, canJoin: () => false, canOrder: () => false }

@@ -94,6 +94,7 @@ export const postgresDialect: Dialect = {
       ? `${quoted} LIKE ${bind(pattern)}::text ESCAPE ''`
       : undefined,
   canAskNull: (column) => column.type.type !== 'VARCHAR' || column.isEnum === true || typesWithoutFields.test(column.remote),
+  canOrder: hasOrder,
   canGroup: (column) =>
     hasOrder(column) || isText(column) || column.isEnum === true || column.type.type === 'BOOLEAN' || column.type.type === 'UUID',
   canJoin: (left, right) => {

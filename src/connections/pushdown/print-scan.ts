@@ -1,8 +1,8 @@
 import { wrong } from '../../basics/errors.js'
 import { nearest } from '../../basics/nearest.js'
-import type { Aggregate, Filter, Scan, TableColumn } from '../contract/requests.js'
+import type { Aggregate, Filter, Scan, ScanOrder, TableColumn } from '../contract/requests.js'
 import type { AnswerColumn } from '../contract/types.js'
-import type { Dialect, Expression } from './dialect.js'
+import type { Dialect, Expression, OrderOf } from './dialect.js'
 
 /** A scan as a database gets it. */
 export type PrintedScan = {
@@ -197,6 +197,23 @@ export const canAggregate = (scan: Scan, columns: readonly TableColumn[], dialec
   }) &&
   (scan.aggregates ?? []).every((aggregate) => aggregateOf(aggregate, columns, dialect, dialect.quote) !== undefined)
 
+const standardOrder: OrderOf = (quoted, { nullable }, { isDescending, nullsFirst }) =>
+  `${quoted}${isDescending ? ' DESC' : ''}${nullable ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : ''}`
+
+/** The columns of ORDER BY; undefined if the database has another order for one of them. */
+const orderSql = (order: readonly ScanOrder[], columns: Columns, dialect: Dialect): string | undefined => {
+  const write = dialect.order ?? standardOrder
+  const places = order.map((place) => {
+    const column = columnOf(columns, place.column)
+    return column && dialect.canOrder(column) ? write(dialect.quote(column.name), column, place) : undefined
+  })
+  return places.every((place) => place !== undefined) ? places.join(', ') : undefined
+}
+
+/** Whether the database takes the same first rows of an order as DuckDB. Among rows that are equal in it, any are the first. */
+export const canOrder = (order: readonly ScanOrder[], columns: readonly TableColumn[], dialect: Dialect): boolean =>
+  orderSql(order, columns, dialect) !== undefined
+
 const unknownColumn = (name: string, columns: readonly TableColumn[]) =>
   wrong(
     `The table has no column "${name}"`,
@@ -207,11 +224,12 @@ const unknownColumn = (name: string, columns: readonly TableColumn[]) =>
   )
 
 /** Whether the types of the table's columns must be known before a scan can be printed. */
-export const needsColumns = ({ filters = [], aggregates = [] }: Scan): boolean => filters.length > 0 || aggregates.length > 0
+export const needsColumns = ({ filters = [], aggregates = [], order = [] }: Scan): boolean =>
+  filters.length + aggregates.length + order.length > 0
 
 /**
- * Prints a scan: the columns that are used, the filters that mean the same there, the limit if nothing was left out, aggregates with
- * their groups and the join below them. Names are quoted, and constants are bound where the dialect binds.
+ * Prints a scan: the columns that are used, the filters that mean the same there, the limit and its order if nothing was left out,
+ * aggregates with their groups and the join below them. Names are quoted, and constants are bound where the dialect binds.
  *
  * @example printScan({ table: 'homes', columns: ['id'], limit: 10 }, undefined, postgresDialect).sql // SELECT "id" FROM "homes" LIMIT 10
  * @throws Problem wrong_arguments for a column that is not there, and for aggregates that cannot be asked
@@ -220,7 +238,7 @@ export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Print
   const { quote } = dialect
   const quoted = quoteIn(scan, dialect)
   if (scan.join && !scan.aggregates?.length) throw new TypeError('a join is printed with aggregates alone')
-  const { filters = [], aggregates = [], limit } = scan
+  const { filters = [], aggregates = [], order = [], limit } = scan
   if (columns && !scan.join) for (const name of scan.columns) if (!columnOf(columns, name)) throw unknownColumn(name, columns)
   if (aggregates.length > 0 && !canAggregate(scan, columns ?? [], dialect))
     throw wrong('These aggregates do not mean the same in the database', 'The table may have changed just now: try again.')
@@ -242,11 +260,13 @@ export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Print
   })
   const list = [...read, ...printed]
   const isSame = filters.every((filter) => keepsSame(filter, columns ?? [], dialect))
-  const hasLimit = limit !== undefined && conditions.length === filters.length && isSame
+  const ordered = orderSql(order, columns, dialect)
+  const hasLimit = limit !== undefined && ordered !== undefined && conditions.length === filters.length && isSame
   const sql = [
     `SELECT ${list.length === 0 ? '1' : list.join(', ')} FROM ${fromSql(scan, dialect, quoted)}`,
     ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),
     ...(aggregates.length > 0 && groups.length > 0 ? [`GROUP BY ${groups.join(', ')}`] : []),
+    ...(hasLimit && ordered !== '' ? [`ORDER BY ${ordered}`] : []),
     ...(hasLimit ? [`LIMIT ${Math.max(0, Math.trunc(limit))}`] : []),
   ].join(' ')
   return { sql, values, types }

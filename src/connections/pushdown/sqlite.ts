@@ -8,6 +8,7 @@ export const sqliteDialect: Dialect = {
   compare: () => undefined,
   like: () => undefined,
   canAskNull: () => true,
+  canOrder: () => false,
   canGroup: () => false,
   canJoin: () => false,
   aggregate: (name, column, quoted) =>

@@ -207,6 +207,8 @@ describe('the service, connected to a server that speaks as MySQL', () => {
 
   test.each([
     ['SELECT id FROM my.homes WHERE size > 310 LIMIT 2', 'SELECT `id`, `size` FROM `homes` WHERE `size` > 310 LIMIT 2'],
+    ['SELECT id FROM my.homes ORDER BY id DESC LIMIT 2', 'SELECT `id` FROM `homes` ORDER BY `id` DESC LIMIT 2'],
+    ['SELECT id FROM my.homes ORDER BY rent, id LIMIT 2', 'ORDER BY `rent` IS NULL, `rent`, `id` LIMIT 2'],
     ["SELECT id FROM my.homes WHERE place = 'gut'", 'CAST(CONVERT(`place` USING utf8mb4) AS BINARY) = CAST(CONVERT(0x677574'],
     ["SELECT id FROM my.homes WHERE place LIKE 'g%'", 'AS BINARY) LIKE CAST('],
     ['SELECT size, sum(id) FROM my.homes GROUP BY size', 'GROUP BY `size`'],

@@ -118,6 +118,20 @@ describe('a SELECT from a connected database', () => {
     ['SELECT max(id) FROM (SELECT * FROM pg.homes WHERE size > 400)', [[200]]],
     ['WITH h AS (SELECT id FROM pg.homes WHERE id <= 3) SELECT sum(id) FROM h', [[6]]],
     ['SELECT id FROM pg.homes LIMIT 0', []],
+    ['SELECT id FROM pg.homes ORDER BY id DESC LIMIT 3', [[200], [199], [198]]],
+    [
+      'SELECT id, rent FROM pg.homes ORDER BY rent LIMIT 2 OFFSET 1',
+      [
+        [2, 525],
+        [3, 537.5],
+      ],
+    ],
+    ['SELECT id FROM pg.seen ORDER BY day DESC LIMIT 2', [[2], [1]]],
+    ['SELECT id FROM pg.seen ORDER BY day DESC NULLS FIRST LIMIT 2', [[3], [2]]],
+    ['SELECT id FROM pg.seen ORDER BY since, id LIMIT 3', [[1], [2], [3]]],
+    ['SELECT id FROM pg.seen ORDER BY since NULLS FIRST LIMIT 1', [[3]]],
+    ['SELECT size AS id, id AS n FROM pg.homes WHERE id < 4 ORDER BY id DESC LIMIT 1', [[330, 3]]],
+    ['SELECT sum(id) FROM (SELECT id FROM pg.homes ORDER BY id DESC LIMIT 2)', [[399]]],
     ['SELECT count(*) FROM (SELECT id FROM pg.homes LIMIT 5)', [[5]]],
     [
       'SELECT * FROM pg (SELECT generate_series(1, 3) AS n, current_database() AS d)',
@@ -176,6 +190,17 @@ describe('a SELECT from a connected database', () => {
     ['SELECT size FROM pg.homes WHERE id > 5 AND size * 2 > 100', 'SELECT "id", "size" FROM "homes" WHERE "id" >'],
     ['SELECT h.size FROM pg.homes AS h WHERE h.size * 2 > 100', 'SELECT "size" FROM "homes"'],
     ['SELECT id FROM pg.homes LIMIT 10', 'LIMIT 10'],
+    // Where no value is NULL, the order is that of an index.
+    ['SELECT id FROM pg.homes ORDER BY id DESC LIMIT 10', 'SELECT "id" FROM "homes" ORDER BY "id" DESC LIMIT 10'],
+    ['SELECT * FROM pg.homes ORDER BY rent DESC, id LIMIT 5 OFFSET 2', 'ORDER BY "rent" DESC NULLS LAST, "id" LIMIT 7'],
+    ['SELECT h.place FROM pg.homes AS h WHERE h.id > 3 ORDER BY h.listed NULLS FIRST LIMIT 2', 'ORDER BY "listed" NULLS FIRST LIMIT 2'],
+    ['SELECT place, size AS id FROM pg.homes ORDER BY id LIMIT 3', 'FROM "homes" ORDER BY "size" NULLS LAST LIMIT 3'],
+    ['SELECT place, size AS id FROM pg.homes AS h ORDER BY h.id, 2 LIMIT 3', 'ORDER BY "id", "size" NULLS LAST LIMIT 3'],
+    [
+      'SELECT id FROM (SELECT size AS id FROM pg.homes WHERE id > 9) AS s ORDER BY id DESC LIMIT 3',
+      'ORDER BY "size" DESC NULLS LAST LIMIT 3',
+    ],
+    ['SELECT id FROM pg.seen ORDER BY since DESC LIMIT 1', 'ORDER BY "since" DESC NULLS LAST LIMIT 1'],
     ['SELECT place, count(*) AS n, sum(rent) FROM pg.homes WHERE id > 3 GROUP BY 1 HAVING n > 5 ORDER BY 1', 'sum("rent")'],
     ["SELECT h.rent FROM pg.homes h WHERE h.listed >= DATE '2026-02-01'", '"listed" >='],
     ['SELECT a FROM pg.alike', 'SELECT "A", "a" FROM "alike"'],
@@ -216,11 +241,23 @@ describe('a SELECT from a connected database', () => {
 
   test('EXPLAIN sends no limit where more rows may be needed', async () => {
     for (const query of [
-      'SELECT id FROM pg.homes ORDER BY size LIMIT 3',
+      'SELECT id FROM pg.homes ORDER BY place LIMIT 2',
+      'SELECT id FROM pg.homes ORDER BY size % 7 LIMIT 2',
+      'SELECT id FROM pg.homes ORDER BY size, place LIMIT 2',
+      'SELECT id FROM pg.seen ORDER BY mood LIMIT 2',
+      'SELECT *, rent AS r FROM pg.homes ORDER BY 6 LIMIT 2',
+      'SELECT id FROM pg.homes ORDER BY ALL LIMIT 2',
+      'SELECT DISTINCT size FROM pg.homes ORDER BY size LIMIT 2',
+      'SELECT id, row_number() OVER () AS n FROM pg.homes ORDER BY id LIMIT 2',
+      'SELECT h.id FROM pg.homes AS h JOIN pg.shop.orders AS o ON o.home = h.id ORDER BY h.id LIMIT 2',
       'SELECT DISTINCT place FROM pg.homes LIMIT 2',
       'SELECT id FROM pg.homes WHERE size % 7 = 0 LIMIT 2',
-    ])
-      expect(await planned(query)).not.toContain('LIMIT 2"')
+      'SELECT id FROM pg.homes WHERE size % 7 = 0 ORDER BY id LIMIT 2',
+    ]) {
+      const plan = await planned(query)
+      expect(plan).toMatch(/sends SELECT/)
+      expect(plan).not.toMatch(/sends SELECT .*LIMIT 2/)
+    }
   })
 })
 

@@ -92,12 +92,14 @@ export class Queries {
       'o.name = t.name',
     )
     const mood = this.#one('t.mood', 'o.mood')
+    const ordered = `t.${this.#one('n', 'amount', 'd', 'seen', 'moment', 'small', 'loose', 'ratio', 'b')} ${this.#one('ASC', 'DESC')} NULLS ${this.#one('FIRST', 'LAST')}`
     return this.#one(
       // These aliases are for the columns id, n and big.
       () =>
         `SELECT CAST(x.third AS varchar), x.second FROM {t} AS x(first, second, third) WHERE second ${this.#one('>', '<>')} ${this.#integer()} ORDER BY first`,
       () => `SELECT count(*), CAST(max(x.big) AS varchar) FROM {t} AS x(first) WHERE n > ${this.#integer()}`,
       () => `SELECT id, ratio > 0.5, loose, CAST(key AS varchar), mood, rtrim(padded), small FROM {t}${this.#where()} ORDER BY id`,
+      () => `SELECT id, small FROM {t} AS t${this.#where('t.')} ORDER BY ${ordered}, t.id LIMIT ${this.#one<number>(1, 9)}`,
       () => `SELECT ${counts} FROM {t}${this.#where()}`,
       () =>
         `SELECT ${mood}, count(*), count(DISTINCT o.key), max(o.moment) IS NULL FROM {t} AS t ${this.#one('', 'LEFT ')}JOIN {t} AS o ON ${pair}${this.#where(this.#one('t.', 'o.'))} GROUP BY 1 ORDER BY count(*), min(t.id), min(o.id)`,
@@ -115,6 +117,9 @@ export class Queries {
       () => `SELECT id, n, CAST(big AS varchar), amount, name, tag, d, CAST(seen AS varchar), b FROM {t}${this.#where()} ORDER BY id`,
       () =>
         `SELECT t.name FROM {t} AS t${this.#where('t.')} ORDER BY t.id LIMIT ${this.#one<number>(0, 1, 5)} OFFSET ${this.#one<number>(0, 2)}`,
+      // Only one row has the same id, so the rows of a LIMIT are the same in both databases.
+      () =>
+        `SELECT id, CAST(big AS varchar) FROM {t}${this.#where()} ORDER BY ${this.#one('', 'id % 3, ')}id ${this.#one('ASC', 'DESC')} LIMIT ${this.#one<number>(1, 6)} OFFSET ${this.#one<number>(0, 3)}`,
       () => `SELECT count(*) FROM (SELECT id FROM {t}${this.#where()} LIMIT ${this.#one<number>(1, 7, 50)}) AS q`,
       () => `SELECT ${counts} FROM {t}${this.#where()}`,
       () => `SELECT ${group}, ${counts} FROM {t}${this.#where()} GROUP BY ${group} ORDER BY count(*), min(id)`,

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Constant, Filter, TableColumn } from '../../../src/connections/contract/requests.js'
 import type { ColumnType } from '../../../src/connections/contract/types.js'
 import { dialectOf } from '../../../src/connections/pushdown/dialects.js'
-import { canAggregate, canPush, printScan } from '../../../src/connections/pushdown/print-scan.js'
+import { canAggregate, canOrder, canPush, printScan } from '../../../src/connections/pushdown/print-scan.js'
 
 const column = (type: ColumnType['type'], remote: string): TableColumn =>
   ({ name: 'c', type: { type }, remote, nullable: true, exactText: true }) as TableColumn
@@ -101,4 +101,47 @@ test.each<[engine: string, left: TableColumn, right: TableColumn, isSent: boolea
 test('a join is printed with aggregates alone', () => {
   const join = { tables: [{ table: 'u', isLeft: false, on: [['a', 'b']] as const }], columns: [{ of: 1, column: 'id', as: 'b' }] }
   expect(() => printScan({ table: 't', columns: ['b'], join }, undefined, dialectOf('postgres'))).toThrow('with aggregates alone')
+})
+
+test.each<[engine: string, isDescending: boolean, nullsFirst: boolean, order: string]>([
+  ['postgres', false, false, '"c" NULLS LAST'],
+  ['postgres', true, false, '"c" DESC NULLS LAST'],
+  ['postgres', true, true, '"c" DESC NULLS FIRST'],
+  ['duckdb', false, true, '"c" NULLS FIRST'],
+  // There NULL is less than every value.
+  ['mysql', false, true, '`c`'],
+  ['mysql', false, false, '`c` IS NULL, `c`'],
+  ['mysql', true, false, '`c` DESC'],
+  ['mysql', true, true, '`c` IS NOT NULL, `c` DESC'],
+])('%s gets the first rows of an order: descending %s, NULL first %s', (engine, isDescending, nullsFirst, order) => {
+  const scan = { table: 't', columns: ['c'], limit: 3, order: [{ column: 'c', isDescending, nullsFirst }] }
+  const number = column('INTEGER', 'int')
+  const name = order.startsWith('`') ? '`c`' : '"c"'
+  const from = engine === 'mysql' ? '`t`' : '"t"'
+  const sql = (own: TableColumn) => printScan(scan, [own], dialectOf(engine)).sql
+  expect(sql(number)).toBe(`SELECT ${name} FROM ${from} ORDER BY ${order} LIMIT 3`)
+  expect(sql({ ...number, nullable: false })).toBe(`SELECT ${name} FROM ${from} ORDER BY ${name}${isDescending ? ' DESC' : ''} LIMIT 3`)
+})
+
+test.each<[engine: string, ordered: TableColumn, isSent: boolean]>([
+  ['postgres', column('BIGINT', 'bigint'), true],
+  ['postgres', column('BIGINT', 'oid'), false],
+  ['postgres', column('TIMESTAMP WITH TIME ZONE', 'timestamp with time zone'), true],
+  // A collation decides the order of texts, a list the order of an enum, and NaN the order of doubles.
+  ['postgres', column('VARCHAR', 'text'), false],
+  ['postgres', { ...column('VARCHAR', 'feeling'), isEnum: true }, false],
+  ['postgres', column('DOUBLE', 'double precision'), false],
+  ['mysql', column('BIGINT', 'bigint(20)'), true],
+  ['mysql', column('SMALLINT', 'year(4)'), true],
+  // A day that does not exist has a place there, and is NULL here.
+  ['mysql', column('DATE', 'date'), false],
+  ['mysql', column('VARCHAR', 'varchar(20)'), false],
+  ['mysql', column('DECIMAL', 'decimal(65,30)'), false],
+  ['planetscale', column('BIGINT', 'bigint(20)'), false],
+  ['sqlite', column('BIGINT', 'INTEGER'), false],
+  ['duckdb', column('DATE', 'DATE'), true],
+])('a limit is sent with an order only if it is the order here, of %s by %j: %s', (engine, ordered, isSent) => {
+  const order = [{ column: 'c', isDescending: true, nullsFirst: false }]
+  const { sql } = printScan({ table: 't', columns: ['c'], limit: 3, order }, [ordered], dialectOf(engine))
+  expect([canOrder(order, [ordered], dialectOf(engine)), /ORDER BY/.test(sql), /LIMIT/.test(sql)]).toEqual([isSent, isSent, isSent])
 })

@@ -7,14 +7,13 @@ import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
 import { plain } from '../../../connections/contract/types.js'
-import { canAggregate, canPush, keepsSame, printScan, shortEnough } from '../../../connections/pushdown/print-scan.js'
+import { canAggregate, canOrder, canPush, keepsSame, printScan, shortEnough } from '../../../connections/pushdown/print-scan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { lex } from '../../../dialect/lexer.js'
 import { named } from '../../../dialect/names.js'
 import { lastPlaces } from '../../../dialect/last-places.js'
 import type { AstNode } from '../ast/json.js'
-import { conjuncts, isTrue } from '../ast/conditions.js'
-import { columnRef, emptyRef, isColumnRef, isLiteral, listOf, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+import { columnRef, emptyRef, listOf, nodeOf, nodesOf } from '../ast/nodes.js'
 import { parseSelect } from '../ast/duckdb.js'
 import type { NativeStatement } from '../resolve/connections.js'
 import type { ConnectedTable } from '../resolve/resolve.js'
@@ -28,41 +27,18 @@ import { columnsOf } from './find-column.js'
 import { filtersOn } from './pushed-conditions.js'
 import { findTable } from './find-table.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
-import { rowsWanted } from './limits-of-query.js'
-import { isEmpty, isPureStar, renamed, shownColumns, showsEachRow, type ShownColumns } from './shown-columns.js'
+import { isEmpty, isPureStar, renamed, shownColumns, type ShownColumns } from './shown-columns.js'
 import { misnamed } from './unbound-names.js'
 import { usedColumns } from './used-columns.js'
+import { limitOn, wantedRows, type WantedRows } from './wanted-rows.js'
 
 /** A query that gives the rows, and the state of the table that EXPLAIN shows. */
 export type FetchedRows = { query: AstNode; state: string }
 
-/** Whether a query reads only this table, and reads it without a sample. */
-const isAlone = (select: AstNode, ref: AstNode): boolean => nodeOf(select, 'from_table') === ref && isEmpty(ref, 'sample')
-
-const isPlainItem = (item: AstNode): boolean =>
-  isColumnRef(item) || isLiteral(item) || (textOf(item, 'class') === 'STAR' && isEmpty(item, 'expr') && isEmpty(item, 'replace_list'))
-
 const noModels: ReadonlySet<AstNode> = new Set()
 
-/**
- * Whether each row of a FROM is one row of this table: beside it the FROM has nothing, or only models that predict for each of its rows.
- */
-const givesItsRows = (from: AstNode | undefined, ref: AstNode, models: ReadonlySet<AstNode>): boolean => {
-  if (from === ref) return true
-  const [left, right] = [from && nodeOf(from, 'left'), from && nodeOf(from, 'right')]
-  if (!from || !left || !right || textOf(from, 'join_type') !== 'INNER' || textsOf(from, 'using_columns').length > 0) return false
-  if (!['REGULAR', 'CROSS'].includes(textOf(from, 'ref_type')) || !conjuncts(nodeOf(from, 'condition')).every(isTrue)) return false
-  return models.has(right) ? givesItsRows(left, ref, models) : models.has(left) && givesItsRows(right, ref, models)
-}
-
-/** The number of rows that a query shows of its only table, if it may show any rows. */
-const limitOn = (select: AstNode, ref: AstNode, models = noModels): number | undefined => {
-  const modifiers = nodesOf(select, 'modifiers')
-  const [modifier] = modifiers
-  if (!modifier || modifiers.length > 1 || textOf(modifier, 'type') !== 'LIMIT_MODIFIER') return undefined
-  if (!givesItsRows(nodeOf(select, 'from_table'), ref, models) || !nodesOf(select, 'select_list').every(isPlainItem)) return undefined
-  return showsEachRow(select) && isEmpty(ref, 'sample') ? rowsWanted(modifier) : undefined
-}
+/** Whether a query reads only this table, and reads it without a sample. */
+const isAlone = (select: AstNode, ref: AstNode): boolean => nodeOf(select, 'from_table') === ref && isEmpty(ref, 'sample')
 
 /**
  * A query that uses tables, and the query that reads its rows. `keepsRows` says that the rows themselves are needed, not groups of them.
@@ -93,7 +69,7 @@ export const placeOf = ({ table, schema }: ConnectedTable): Pick<Scan, 'schema' 
 
 /**
  * The part of a table that a query needs. A filter is sent only if it means the same in the database. A limit, or groups instead of rows,
- * are sent only if DuckDB has nothing more to filter.
+ * are sent only if DuckDB has nothing more to filter. A limit of ordered rows is sent with their order, if the database has the same order.
  */
 const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined, columns: readonly TableColumn[]): FetchPlan => {
   const dialect = dialectOf(found.connection.engine)
@@ -119,11 +95,12 @@ const wantedOf = (found: ConnectedTable, ref: AstNode, use: KnownUse | undefined
     if (canAggregate(scan, columns, dialect)) return { scan, apply: grouped.apply }
   }
   // A model may be scored in a later transaction, where now() is later.
-  const limit = isAll ? (limitOn(select, ref, times.size > 0 ? noModels : models) ?? read?.limit) : undefined
+  const rows = isAll ? (wantedRows(select, ref, columns, times.size > 0 ? noModels : models) ?? read?.rows) : undefined
+  const isTaken = rows !== undefined && canOrder(rows.order ?? [], columns, dialect)
   const used = read?.used ?? usedColumns(select, aliasOf(ref), columns, taken)
   // A count needs rows, but none of their columns.
   const names = (used.length > 0 ? used : columns.slice(0, 1)).map(({ name }) => name)
-  return { scan: { ...place, columns: names, ...where, ...(limit !== undefined && { limit }) } }
+  return { scan: { ...place, columns: names, ...where, ...(isTaken && rows) } }
 }
 
 /** Whether everything beside a table in its FROM is a model. Models have columns with other names. */
@@ -142,7 +119,14 @@ const knownUse = async (session: Session, use: Use, ref: AstNode, columns: reado
   return { ...use, shown, times, readerTakesGroups: isReadAlone && !session.last?.marks }
 }
 
-/** The filters, the limit and the columns that the reader of a query's rows needs from the table behind the query. */
+/** The rows that the reader of a query's rows shows, ordered by the columns of the table behind the query. */
+const rowsForReader = ({ select, ref }: Reader, { columns, sources }: ShownColumns): WantedRows | undefined => {
+  const rows = wantedRows(select, ref, columns)
+  const order = rows?.order?.map((place) => ({ ...place, column: sources.get(foldName(place.column)) ?? place.column }))
+  return rows && { ...rows, ...(order && { order }) }
+}
+
+/** The filters, the rows and the columns that the reader of a query's rows needs from the table behind the query. */
 const narrowedByReader = ({ select, reader, shown, times }: KnownUse, ref: AstNode, columns: readonly TableColumn[]) => {
   if (!reader || !shown) return undefined
   const { filters, isAll } = filtersOn(reader.select, reader.ref, shown.columns, isAlone(reader.select, reader.ref), times)
@@ -150,7 +134,7 @@ const narrowedByReader = ({ select, reader, shown, times }: KnownUse, ref: AstNo
   return {
     filters: filters.map((filter) => renamed(filter, shown.sources)),
     isAll,
-    limit: isAll && isUnordered ? limitOn(reader.select, reader.ref) : undefined,
+    rows: isAll && isUnordered ? rowsForReader(reader, shown) : undefined,
     // A model beside the query takes its inputs by name, although the reader does not name them.
     used: shown.isStar && isAlone(reader.select, reader.ref) ? usedThrough(select, reader, ref, columns) : undefined,
   }
