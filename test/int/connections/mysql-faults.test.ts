@@ -75,6 +75,18 @@ describe('a server that does not let anybody in', () => {
       {},
       /refuses the login: the password … is wrong/,
     ],
+    [
+      'asks for the password itself',
+      greets(false, answering(writing(packet(2, '\xfemysql_clear_password\0')))),
+      {},
+      /asks for the password itself.*"ssl_mode": "VERIFY_IDENTITY"/,
+    ],
+    [
+      'asks for a login that the driver does not have',
+      greets(false, answering(writing(packet(2, '\xfeclient_ed25519\0', Buffer.alloc(32, 7))))),
+      {},
+      /by the plugin client_ed25519, which this service does not know\. Give the user another plugin/,
+    ],
     ['does not take this host', writing(refusal(0, 1130, "Host '127.0.0.1' is not allowed to connect")), {}, /refuses the login: Host/],
     ['has no place left', writing(refusal(0, 1040, 'Too many connections')), {}, /takes no more connections/],
     [

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Connections } from '../../../src/connections/connections.js'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { makeCertificate, type Certificate } from '../../support/connections/certificate.js'
-import { securedMysql } from '../../support/connections/mysql-server.js'
+import { packet, refusal, securedMysql } from '../../support/connections/mysql-server.js'
 import type { Listening } from '../../support/connections/proxy.js'
 import { password } from '../../support/connections/postgres.js'
 import { temporaryDirectory } from '../../support/service.js'
@@ -61,6 +61,27 @@ describe('TLS of MySQL', () => {
       status: 'connection_error',
       detail: expect.stringMatching(says) as unknown,
     })
+  })
+
+  test('only a server whose certificate was checked gets the password itself', async () => {
+    const heard: string[] = []
+    const asking = await securedMysql(certificates.named, (secured) => {
+      secured.write(packet(3, '\xfemysql_clear_password\0'))
+      secured.once('data', (bytes: Buffer) => {
+        heard.push(bytes.subarray(4).toString('latin1'))
+        secured.write(refusal(5))
+      })
+    })
+    try {
+      const said = async (parameters: Connection['parameters']) =>
+        JSON.stringify(await checked('named', { port: asking.port, ...parameters }))
+      for (const unchecked of [{}, { ssl: true }]) expect(await said(unchecked)).toMatch(/asks for the password itself.*VERIFY_IDENTITY/)
+      expect(heard).toEqual([])
+      expect(await said({ ssl_mode: 'VERIFY_CA', ssl_ca: certificates.named.pem })).toMatch(trusted)
+      expect(heard).toEqual([`${password}\0`])
+    } finally {
+      await asking.stop()
+    }
   })
 
   test('keys that cannot be read, or belong to another certificate, are told before anything is called', async () => {

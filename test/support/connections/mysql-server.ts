@@ -50,8 +50,11 @@ const hear = (socket: Socket, onPacket: (number: number, body: Buffer) => void):
   })
 }
 
-/** A server with MySQL's protocol that starts TLS with a certificate, and then refuses every login. */
-export const securedMysql = ({ key, cert }: Certificate): Promise<Listening> =>
+/** A server with MySQL's protocol that starts TLS with a certificate, and then refuses every login, or answers it as a test says. */
+export const securedMysql = (
+  { key, cert }: Certificate,
+  onLogin: (secured: TLSSocket) => void = (secured) => void secured.write(refusal(3)),
+): Promise<Listening> =>
   listen((socket) => {
     socket.write(greeting(true))
     socket.once('data', (request: Buffer) => {
@@ -61,7 +64,7 @@ export const securedMysql = ({ key, cert }: Certificate): Promise<Listening> =>
       if (rest.length > 0) socket.unshift(rest)
       const secured = new TLSSocket(socket, { isServer: true, key: readFileSync(key), cert: readFileSync(cert) })
       secured.on('error', () => undefined)
-      secured.once('data', () => secured.write(refusal(3)))
+      secured.once('data', () => onLogin(secured))
     })
   })
 

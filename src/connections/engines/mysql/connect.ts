@@ -15,10 +15,13 @@ export type MysqlClient = { client: Client; socket: Socket; at: ConnectedSocket[
 /** More packets out of order than this are no accident. */
 const disorderMax = 100
 
-const tlsOptions = ({ encryption }: MysqlParameters): NonNullable<Exclude<ConnectionOptions['ssl'], string>> => {
-  const { mode, ca, cert, key } = encryption
+/** Whether the certificate of the server is checked. */
+const isChecked = ({ encryption: { mode } }: MysqlParameters): boolean => mode === 'verify-ca' || mode === 'verify-full'
+
+const tlsOptions = (parameters: MysqlParameters): NonNullable<Exclude<ConnectionOptions['ssl'], string>> => {
+  const { mode, ca, cert, key } = parameters.encryption
   return {
-    rejectUnauthorized: mode === 'verify-ca' || mode === 'verify-full',
+    rejectUnauthorized: isChecked(parameters),
     verifyIdentity: mode === 'verify-full',
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),
@@ -47,6 +50,8 @@ const login = (parameters: MysqlParameters, { socket, to }: ConnectedSocket, isS
       flags: ['-LOCAL_FILES'],
       ...(database !== undefined && { database }),
       ...(isSecured && { ssl: tlsOptions(parameters) }),
+      // Only a server whose certificate was checked gets the password itself.
+      enableCleartextPlugin: isSecured && isChecked(parameters),
     })
     const stop = () => {
       socket.destroy()

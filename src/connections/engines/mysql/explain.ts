@@ -1,3 +1,4 @@
+import type { Problem } from '../../../basics/errors.js'
 import type { Reason } from '../../pushdown/native.js'
 import {
   cancelled,
@@ -19,6 +20,24 @@ const fieldOf = (error: unknown, name: string): string => {
   const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined
   return typeof value === 'string' ? value : ''
 }
+
+/** The plugin for logins that the server asks for and the driver does not have. */
+const pluginIn = (error: unknown): string | undefined =>
+  fieldOf(error, 'code') === 'AUTH_SWITCH_PLUGIN_ERROR' ? /unknown plugin (\w{1,64})\b/.exec(fieldOf(error, 'message'))?.[1] : undefined
+
+const pluginUnknown = (plugin: string): Problem =>
+  connectionFailed(
+    'Login refused',
+    `The database asks for a login by the plugin ${plugin}, which this service does not know`,
+    'Give the user another plugin in the database: caching_sha2_password, sha256_password or mysql_native_password.',
+  )
+
+const plainPasswordAsked = (): Problem =>
+  connectionFailed(
+    'Login refused',
+    'The database asks for the password itself, as for PAM, LDAP or IAM, and this connection does not check its certificate',
+    'Set the parameter "ssl_mode": "VERIFY_IDENTITY", and give the authority of the certificate as ssl_ca unless it is a public one.',
+  )
 
 /** Says what an error of the driver means, without the secrets of the connection. `toRead` is why a statement must read. */
 export const explainMysql =
@@ -51,8 +70,12 @@ export const explainMysql =
         return refusedThere(message, secrets, 'Write the database before the table, or give the connection the parameter "database".')
       case 'HANDSHAKE_NO_SSL_SUPPORT':
         return noTls('"ssl": false')
+      case 'MYSQL_CLEAR_PASSWORD_NOT_ENABLED':
+        return plainPasswordAsked()
       default:
     }
+    const plugin = pluginIn(error)
+    if (plugin !== undefined) return pluginUnknown(redacted(plugin, secrets))
     const inner: unknown = error instanceof Error ? error.cause : undefined
     const known = explainNetwork(error) ?? explainNetwork(inner)
     if (known) return known
