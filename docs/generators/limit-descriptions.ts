@@ -312,7 +312,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionPoolsMax:
     'Connected databases with open connections. Beyond: the connections of the database used longest ago are closed if they are idle; else 503 `busy`.',
   connectionQueueMaxRequests: 'Statements that wait for a connection to one database. Beyond: 503 `busy`.',
-  connectionQueueWaitMs: 'Time that a statement waits for a free connection to a database. Beyond: 503 `busy`.',
+  connectionQueueWaitMs:
+    'Time that a statement waits for a free connection to a database, or a request to a file for a free process. Beyond: 503 `busy`.',
   connectionIdleMaxMs: 'How long a connection to a database may be idle. Beyond: it is closed.',
   connectionCancelWaitMs: 'Time that a cancelled statement has to end in its database. Beyond: the connection is closed.',
   connectionTicketMaxAgeMs:
@@ -332,9 +333,9 @@ export const limitDescriptions: Record<LimitName, string> = {
     'How long the service remembers that a connected database did not answer such a query. Beyond: it asks again. A query that names the database asks at once.',
   connectionProcessIdleMs:
     'How long the process that talks to connected databases may be idle. Beyond: it ends; the next request starts it again.',
-  connectionRequestsMax: 'Requests to connected databases under way. Beyond: 503 `busy`.',
+  connectionRequestsMax: 'Requests to connected databases that are under way or wait for a process. Beyond: 503 `busy`.',
   connectionFileProcessesMax:
-    'Requests under way to databases that are files. Each request has a process of its own. Beyond: lists of tables and columns wait, statements get 503 `busy`.',
+    'Requests under way to databases that are files. Each request has a process of its own. Beyond: a request waits for the end of another one (`connectionQueueWaitMs`).',
   connectionFileProcessMaxBytes: 'Memory of the process of one request to a file. Beyond, the process ends and the request with it.',
   answerListedMaxChars: 'Characters of a question and of an answer in the list of answers; the answer itself has all of them.',
   answerCommentMaxChars: 'Characters of a comment on an answer. Beyond: 400 `wrong_arguments`.',

@@ -50,6 +50,7 @@ const busy = (): Problem =>
 const filesBusy = (): Problem =>
   new Problem('busy', 'Busy', `${limits.connectionFileProcessesMax} requests to files are under way (connectionFileProcessesMax)`, {
     retryAfterSeconds: 1,
+    hint: `None of them ended within ${limits.connectionQueueWaitMs} ms (connectionQueueWaitMs).`,
   })
 
 const lookEveryMs = 100
@@ -82,8 +83,8 @@ export class Connections {
   #network: Driver | undefined
   /** The processes that read files, one for each request, because work in them cannot be interrupted. */
   readonly #ofFiles = new Set<Driver>()
-  /** Questions to files that wait for a process to end. */
-  readonly #waiting: (() => void)[] = []
+  /** Requests to files that wait for a process to end. */
+  readonly #waiting = new Set<() => void>()
   #idle: NodeJS.Timeout | undefined
   #asked = 0
   readonly #lists = new RememberedLists((connection, of) => this.#ask(connection, of))
@@ -211,7 +212,7 @@ export class Connections {
           this.#leave(driver)
         }
       }
-      return await this.#again(connection, ask, () => this.#driverInTurn(connection))
+      return await this.#again(connection, ask)
     } finally {
       this.#rest()
     }
@@ -221,19 +222,15 @@ export class Connections {
    * Asks a process. If this process had already worked and has ended, asks another one. This is safe, because the database has not yet got
    * a statement that must not be repeated.
    */
-  async #again<T>(
-    connection: Connection,
-    work: (driver: Driver) => Promise<T>,
-    driverOf = (): Driver | Promise<Driver> => this.#driver(connection),
-  ): Promise<T> {
-    const driver = await driverOf()
+  async #again<T>(connection: Connection, work: (driver: Driver) => Promise<T>): Promise<T> {
+    const driver = await this.#driverInTurn(connection)
     const isNew = !driver.hasAnswered
     try {
       return await work(driver)
     } catch (error) {
       this.#leave(driver)
       if (isNew || !driver.isOver) throw error
-      return work(await driverOf())
+      return work(await this.#driverInTurn(connection))
     }
   }
 
@@ -244,8 +241,7 @@ export class Connections {
   /** The process that talks to a connection's database. */
   #driver({ engine }: Connection): Driver {
     if (driverOf(engine) === undefined) throw new Problem('wrong_arguments', 'Wrong arguments', whyNotOpened(engine))
-    const load = this.#running.reduce((sum, driver) => sum + driver.load, 0)
-    if (load >= limits.connectionRequestsMax) throw busy()
+    this.#refuseTooMany()
     this.#asked += 1
     const forFile = isOfFiles(engine)
     if (!forFile && this.#network && !this.#network.isOver) return this.#network
@@ -259,9 +255,15 @@ export class Connections {
     return driver
   }
 
+  /** @throws Problem busy */
+  #refuseTooMany(): void {
+    const load = this.#running.reduce((sum, driver) => sum + driver.load, 0)
+    if (load + this.#waiting.size >= limits.connectionRequestsMax) throw busy()
+  }
+
   /**
-   * The same for a short question. To a file it waits until another process may start, so that a list over many files is complete. A
-   * statement does not wait, because the query that sent it may have the other processes.
+   * The same, when its turn comes: a request to a file waits until another process may start. A query does not wait for itself, because it
+   * reads its answers one after the other, and an answer that was read leaves its process.
    */
   async #driverInTurn(connection: Connection): Promise<Driver> {
     const until = performance.now() + limits.connectionQueueWaitMs
@@ -269,7 +271,12 @@ export class Connections {
       const left = until - performance.now()
       if (!isOfFiles(connection.engine) || this.#ofFiles.size < limits.connectionFileProcessesMax || left <= 0)
         return this.#driver(connection)
-      await inTime(new Promise<void>((resolve) => this.#waiting.push(resolve)), left, undefined)
+      this.#refuseTooMany()
+      let wake: () => void = () => undefined
+      const woken = new Promise<void>((resolve) => (wake = resolve))
+      this.#waiting.add(wake)
+      await inTime(woken, left, undefined)
+      this.#waiting.delete(wake)
     }
   }
 
@@ -280,7 +287,7 @@ export class Connections {
   /** A request has ended: the process of a file ends with it. */
   #leave(driver: Driver): void {
     if (this.#ofFiles.delete(driver)) driver.end()
-    for (const wake of this.#waiting.splice(0)) wake()
+    for (const wake of this.#waiting) wake()
     this.#rest()
   }
 

@@ -112,6 +112,28 @@ test('many files list their tables and columns at once, though few are read at a
   expect(await Promise.all(many.map((each) => connections.columns(each, 'times')))).toHaveLength(9)
 })
 
+test('statements over files wait for each other, though few are read at a time', async () => {
+  const file = connection('sqlite', 'shop.db')
+  const counted = 'WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT count(*) AS n FROM n'
+  const answers = await Promise.all(Array.from({ length: 9 }, () => readAll(db, connections, file, counted)))
+  expect(answers.map(({ rows }) => rows)).toEqual(answers.map(() => [['300000']]))
+})
+
+test('one query over more files than are read at a time is answered', async () => {
+  const service = await startTestService({ CONNECTION_FILES: folder })
+  try {
+    const names = Array.from({ length: 5 }, (_, n) => `file_${n}`)
+    for (const name of names) {
+      const made = { name, engine: 'sqlite', parameters: { path: 'shop.db' } }
+      expect((await send(service.url, 'POST', '/api/databases', { database: made })).status).toBe(201)
+    }
+    const query = `SELECT count(*) FROM ${names.map((name) => `${name}.items AS of_${name}`).join(', ')}`
+    expect((await sql(service.url, query)).data).toEqual([[3 ** 5]])
+  } finally {
+    await service.stop()
+  }
+})
+
 describe('files of SQLite', () => {
   test('have no hidden columns, and tables of any name', async () => {
     const file = connection('sqlite', 'hidden.db')
