@@ -100,7 +100,11 @@ const databaseQueries: Relation = {
     column('database_id', 'VARCHAR', 'Stream of the connection.'),
     column('version', 'INTEGER', 'Version of the connection: which of its parameters were used.'),
     column('purpose', 'VARCHAR', 'Purpose: query, training or skill.'),
-    column('statement', 'VARCHAR', 'Text that it got; constants were sent beside it, and secrets are cut out.'),
+    column(
+      'statement',
+      'VARCHAR',
+      'Text that it got, without secrets. It has the constants of a query, unless PostgreSQL got them beside the text of a scan.',
+    ),
     column('rows', 'BIGINT', 'Rows that it answered.'),
     column('bytes', 'BIGINT', 'Bytes of their values.'),
     column('duration_ms', 'DOUBLE', 'Milliseconds from the question to the end of the answer.'),
