@@ -4,6 +4,7 @@ import { runStatements, type SqlExecutor } from '../../../src/jobs/run.js'
 import { jobOver } from '../../support/jobs/job-over.js'
 import { origin } from '../../support/log/log.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
+import { settled } from '../../support/models/rentals.js'
 import { rowsNow, spawnUntil, sql, startTestService, temporaryDirectory } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -143,6 +144,24 @@ describe('LAST', () => {
     // It is recorded beside the answer.
     await until(async () => (await rowsRead()) === '2')
     expect(await rowsRead()).toBe('2')
+  })
+
+  test('in a connected table that is joined with a model: only what is new is read and scored', async () => {
+    const rows = (from: number, to: number) =>
+      `SELECT i AS id, 1 + i % 20 AS size, 10 * (1 + i % 20) AS rent FROM generate_series(${from}, ${to}) AS i`
+    await postgres.run(`CREATE TABLE scored AS ${rows(1, 60)}`)
+    await ask("CREATE MODEL scoring FROM pg (SELECT size, rent FROM scored) PREDICT rent USING engine = 'linear'")
+    expect(await settled(service.url, 'scoring')).toBe('complete')
+    const grow = (from: number, to: number) => () => postgres.run(`INSERT INTO scored ${rows(from, to)}`)
+    const query = 'SELECT t.id FROM pg.scored AS t JOIN scoring AS m WHERE t.id > LAST AND m.rent IS NOT NULL'
+    const sizes = await copied('of_scores', query, [grow(61, 63), async () => undefined, grow(64, 64)])
+    expect(sizes).toEqual([[null], [[61, 62, 63]], [[61, 62, 63]], [[61, 62, 63, 64]]])
+    const sent = "type = 'DatabaseQueried' AND (data->>'$.statement') LIKE '%\"scored\" WHERE%'"
+    const read = async () =>
+      (await ask(`SELECT data->>'$.statement', data->>'$.rows' FROM log.events WHERE ${sent} ORDER BY position DESC LIMIT 1`))[0] ?? []
+    // It is recorded beside the answer.
+    await until(async () => (await read())[1] === '1')
+    expect(await read()).toEqual(['SELECT "id", "size", "rent" FROM "scored" WHERE "id" > $1::int8', '1'])
   })
 
   test('in a condition: it waits for rows, and sees them again when the statements fail', async () => {
