@@ -1176,6 +1176,30 @@ test('Aurora speaks the protocol that its parameter names', async () => {
     await expect(ask(query)).rejects.toThrow(/no parameter "schema".*connection_string/s)
 })
 
+test('the schema of a connection comes before public in native statements alone', async () => {
+  await postgres.run(`
+    CREATE FUNCTION public.doubled(n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 2 * n';
+    CREATE TYPE public.mark AS ENUM ('x', 'y');
+    CREATE TABLE shop.homes (id int); INSERT INTO shop.homes VALUES (7)`)
+  const parameters = { ...postgres.connection().parameters, schema: 'shop', writable: true, autocommit: true }
+  await ask(`CREATE DATABASE branch WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(parameters)}`)
+  const native = "SELECT doubled(o.id) AS n, 'x'::mark AS m, s.id AS seen FROM orders AS o JOIN seen AS s USING (id) WHERE o.id = 2"
+  expect(await ask(`SELECT n, m, seen FROM branch (${native})`)).toEqual([[4, 'x', 2]])
+  // What is in both is found in the schema.
+  expect(await ask('SELECT * FROM branch (SELECT id FROM homes)')).toEqual([[7]])
+  expect(await ask('SELECT * FROM branch (INSERT INTO homes SELECT doubled(4) RETURNING id)')).toEqual([[8]])
+  // The columns of a view are asked for without running its statement.
+  await ask(`CREATE VIEW doubles FROM branch (${native})`)
+  expect((await ask('DESCRIBE doubles')).map(([name]) => name)).toEqual(['n', 'm', 'seen'])
+  await ask('DROP VIEW doubles')
+  expect((await ask('SHOW TABLES FROM branch')).flat()).not.toContain('seen')
+  expect(await ask('SELECT count(*) FROM branch.orders')).toEqual([[3]])
+  await expect(ask('SELECT * FROM branch.seen')).rejects.toThrow(/no table "seen"/)
+  expect(await ask('SELECT count(*) FROM branch.public.seen')).toEqual([[3]])
+  await ask('DROP DATABASE branch')
+  await postgres.run('DROP TABLE shop.homes; DROP FUNCTION public.doubled; DROP TYPE public.mark')
+})
+
 test('a table that changed is read as it is now, once a statement has failed', async () => {
   await postgres.run('CREATE TABLE moved (a int, b int); INSERT INTO moved VALUES (1, 2)')
   expect(await ask('SELECT a FROM pg.moved')).toEqual([[1]])

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import type { JsonObject } from '../../../events/common.js'
 import { driverOf, engineSpoken } from '../../../src/catalogue/connection-engines.js'
 import { readParameters as readMysql } from '../../../src/connections/engines/mysql/parameters.js'
 import { readPath } from '../../../src/connections/engines/files/paths.js'
@@ -50,4 +51,29 @@ test('files are only read, whatever a connection says', () => {
 
 test('TiDB is a record: it does not keep a transaction from writing', () => {
   expect(driverOf('tidb')).toBeUndefined()
+})
+
+describe('parameters that clients of MindsDB send to PostgreSQL', () => {
+  const read = (parameters: JsonObject) => readPostgres({ engine: 'postgres', parameters: { ...host, ...parameters } })
+  test('change nothing if they would have no effect', () => {
+    const inner = { connect_timeout: 5, application_name: 'mine', keepalives: 1, client_encoding: 'UTF8', Keepalives_Idle: 30 }
+    expect(read({ autocommit: true, connect_timeout: 9, application_name: 'mine', connection_parameters: inner })).toEqual(read({}))
+    expect(read({ connection_parameters: {} })).toEqual(read({ connection_parameters: null }))
+  })
+  test('say how the connection is encrypted, unless a parameter beside them does', () => {
+    const required = { connection_parameters: { sslmode: 'require' } }
+    expect(read(required).encryption.mode).toBe('require')
+    expect(read({ ...required, sslmode: 'disable' }).encryption.mode).toBe('disable')
+    expect(read({ ...required, ssl_mode: 'disable' }).encryption.mode).toBe('disable')
+    expect(() => read({ connection_parameters: { sslrootcert: '/etc/passwd' } })).toThrow(/"sslrootcert" is not a certificate/)
+  })
+  test.each<[JsonObject, RegExp]>([
+    [{ connection_parameters: { host: '10.0.0.1' } }, /"connection_parameters" may not have "host"/],
+    [{ connection_parameters: { options: '-c search_path=x' } }, /may not have "options"/],
+    [{ connection_parameters: { target_session_attrs: 'read-write' } }, /may not have "target_session_attrs"/],
+    [{ connection_parameters: 'connect_timeout=5' }, /is not an object/],
+    [{ autocommit: 'perhaps' }, /"autocommit" is neither true nor false/],
+  ])('%j is refused', (parameters, says) => {
+    expect(() => read(parameters)).toThrow(says)
+  })
 })

@@ -86,6 +86,17 @@ const settings = ({ schema }: PostgresParameters): string[] => [
   ...(schema === undefined ? [] : [`SET search_path = ${pg.escapeIdentifier(schema)}`]),
 ]
 
+/**
+ * The text that begins the transaction of a statement. A native statement also finds what is in `public`, such as the functions of
+ * extensions, which the schema of the connection hides from all others.
+ *
+ * @example beginSql(parameters, { writes: false, isNative: true }) // BEGIN READ ONLY; SET LOCAL search_path = "shop", public
+ */
+export const beginSql = ({ schema }: PostgresParameters, { writes, isNative }: { writes: boolean; isNative: boolean }): string => {
+  const path = isNative && schema !== undefined ? `; SET LOCAL search_path = ${pg.escapeIdentifier(schema)}, public` : ''
+  return `BEGIN${writes ? '' : ' READ ONLY'}${path}`
+}
+
 const prepare = async (client: pg.Client, statements: readonly string[]): Promise<void> => {
   try {
     await run(client, statements.join('; '))

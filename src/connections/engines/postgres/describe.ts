@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Field } from './cursor.js'
+import { run } from './run.js'
 
 /** The messages of the protocol that ask what a statement would answer. */
 type ServerConnection = {
@@ -40,12 +41,19 @@ class Description {
 }
 
 /**
- * The columns of a statement, which the server reads but does not run.
+ * The columns of a statement, which the server reads but does not run. `begin` begins the transaction in which it would run: the names that
+ * it finds depend on that.
  *
- * @example await describe(client, 'SELECT 1 AS n') // [{ name: 'n', oid: 23, typmod: -1 }]
+ * @example await describe(client, 'SELECT 1 AS n', 'BEGIN READ ONLY') // [{ name: 'n', oid: 23, typmod: -1 }]
  * @throws Error of the driver
  */
-export const describe = (client: pg.Client, text: string): Promise<readonly Field[]> =>
-  new Promise((resolve, reject) => {
-    client.query(new Description(text, resolve, reject) as unknown as pg.Submittable)
-  })
+export const describe = async (client: pg.Client, text: string, begin: string): Promise<readonly Field[]> => {
+  await run(client, begin)
+  try {
+    return await new Promise((resolve, reject) => {
+      client.query(new Description(text, resolve, reject) as unknown as pg.Submittable)
+    })
+  } finally {
+    await run(client, 'ROLLBACK').catch(() => undefined)
+  }
+}

@@ -1,6 +1,6 @@
 /**
- * Room: the sessions, types and errors of PostgreSQL. It imports only basics, egress, catalogue, connections/contract, connections/batch,
- * connections/pushdown and connections/engines/contract.
+ * Room: the sessions, types and errors of PostgreSQL. It imports only events, basics, egress, catalogue, connections/contract,
+ * connections/batch, connections/pushdown and connections/engines/contract.
  */
 
 import type { DatabaseEngine } from '../contract/engine.js'

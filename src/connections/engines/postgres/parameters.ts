@@ -1,6 +1,17 @@
+import { isObject, type Json } from '../../../../events/common.js'
+import { wrong } from '../../../basics/errors.js'
 import { portOf } from '../../../catalogue/connection-engines.js'
 import type { Connection } from '../../contract/requests.js'
-import { encryptionOf, hostOf, isWritable, serverParameters, textOf, type Encryption, type UrlForm } from '../contract/parameters.js'
+import {
+  encryptionOf,
+  flagOf,
+  hostOf,
+  isWritable,
+  serverParameters,
+  textOf,
+  type Encryption,
+  type UrlForm,
+} from '../contract/parameters.js'
 
 /** Parameters of a PostgreSQL connection. */
 export type PostgresParameters = {
@@ -14,9 +25,22 @@ export type PostgresParameters = {
   writable: boolean
 }
 
+/** Parameters that clients of MindsDB send and that change nothing here: each statement is a transaction, and every time has a limit. */
+const withoutEffect = ['autocommit', 'application_name', 'connect_timeout']
+
 const names = [
   ...['host', 'port', 'user', 'username', 'password', 'database', 'dbname', 'schema', 'url', 'connection_string', 'writable'],
   ...['ssl', 'sslmode', 'ssl_mode', 'ssl_ca', 'ssl_cert', 'ssl_key', 'sslrootcert', 'sslcert', 'sslkey'],
+  ...['connection_parameters', ...withoutEffect],
+]
+
+const innerOfTls = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+
+/** The members of `connection_parameters`: those that mean what they mean beside it, and those without an effect. */
+const innerNames = [
+  ...innerOfTls,
+  ...['application_name', 'fallback_application_name', 'client_encoding', 'connect_timeout', 'tcp_user_timeout'],
+  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
 ]
 
 const namesOf = (engine: string): readonly string[] => (engine.toLowerCase() === 'aurora' ? [...names, 'db_engine'] : names)
@@ -44,13 +68,34 @@ const encryption = {
 }
 
 /**
+ * The parameters with those of `connection_parameters`; a parameter beside it comes first.
+ *
+ * @throws Problem wrong_arguments for a member that would have an effect here that this service does not give it
+ */
+const withInner = (given: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> => {
+  const inner = given.get('connection_parameters')
+  if (inner === undefined) return given
+  if (!isObject(inner)) throw wrong('The parameter "connection_parameters" is not an object')
+  const all = new Map(given)
+  for (const [key, value] of Object.entries(inner)) {
+    const name = key.toLowerCase()
+    if (!innerNames.includes(name))
+      throw wrong(`The parameter "connection_parameters" may not have "${key}"`, `It takes ${innerNames.join(', ')}.`)
+    const synonyms = Object.values(encryption).find((each) => each.includes(name)) ?? []
+    if (innerOfTls.includes(name) && value !== null && value !== '' && !synonyms.some((each) => given.has(each))) all.set(name, value)
+  }
+  return all
+}
+
+/**
  * Reads the parameters of a connection: those of MindsDB, or a URL with others beside it.
  *
  * @example readParameters({ engine: 'postgres', parameters: { host: 'db.example.com', user: 'me', password: '…' } }).port // 5432
  * @throws Problem wrong_arguments
  */
 export const readParameters = ({ engine, parameters }: Pick<Connection, 'engine' | 'parameters'>): PostgresParameters => {
-  const given = serverParameters(parameters, { names: namesOf(engine), spoken: 'postgres', urls })
+  const given = withInner(serverParameters(parameters, { names: namesOf(engine), spoken: 'postgres', urls }))
+  flagOf(given, 'autocommit')
   const user = textOf(given, 'user') ?? textOf(given, 'username') ?? 'postgres'
   return {
     host: hostOf(given),

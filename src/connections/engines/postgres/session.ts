@@ -13,16 +13,15 @@ import { missingTable } from '../contract/missing-table.js'
 import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { inTime } from '../../../basics/concurrency/bounded-waits.js'
-import { putDecimal, putHugeint } from '../../batch/numbers.js'
 import { rowsOf, settle } from '../../batch/column-reading.js'
-import { sendCancel, type PostgresClient } from './connect.js'
+import { beginSql, sendCancel, type PostgresClient } from './connect.js'
 import { Reader, type Field, type TextRow } from './cursor.js'
 import { describe } from './describe.js'
 import { listColumns } from './every-column.js'
 import { declaredColumns, isRefusal, listTables, lookUpTypes, readableColumns, tableComments } from './metadata.js'
 import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
-import { isOwn, numericOid, readingOf, type OwnType, type TextReading, type UnsettledText } from './types.js'
+import { asked, isOwn, numericOid, readingOf, type OwnType, type TextReading } from './types.js'
 
 /** The statement may begin again after its first rows, so these are few. More rows follow before any is passed on: they decide open types. */
 const [firstRows, moreRows] = [32, 992]
@@ -32,15 +31,15 @@ const stepBytes = 1024 * 1024
 /** How long to wait for a step that may end soon: if it ends in time, the session can be kept. */
 const settleMs = 50
 
-type Statement = { sql: string; values: readonly string[]; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
+type Statement = {
+  sql: string
+  values: readonly string[]
+  types: ReadonlyMap<string, AnswerColumn['type']>
+  writes: boolean
+  isNative: boolean
+}
 
 const hasCode = (error: unknown, code: string): boolean => error instanceof Error && Reflect.get(error, 'code') === code
-
-/** The reading of a computed column whose type was looked up. */
-const asked = (type: AnswerColumn['type'], reading: TextReading | UnsettledText): TextReading | UnsettledText => {
-  if (type.type === 'HUGEINT') return { type, put: putHugeint }
-  return type.type === 'DECIMAL' ? { type, put: putDecimal(type.width, type.scale) } : reading
-}
 
 /** The columns of an answer; a statement without an answer gets one column and no rows. */
 const shownColumns = (columns: readonly AnswerColumn[]): readonly AnswerColumn[] =>
@@ -149,8 +148,9 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
 
   async #fieldsOf(sql: string): Promise<readonly Field[]> {
     try {
-      await run(this.#client, 'BEGIN READ ONLY')
-      return (await this.#start({ sql, values: [], types: new Map(), writes: false })).fields
+      const statement = { sql, values: [], types: new Map(), writes: false, isNative: false }
+      await this.#begin(statement)
+      return (await this.#start(statement)).fields
     } finally {
       await this.#rollback()
     }
@@ -158,7 +158,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
 
   async #describe(native: string): Promise<readonly AnswerColumn[] | undefined> {
     mayWrite({ native }, this.parameters.writable)
-    const fields = await describe(this.#client, native)
+    const fields = await describe(this.#client, native, beginSql(this.parameters, { writes: false, isNative: true }))
     await this.#learnNew(fields.map(({ oid }) => oid))
     const names = uniqueNames(fields.map(({ name }) => name))
     const columns = fields.flatMap(({ oid, typmod }, i) => {
@@ -169,19 +169,23 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     return undefined
   }
 
+  async #begin(statement: Pick<Statement, 'writes' | 'isNative'>): Promise<void> {
+    await run(this.#client, beginSql(this.parameters, statement))
+  }
+
   async #statement(query: Query): Promise<Statement> {
     if ('scan' in query) {
       const { scan } = query
       const columns = needsColumns(scan) ? await columnsOfScan(scan, (table, schema) => this.#columns(table, schema)) : undefined
-      return { ...printScan(scan, columns, this.#dialect), writes: false }
+      return { ...printScan(scan, columns, this.#dialect), writes: false, isNative: false }
     }
-    return { sql: query.native, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable) }
+    return { sql: query.native, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable), isNative: true }
   }
 
   async #open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     const statement = await this.#statement(query)
     const before = this.received
-    await run(this.#client, statement.writes ? 'BEGIN' : 'BEGIN READ ONLY')
+    await this.#begin(statement)
     onSend(statement.sql)
     const { reader, rows, fields } = await this.#start(statement)
     const open = fields.map(({ name, oid, typmod }) => {
@@ -217,7 +221,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     await reader.close()
     await this.#rollback()
     await this.#learn(unknown)
-    await run(this.#client, 'BEGIN READ ONLY')
+    await this.#begin(statement)
     return this.#start(statement)
   }
 

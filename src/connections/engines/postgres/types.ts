@@ -4,6 +4,7 @@ import {
   putDecimal,
   putDouble,
   putFloat,
+  putHugeint,
   putInteger,
   putSmallint,
   putUinteger,
@@ -14,7 +15,7 @@ import { putDate, putInterval, putTime, putTimestamp, putTimestampTz, putTimeTz 
 import type { ColumnReading, UnsettledReading } from '../../batch/column-reading.js'
 import { ValueError } from '../../batch/value-error.js'
 import type { Vector } from '../../batch/vector.js'
-import { decimal, decimalMaxDigits, plain } from '../../contract/types.js'
+import { decimal, decimalMaxDigits, plain, type ColumnType } from '../../contract/types.js'
 import { depthOf, flat, parseArray, type Items } from './arrays.js'
 
 /** Reads PostgreSQL's text of a value. */
@@ -144,4 +145,10 @@ export const readingOf = (oid: number, typmod: number, own: ReadonlyMap<number, 
   const found = own.get(oid)
   if (found && 'array' in found) return arrayOf(readingOf(found.array.of, typmod, own), found.array.delimiter, dimensions)
   return text
+}
+
+/** The reading of a computed column whose type was looked up. */
+export const asked = (type: ColumnType, reading: TextReading | UnsettledText): TextReading | UnsettledText => {
+  if (type.type === 'HUGEINT') return { type, put: putHugeint }
+  return type.type === 'DECIMAL' ? { type, put: putDecimal(type.width, type.scale) } : reading
 }
