@@ -37,7 +37,7 @@ const ways: ((url: string, secret: string, n: number) => Promise<unknown>)[] = [
   (url, secret, n) => sql(url, `CREATE DATABASE db_${n} WITH ENGINE = 'slack', PARAMETERS = {"token": "${secret}"}`),
   (url, secret, n) =>
     send(url, 'POST', '/api/databases', {
-      database: { name: `db_${n}`, engine: 'postgres', parameters: { connection: `postgres://u:${secret}@host/db` } },
+      database: { name: `db_${n}`, engine: 'postgres', parameters: { url: `postgres://u:${secret}@host/db` } },
     }),
   (url, secret, n) => sql(url, `CREATE JOB job_${n} (CREATE SKILL made_${n} USING type = 'sql', api_key = '${secret}') START '2099-01-01'`),
   (url, secret, n) => sql(url, `CREATE ML_ENGINE engine_${n} FROM lightwood USING api_key = '${secret}'`),

@@ -165,6 +165,7 @@ export class Writer {
       db,
       defaultProject: this.options.defaultProject,
       resources: this.#resources,
+      payloads: this.options.ledger.log,
       seed: () => randomInt(seeds),
       now: () => this.options.ledger.log.now(),
     }

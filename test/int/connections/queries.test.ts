@@ -1171,9 +1171,55 @@ test('Aurora speaks the protocol that its parameter names', async () => {
   // MySQL takes no "schema".
   const mysql = { ...postgres.connection().parameters, db_engine: 'mysql', schema: 'public' }
   await expect(aurora('aurora_my', mysql)).rejects.toThrow(/no parameter "schema".*connection_string/s)
-  await send(service.url, 'POST', '/api/databases', { database: { name: 'aurora_my', engine: 'aurora', parameters: mysql } })
-  for (const query of ['SELECT * FROM aurora_my.homes', 'SHOW TABLES FROM aurora_my'])
-    await expect(ask(query)).rejects.toThrow(/no parameter "schema".*connection_string/s)
+  const database = { name: 'aurora_my', engine: 'aurora', parameters: mysql }
+  expect(await send(service.url, 'POST', '/api/databases', { database })).toMatchObject({
+    status: 400,
+    body: {
+      detail: expect.stringMatching(/no parameter "schema"/) as unknown,
+      hint: expect.stringContaining('connection_string') as unknown,
+    },
+  })
+})
+
+describe('a connection whose parameters no database could be opened with', () => {
+  const path = '/api/databases/spelled'
+  const refused = { status: 400, body: { detail: 'A connection has no parameter "hots"' } }
+  const wrong = () => ({ ...postgres.connection().parameters, hots: 'db.example.com' })
+
+  test('is neither made nor changed over REST, and over SQL not either', async () => {
+    const database = (parameters: object) => ({ database: { name: 'spelled', engine: 'postgres', parameters } })
+    expect(await send(service.url, 'POST', '/api/databases', database(wrong()))).toMatchObject(refused)
+    expect(await send(service.url, 'PUT', path, database(wrong()))).toMatchObject(refused)
+    expect((await send(service.url, 'GET', path)).status).toBe(404)
+    expect((await send(service.url, 'POST', '/api/databases', database(postgres.connection().parameters))).status).toBe(201)
+    expect(await send(service.url, 'PUT', path, { database: { parameters: { hots: 'x' } } })).toMatchObject(refused)
+    await expect(ask('ALTER DATABASE spelled PARAMETERS = {"hots": "x"}')).rejects.toThrow(/no parameter "hots"/)
+    // Another engine does not take what this one takes.
+    await ask('ALTER DATABASE spelled PARAMETERS = {"schema": "shop"}')
+    expect(await send(service.url, 'PUT', path, { database: { engine: 'mysql' } })).toMatchObject({
+      status: 400,
+      body: { detail: 'A connection has no parameter "schema"' },
+    })
+    await expect(ask("ALTER DATABASE spelled ENGINE = 'mysql'")).rejects.toThrow(/no parameter "schema"/)
+    // The secret of another connection is not opened, and not sent anywhere.
+    const referring = { database: { parameters: { password: { $secret: 'a'.repeat(64) } } }, check_connection: true }
+    expect(await send(service.url, 'PUT', path, referring)).toMatchObject({
+      status: 400,
+      body: { detail: 'the key "$secret" is reserved' },
+    })
+    await ask("ALTER DATABASE spelled NAME = 'spelt'")
+    expect(await ask('SELECT count(*) FROM spelt.orders')).toEqual([[3]])
+    await ask('DROP DATABASE spelt')
+  })
+
+  test('may get its parameters later, and has its password where a request marks it', async () => {
+    expect((await send(service.url, 'PUT', path, { database: { engine: 'postgres' } })).status).toBe(201)
+    const { password: secret, ...others } = postgres.connection().parameters
+    const parameters = { ...others, password: { $seal: secret } }
+    expect((await send(service.url, 'PUT', path, { database: { parameters } })).status).toBe(200)
+    expect(await ask('SELECT count(*) FROM spelled.homes')).toEqual([[200]])
+    await ask('DROP DATABASE spelled')
+  })
 })
 
 test('the schema of a connection comes before public in native statements alone', async () => {

@@ -71,7 +71,7 @@ const params = () => ({
 test('secrets can be sent wherever params are taken', async () => {
   expect((await call('POST', '/api/databases', { database: { name: 'slack', engine: 'slack', parameters: params() } })).status).toBe(201)
   expect((await call('PUT', '/api/databases/slack', { database: { parameters: params() } })).status).toBe(200)
-  expect((await call('PUT', '/api/databases/other', { database: { engine: 'postgres', parameters: params() } })).status).toBe(201)
+  expect((await call('PUT', '/api/databases/other', { database: { engine: 'notion', parameters: params() } })).status).toBe(201)
   expect((await call('POST', `${project}/skills`, { skill: { name: 's', type: 'sql', params: params() } })).status).toBe(201)
   expect((await call('PUT', `${project}/skills/s`, { skill: { params: params() } })).status).toBe(200)
   const agent = { name: 'a', model: params(), data: params(), params: params(), skills: [{ name: 's', ...params() }] }

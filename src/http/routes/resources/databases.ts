@@ -15,6 +15,7 @@ import { fixedPart, list, listParameters, resourcesPart, type Part } from '../..
 import type { Moment, ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
+import { checkChangedConnection, checkConnection } from '../../../sql/facade/commands/check-connection.js'
 import type { ConnectedDatabases } from '../../../sql/facade/connected-databases.js'
 import { resultOf } from '../../../log/read/by-name.js'
 
@@ -115,6 +116,15 @@ const connectionStatus = async (database: Database, check: Check) => {
 const resourceOf = (database: Database) =>
   database.type === 'project' ? database.project : database.type === 'connection' ? database.database : undefined
 
+/**
+ * Refuses a new connection with parameters that no database could be opened with. One without parameters may get them later.
+ *
+ * @throws Problem wrong_arguments that names the parameter
+ */
+const checkGiven = ({ engine, parameters }: z.infer<typeof changes>): void => {
+  if (engine && parameters && Object.keys(parameters).length > 0) checkConnection(engine, parameters)
+}
+
 type Options = { ledger: Ledger; records: Records; reading: ReadRouteFactory; defaultProject: string; connected: Check }
 
 /** The routes for all names that SQL accepts before a dot. Only connections can be created, changed and checked here. */
@@ -153,6 +163,7 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
           const told = await connected.check({ engine: knownEngine(engine), parameters: parameters ?? {} })
           if (told.status === 'connection_error') return json(told)
         }
+        checkGiven({ engine, parameters })
         const data = { database: name, engine, parameters: parameters ?? {} }
         const outcome = await carryOut(ledger, { type: 'CreateDatabase', data }, call)
         const { id, state } = resultOf('database', outcome.resource)
@@ -193,6 +204,9 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
       body: body(changes),
       answers: { 200: record, 201: record },
       async handle({ segments: { database: name }, body: { database: sent, asksForCheck }, call }) {
+        const found = await ledger.log.resources.one('database', name)
+        if (found) await checkChangedConnection(found, given(sent), ledger.log)
+        else checkGiven(sent)
         if (asksForCheck) await requireOpen(name, sent)
         const data = { database: name, ...given(sent) }
         const outcome = await carryOut(ledger, { type: 'PutDatabase', data }, call)

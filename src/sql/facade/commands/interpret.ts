@@ -1,5 +1,5 @@
 /**
- * Room: the commands of statements. It imports only events, basics, catalogue, log/contract, dialect, sql/statements, commands and
+ * Room: the commands of statements. It imports only events, basics, catalogue, vault, log/contract, dialect, sql/statements, commands and
  * connections/engines.
  */
 
@@ -8,9 +8,8 @@ import type { JsonObject } from '../../../../events/common.js'
 import { agentChanges, agentCreation, agentFields } from '../../../commands/agent-input.js'
 import type { LedgerCommand } from '../../../commands/dispatch.js'
 import { knowledgeBaseFields, knowledgeSettings, removableSettings, type RemovableSetting } from '../../../commands/knowledge-base-input.js'
-import { engineSpoken } from '../../../catalogue/connection-engines.js'
-import { checkParameters } from '../../../connections/engines/check-parameters.js'
 import { conflict, missingField, notFound, Problem, wrong } from '../../../basics/errors.js'
+import { checkChangedConnection, checkConnection } from './check-connection.js'
 import { readJob } from './job-definition.js'
 import type { CommandInputs } from './command-inputs.js'
 import { nativeViewQuery } from './native-view-query.js'
@@ -147,9 +146,8 @@ const drop = ({ resource, target, ifExists }: StatementOf<'drop_resource'>, inpu
 
 const byResource = { skill, agent, chatbot, knowledge_base: knowledgeBase }
 
-/** Parameters that no database could be opened with are refused. The database itself is not called. */
 const createDatabase = ({ name, engine, parameters, ifNotExists, replace }: StatementOf<'create_database'>): LedgerCommand => {
-  checkParameters({ engine: engineSpoken(engine, parameters), parameters })
+  checkConnection(engine, parameters)
   return replace
     ? { type: 'PutDatabase', data: { database: name, engine, parameters, replace: true } }
     : { type: 'CreateDatabase', data: { database: name, engine, parameters, unlessExists: ifNotExists } }
@@ -169,7 +167,10 @@ const alterDatabase = async (statement: StatementOf<'alter_database'>, inputs: C
       throw wrong(`${project.state.name} is a project: it has a NAME and nothing else to alter`)
     return { type: 'RenameProject', data: { project: name, name: newName, defaultProject: inputs.defaultProject } }
   }
-  const changes = { ...(newName !== null && { name: newName }), ...(engine !== null && { engine }), ...(parameters && { parameters }) }
+  const settings = { ...(engine !== null && { engine }), ...(parameters && { parameters }) }
+  const changed = Object.keys(settings).length > 0 ? await inputs.resources.one('database', name) : undefined
+  if (changed) await checkChangedConnection(changed, settings, inputs.payloads)
+  const changes = { ...(newName !== null && { name: newName }), ...settings }
   return { type: 'UpdateDatabase', data: { database: name, ...changes } }
 }
 
