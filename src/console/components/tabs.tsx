@@ -1,11 +1,20 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 
-type Tab = { id: string; name: string }
+export type Tab = { id: string; name: string }
+
+/**
+ * The tab that an address asks for. It is the first one if that tab is not offered: keys reach the list only at its chosen tab.
+ *
+ * @example tabAmong([{ id: 'record', name: 'Record' }], 'edit') // 'record'
+ */
+export const tabAmong = (tabs: readonly Tab[], asked: string | null): string => (tabs.find(({ id }) => id === asked) ?? tabs[0])?.id ?? ''
+
 type Props = { label: string; tabs: readonly Tab[]; chosen: string; choose: (id: string) => void; children: ComponentChildren }
 
 /** Tabs by the pattern of WAI-ARIA: arrow keys move between them, and Tab reaches only the chosen one. */
-export const Tabs = ({ label, tabs, chosen, choose, children }: Props) => {
+export const Tabs = ({ label, tabs, chosen: asked, choose, children }: Props) => {
+  const chosen = tabAmong(tabs, asked)
   const list = useRef<HTMLDivElement>(null)
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]

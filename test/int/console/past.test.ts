@@ -111,3 +111,19 @@ test.each(['#/audit', '#/health', '#/connect', '#/new/skill', '#/models/new'])('
   await page.getByText('This page shows the present').waitFor({ state: 'detached' })
   await page.context().close()
 })
+
+test.each([
+  ['#/resources/skill/shop/rents?tab=edit', 'Record', 'History'],
+  ['#/resources/file/-/notes?tab=types', 'Record', 'Rows'],
+  ['#/models/mindsdb/fee?tab=forecast', 'Card', 'Try it'],
+])('%s asks for a tab that is not offered: the first one is chosen, and keys reach it', async (hash, first, second) => {
+  const { page } = await openPage(at.browser, at.url, `${hash}&at=${then}`)
+  const tab = (name: string) => page.getByRole('tab', { name, exact: true, selected: true })
+  await tab(first).waitFor()
+  expect(await page.locator('[role=tab][tabindex="0"]').allInnerTexts()).toEqual([first])
+  await tab(first).focus()
+  await page.keyboard.press('ArrowRight')
+  await tab(second).waitFor()
+  await page.locator('[role=tab][tabindex="0"]:focus', { hasText: second }).waitFor()
+  await page.context().close()
+})

@@ -5,7 +5,7 @@ import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, go, hrefOf, momentShown, place } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { Tabs } from '../../components/tabs.js'
+import { tabAmong, Tabs } from '../../components/tabs.js'
 import { figure } from '../../components/value.js'
 import { forecastQuery, joinedQuery } from './asked-in-sql.js'
 import { Attempt } from './attempt.js'
@@ -63,25 +63,21 @@ const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; rel
   const at = momentShown()
   const { loaded } = useLoaded((signal) => loadReport(of, record.version, at, signal), [of.project, of.model, record.version, at])
   const { value: report, error } = loaded.value
-  const tab = place.value.query.get('tab') ?? 'card'
   const isOfSeries = report !== undefined && report.series.length > 0
+  const tabs = [
+    { id: 'card', name: 'Card' },
+    ...(isOfSeries
+      ? [{ id: 'forecast', name: 'Forecast' }]
+      : [
+          { id: 'try', name: 'Try it' },
+          { id: 'dependence', name: 'Dependence' },
+        ]),
+    { id: 'since', name: 'Since then' },
+    { id: 'versions', name: 'Versions' },
+  ]
+  const tab = tabAmong(tabs, place.value.query.get('tab'))
   return (
-    <Tabs
-      label={`About ${of.model}`}
-      tabs={[
-        { id: 'card', name: 'Card' },
-        ...(isOfSeries
-          ? [{ id: 'forecast', name: 'Forecast' }]
-          : [
-              { id: 'try', name: 'Try it' },
-              { id: 'dependence', name: 'Dependence' },
-            ]),
-        { id: 'since', name: 'Since then' },
-        { id: 'versions', name: 'Versions' },
-      ]}
-      chosen={tab}
-      choose={(id) => changeQuery({ tab: id === 'card' ? undefined : id })}
-    >
+    <Tabs label={`About ${of.model}`} tabs={tabs} chosen={tab} choose={(id) => changeQuery({ tab: id === 'card' ? undefined : id })}>
       {error && <Refusal error={error} />}
       {!report && !error && <Busy />}
       {report && tab === 'card' && <Card report={report} target={record.predict} />}

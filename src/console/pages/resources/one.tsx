@@ -9,7 +9,7 @@ import { changeQuery, go, hrefOf, momentShown, pathOf, place } from '../../basic
 import { Busy, Empty, Refusal, ShownOnce } from '../../components/notice.js'
 import { JobRuns } from '../../components/job-runs.js'
 import { Rows } from '../../components/rows.js'
-import { Tabs } from '../../components/tabs.js'
+import { tabAmong, Tabs } from '../../components/tabs.js'
 import { Contents } from './contents.js'
 import { Delete } from './delete.js'
 import { Edit } from './edit.js'
@@ -91,7 +91,18 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
   const { value, error } = loaded.value
   const query = queryOf(kind, project, name)
   const hasRows = kind === 'file' || kind === 'view'
-  const tab = place.value.query.get('tab') ?? 'record'
+  const isNow = at === undefined
+  const tabs = [
+    { id: 'record', name: kind === 'project' ? 'Contents' : 'Record' },
+    ...(hasRows ? [{ id: 'rows', name: 'Rows' }] : []),
+    ...(kind === 'file' && isNow ? [{ id: 'types', name: 'Types' }] : []),
+    ...(kind === 'database' && isNow ? [{ id: 'tables', name: 'Tables' }] : []),
+    ...(editable.has(kind) && isNow ? [{ id: 'edit', name: 'Edit' }] : []),
+    ...(kind === 'database' ? [{ id: 'sent', name: 'Statements' }] : []),
+    ...(kind === 'job' ? [{ id: 'runs', name: 'Runs' }] : []),
+    { id: 'history', name: 'History' },
+  ]
+  const tab = tabAmong(tabs, place.value.query.get('tab'))
   /** Shows the changed resource: here, or at its new name. Returns whether this page stays. */
   const changed = (newName: string | undefined): boolean => {
     const isHere = newName === undefined || newName === name
@@ -115,7 +126,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
               Query it
             </a>
           )}
-          {hasRows && at === undefined && (
+          {hasRows && isNow && (
             <a class="button" href={hrefOf('/models/new', { table: nameText([project ?? 'files', name]) })}>
               Train a model
             </a>
@@ -140,35 +151,21 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
               </a>
             </>
           )}
-          {at === undefined && <Delete info={info} path={path} project={project} name={name} />}
+          {isNow && <Delete info={info} path={path} project={project} name={name} />}
         </div>
       </div>
-      <Tabs
-        label={`About ${name}`}
-        tabs={[
-          { id: 'record', name: kind === 'project' ? 'Contents' : 'Record' },
-          ...(hasRows && query !== undefined ? [{ id: 'rows', name: 'Rows' }] : []),
-          ...(kind === 'file' && at === undefined ? [{ id: 'types', name: 'Types' }] : []),
-          ...(kind === 'database' && at === undefined ? [{ id: 'tables', name: 'Tables' }] : []),
-          ...(editable.has(kind) && at === undefined ? [{ id: 'edit', name: 'Edit' }] : []),
-          ...(kind === 'database' ? [{ id: 'sent', name: 'Statements' }] : []),
-          ...(kind === 'job' ? [{ id: 'runs', name: 'Runs' }] : []),
-          { id: 'history', name: 'History' },
-        ]}
-        chosen={tab}
-        choose={(id) => changeQuery({ tab: id === 'record' ? undefined : id })}
-      >
+      <Tabs label={`About ${name}`} tabs={tabs} chosen={tab} choose={(id) => changeQuery({ tab: id === 'record' ? undefined : id })}>
         {tab === 'history' ? (
           <History info={info} path={path} changed={changed} />
-        ) : tab === 'edit' && at === undefined ? (
+        ) : tab === 'edit' ? (
           <Edit info={info} path={path} project={project} done={changed} />
-        ) : tab === 'types' && kind === 'file' && at === undefined ? (
+        ) : tab === 'types' ? (
           <Types file={name} done={reload} />
-        ) : tab === 'tables' && kind === 'database' && at === undefined ? (
+        ) : tab === 'tables' ? (
           <Tables database={name} />
-        ) : tab === 'sent' && kind === 'database' ? (
+        ) : tab === 'sent' ? (
           <SentStatements database={name} />
-        ) : tab === 'runs' && kind === 'job' ? (
+        ) : tab === 'runs' ? (
           <JobRuns job={{ project: project ?? '', name }} />
         ) : tab === 'rows' && query !== undefined ? (
           <Preview query={query} at={at} />
@@ -178,7 +175,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
             {!value && !error && <Busy />}
             {value && kind === 'project' && <Contents project={typeof value['name'] === 'string' ? value['name'] : name} />}
             {value && <Record info={info} path={path} record={value} />}
-            {value && kind === 'chatbot' && at === undefined && <NewWebhook key={path} path={path} />}
+            {value && kind === 'chatbot' && isNow && <NewWebhook key={path} path={path} />}
           </>
         )}
       </Tabs>
