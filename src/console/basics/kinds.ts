@@ -76,7 +76,7 @@ export type { KindInfo }
 /** The kind with a name in the log; undefined for a kind that the console does not list. */
 export const kindNamed = (name: string): KindInfo | undefined => kinds.find(({ kind }) => kind === name)
 
-/** The segment that stands for the project in addresses of kinds without a project. */
+/** The segment that stands for the project in addresses of kinds without a project. A project may have this name, too. */
 const noProject = '-'
 
 /** The console's address of a resource. */
@@ -94,8 +94,8 @@ export const placeToMake = ({ kind }: KindInfo): string =>
 /** Whether a form from the API's document creates this kind. */
 export const isMadeByForm = ({ kind }: KindInfo): boolean => kind !== 'file' && kind !== 'model'
 
-/** The project in an address of the console; null for a kind without projects. */
-export const projectOf = (segment: string): string | null => (segment === noProject ? null : segment)
+/** The project in an address of the console; null for a kind without projects. Only the kind tells: `-` is a name of a project, too. */
+export const projectOf = ({ isInProject }: KindInfo, segment: string): string | null => (isInProject ? segment : null)
 
 const allKinds = kinds.map(({ kind }) => kind)
 

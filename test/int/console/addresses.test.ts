@@ -44,6 +44,16 @@ test('the title of the tab says where the reader is', async () => {
   await page.context().close()
 })
 
+test('a project may have every name, also that of the sign for kinds without a project', async () => {
+  expect((await send(at.url, 'POST', '/api/projects', { project: { name: '-' } })).status).toBeLessThan(300)
+  const skill = { name: 'of_dash', type: 'sql', params: { database: 'files', description: 'in a project with a short name' } }
+  expect((await send(at.url, 'POST', '/api/projects/-/skills', { skill })).status).toBeLessThan(300)
+  const { page } = await openPage(at.browser, at.url, '#/resources/project/-/-')
+  await page.getByRole('link', { name: 'of_dash' }).click()
+  await page.locator('.fields').getByText('in a project with a short name').waitFor()
+  await page.context().close()
+})
+
 test('the form of a connection has its parameters, and that of a chatbot its agent', async () => {
   const parameters = { host: 'db.example.com', port: 5432, user: 'reader', password: 'hidden', database: 'shop' }
   await send(at.url, 'POST', '/api/databases', { database: { name: 'shop_db', engine: 'postgres', parameters } })

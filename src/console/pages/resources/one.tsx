@@ -82,7 +82,7 @@ const NewWebhook = ({ path }: { path: string }) => {
 /** One resource: its record, and all its changes. */
 export default ({ params: { kind = '', project: segment = '', name = '' } }: PageProps) => {
   const info = kindNamed(kind)
-  const project = projectOf(segment)
+  const project = info ? projectOf(info, segment) : null
   const at = momentShown()
   const path = info ? apiPathOf(info, project ?? '', name) : ''
   const isShown = useIsShown()
