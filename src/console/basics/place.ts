@@ -92,6 +92,9 @@ export const go = (path: string, query: Query = {}, { replace = false } = {}): v
   place.value = read(href)
 }
 
+/** Goes to something that was made just now. The past that was shown before does not have it. @example goToMade('/resources/file/-/homes') */
+export const goToMade = (path: string, query: Query = {}): void => go(path, { ...query, at: undefined })
+
 /** Changes some parameters of the current address, and keeps the others. */
 export const changeQuery = (change: Query, { replace = true } = {}): void => {
   const { path, query } = place.value

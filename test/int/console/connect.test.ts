@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { openPage, violationsOf } from '../../support/console/browser.js'
 import { startConsole } from '../../support/console/console.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
@@ -15,11 +16,10 @@ beforeAll(async () => {
 })
 afterAll(() => postgres.stop())
 
-test('a database is connected, its rows are queried where they are, and the plan shows what is sent to it', async () => {
-  const { page } = await openPage(at.browser, at.url, '#/')
-  await page.getByRole('link', { name: 'Connect a database' }).click()
+/** Fills in the form of a connection, and sends it. */
+const connect = async (page: Page, name: string): Promise<void> => {
   for (const [label, text] of [
-    ['Name', 'shop_db'],
+    ['Name', name],
     ['Host', '127.0.0.1'],
     ['Port', String(postgres.port)],
     ['Database', 'postgres'],
@@ -28,7 +28,13 @@ test('a database is connected, its rows are queried where they are, and the plan
   ] as const)
     await page.getByLabel(label, { exact: true }).fill(text)
   await page.getByRole('button', { name: 'Try it, and keep it' }).click()
-  await page.locator('h1', { hasText: 'shop_db' }).waitFor()
+  await page.locator('h1', { hasText: name }).waitFor()
+}
+
+test('a database is connected, its rows are queried where they are, and the plan shows what is sent to it', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/')
+  await page.getByRole('link', { name: 'Connect a database' }).click()
+  await connect(page, 'shop_db')
   const tables = page.getByRole('region', { name: 'Tables of shop_db' })
   await tables.getByRole('link', { name: 'sales.Orders', exact: true }).waitFor()
   expect(await violationsOf(page)).toEqual([])
@@ -123,6 +129,14 @@ test('the page of a model reads its rows in the language of the database, and su
   await page.getByRole('tab', { name: 'Plan' }).waitFor()
   await page.getByRole('alert').or(page.locator('.plan pre')).first().waitFor()
   expect((await postgres.rows('SELECT count(*) FROM notes'))[0]).toEqual(['0'])
+  await page.context().close()
+})
+
+test('a database that is connected while a past moment is chosen is shown as it is now', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/connect?at=1')
+  await connect(page, 'late_db')
+  await page.getByRole('region', { name: 'Tables of late_db' }).getByRole('link', { name: 'homes', exact: true }).waitFor()
+  expect(new URL(page.url()).hash).toBe('#/resources/database/-/late_db?tab=tables')
   await page.context().close()
 })
 

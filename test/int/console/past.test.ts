@@ -127,3 +127,29 @@ test.each([
   await page.locator('[role=tab][tabindex="0"]:focus', { hasText: second }).waitFor()
   await page.context().close()
 })
+
+test('what is made while a past moment is chosen is shown as it is now', async () => {
+  const open = async (hash: string) => (await openPage(at.browser, at.url, `${hash}at=${then}`)).page
+  const form = await open('#/new/view?')
+  await form.getByLabel(/^name/).fill('made_by_form')
+  await form.getByLabel(/^query/).fill('SELECT 7 AS seven')
+  await form.getByRole('button', { name: 'Create' }).click()
+  await form.locator('.fields').getByText('SELECT 7 AS seven').waitFor()
+
+  const home = await open('#/?')
+  await home.getByText('What you add here is added now.').waitFor()
+  await expectUsable(home)
+  const buffer = Buffer.from('word\nuploaded\n')
+  await home.locator('input[type=file]').setInputFiles({ name: 'made by upload.csv', mimeType: 'text/csv', buffer })
+  await home.getByRole('region', { name: 'First rows' }).getByText('uploaded').waitFor()
+
+  const training = await open('#/models/new?table=files.homes&target=rent&name=made_by_training&')
+  await training.getByRole('button', { name: 'Train' }).click()
+  await training.getByText('What it uses').waitFor()
+
+  for (const page of [form, home, training]) {
+    expect(new URL(page.url()).hash).toMatch(/made_by/)
+    expect(new URL(page.url()).hash).not.toMatch(/[?&]at=/)
+    await page.context().close()
+  }
+})

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { json } from '../../api/request.js'
 import { useDraft } from '../../basics/drafts.js'
 import { useIsShown, useSending } from '../../basics/loading.js'
-import { go, hrefOf } from '../../basics/place.js'
+import { goToMade, hrefOf } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { Refusal } from '../../components/notice.js'
 import { Restored } from '../../components/restored.js'
@@ -58,7 +58,7 @@ export default () => {
       if (tried.status === 'connection_error') refused.value = tried.detail ?? 'The database cannot be reached'
       if (refused.value !== undefined) return
       drop()
-      if (isShown()) go(pathOfResource('database', null, text('name')), { tab: 'tables' })
+      if (isShown()) goToMade(pathOfResource('database', null, text('name')), { tab: 'tables' })
     })
   }
   return (

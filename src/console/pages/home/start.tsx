@@ -1,5 +1,5 @@
 import { useIsShown, useSending } from '../../basics/loading.js'
-import { go, hrefOf } from '../../basics/place.js'
+import { goToMade, hrefOf, momentShown } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { sampleHomes } from './sample.js'
 import { freeNameLike, upload, Uploads } from './uploads.js'
@@ -18,11 +18,16 @@ export const Start = ({ done, isShort = false }: { done: () => void; isShort?: b
   const sample = () =>
     send(async () => {
       const name = await takeSample()
-      if (isShown()) go('/models/new', { table: `files.${name}`, target: 'rent', name: 'rent' })
+      if (isShown()) goToMade('/models/new', { table: `files.${name}`, target: 'rent', name: 'rent' })
     })
   return (
     <>
       {!isShort && <p>Nothing is here yet. Bring rows, and predict from them.</p>}
+      {momentShown() !== undefined && (
+        <p class="notice" role="status">
+          What you add here is added now. The rest of this page shows the moment that you chose.
+        </p>
+      )}
       <Uploads done={done} />
       {isSending && <Busy what="Reading the sample" />}
       {error && <Refusal error={error} />}

@@ -4,7 +4,7 @@ import { ApiError, json, type RequestOptions } from '../../api/request.js'
 import { select } from '../../api/sql.js'
 import { pathOfResource } from '../../basics/kinds.js'
 import { asApiError, useIsShown } from '../../basics/loading.js'
-import { go } from '../../basics/place.js'
+import { goToMade } from '../../basics/place.js'
 import { nameFrom } from '../../basics/words.js'
 import { Busy, Refusal } from '../../components/notice.js'
 
@@ -158,7 +158,7 @@ export const Uploads = ({ done }: { done: () => void }) => {
     if (name === undefined) return
     made.value = undefined
     done()
-    if (refused.value.length === 0 && isShown()) go(pathOfResource('file', null, name), { tab: 'rows' })
+    if (refused.value.length === 0 && isShown()) goToMade(pathOfResource('file', null, name), { tab: 'rows' })
   }
   const next = async (): Promise<void> => {
     const [file, ...rest] = waiting.value

@@ -5,7 +5,7 @@ import { nameText, quotedName, run } from '../../api/sql.js'
 import { defaultProject } from '../../basics/default-project.js'
 import { listResources } from '../../basics/kinds.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
-import { changeQuery, go, pathOf, place, jsonIn } from '../../basics/place.js'
+import { changeQuery, goToMade, pathOf, place, jsonIn } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { nameFrom } from '../../basics/words.js'
 import { Columns } from '../../components/columns.js'
@@ -219,7 +219,7 @@ const Pictured = ({ plan, projects }: { plan: Plan; projects: readonly string[] 
   const train = (query: string) =>
     send(async () => {
       await run({ query, db: plan.project })
-      if (isShown()) go(pathOf('models', plan.project, named.name), {})
+      if (isShown()) goToMade(pathOf('models', plan.project, named.name))
     })
   const toggle = (name: string) => {
     const next = plan.without.includes(name) ? plan.without.filter((one) => one !== name) : [...plan.without, name]

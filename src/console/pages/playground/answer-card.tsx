@@ -71,7 +71,8 @@ export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
             {ms === undefined ? '' : ` · ${(ms / 1_000).toFixed(1)} s`}
             <Cost answer={answer} />
           </span>
-          <a class="button" href={hrefOf(pathOf('answers', project, agent, answer))}>
+          {/* It is recorded now, also if the agent of a past moment answers. */}
+          <a class="button" href={hrefOf(pathOf('answers', project, agent, answer), { at: undefined })}>
             Its record
           </a>
         </footer>

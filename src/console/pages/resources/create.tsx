@@ -5,7 +5,7 @@ import { defaultProject } from '../../basics/default-project.js'
 import { isMadeByForm, kindNamed, listResources, pathOfResource, placeToMake } from '../../basics/kinds.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
-import { go, hrefOf, pathOf } from '../../basics/place.js'
+import { goToMade, hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Empty, Refusal, ShownOnce } from '../../components/notice.js'
 import { ProjectChoice } from '../../components/project-choice.js'
 import { choicesOf, kindsOfChoices } from './choices.js'
@@ -48,7 +48,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
       {!value && !error && <Busy />}
       {chatbot.value && (
         <ShownOnce title="The address of its webhook" text={chatbot.value.webhook}>
-          <a class="button" href={hrefOf(chatbot.value.page)}>
+          <a class="button" href={hrefOf(chatbot.value.page, { at: undefined })}>
             Go on to the chatbot
           </a>
         </ShownOnce>
@@ -73,7 +73,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
               const page = pathOfResource(kind, within, typeof name === 'string' ? name : '')
               const { webhook_token: token } = kind === 'chatbot' ? ((await answer.json()) as { webhook_token?: string | null }) : {}
               if (typeof token === 'string') chatbot.value = { page, webhook: apiUrl(`webhooks/chatbots/${token}`).href }
-              else if (isShown()) go(page)
+              else if (isShown()) goToMade(page)
             }}
           />
         </>
