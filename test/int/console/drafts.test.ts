@@ -178,6 +178,23 @@ test('a draft that is here again says that secrets are missing, also after anoth
   await page.context().close()
 })
 
+test('a form that is sent in one window keeps the text of the same form in another one', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/new/project')
+  const other = await page.context().newPage()
+  await other.goto(`${at.url}/#/new/project`)
+  await page.getByLabel(/^name/).fill('first_office')
+  await other.getByLabel(/^name/).fill('second_office')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.locator('h1', { hasText: 'first_office' }).waitFor()
+  await other.reload()
+  await restored(other).waitFor()
+  expect(await other.getByLabel(/^name/).inputValue()).toBe('second_office')
+  await other.getByRole('button', { name: 'Create' }).click()
+  await other.locator('h1', { hasText: 'second_office' }).waitFor()
+  expect(await keptBy(page)).not.toContain('second_office')
+  await page.context().close()
+})
+
 test('a session that ends keeps what was typed, also after a reload', async () => {
   expectRefusals()
   const { url, stop } = await startTestService({ AUTH: 'session', ...login })
