@@ -65,6 +65,30 @@ test.each([
   await page.context().close()
 })
 
+test('what is new belongs to the project whose list led to its form, also after a reload', async () => {
+  await sql(at.url, 'CREATE TABLE files.flats (SELECT i AS size, 3 * i AS rent FROM range(40) AS t(i))')
+  const { page } = await openPage(at.browser, at.url, '#/resources/view?project=shop')
+  await page.getByRole('link', { name: 'New' }).click()
+  const project = page.getByRole('combobox', { name: /^Project/ })
+  await project.waitFor()
+  expect(await project.inputValue()).toBe('shop')
+  await page.reload()
+  await project.waitFor()
+  expect(await project.inputValue()).toBe('shop')
+  await page.getByLabel(/^name/).fill('of_the_shop')
+  await page.getByLabel(/^query/).fill('SELECT 3 AS c')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.locator('h1', { hasText: 'of_the_shop' }).waitFor()
+  expect((await send(at.url, 'GET', '/api/projects/shop/views/of_the_shop')).status).toBe(200)
+
+  await page.goto(`${at.url}/#/resources/model?project=shop`)
+  await page.getByRole('link', { name: 'New' }).click()
+  await page.getByLabel('Table').selectOption('files.flats')
+  await page.locator('.columns > li', { hasText: 'rent' }).getByRole('button', { name: 'Predict this' }).click()
+  await page.locator('.statement', { hasText: 'CREATE MODEL `shop`.`rent`' }).waitFor()
+  await page.context().close()
+})
+
 test('the address of the webhook of a chatbot is shown once when it is made, and can be replaced', async () => {
   const { page } = await openPage(at.browser, at.url, '#/new/chatbot')
   await page.getByLabel('Project', { exact: false }).selectOption('shop')

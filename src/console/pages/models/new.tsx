@@ -110,10 +110,9 @@ const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string>
           onChange={({ currentTarget }) => {
             isOwn.value = false
             const table = currentTarget.value
-            changeQuery(
-              { table, query: undefined, db: undefined, project: undefined, target: undefined, without: undefined },
-              { replace: false },
-            )
+            // A query of the user's own puts its project into the address, too. Without one, the project there was asked for.
+            const project = own === null ? (place.value.query.get('project') ?? undefined) : undefined
+            changeQuery({ table, query: undefined, db: undefined, project, target: undefined, without: undefined }, { replace: false })
           }}
         >
           <option value="">{own === null ? 'Choose…' : 'a query of your own'}</option>

@@ -5,16 +5,16 @@ import { defaultProject } from '../../basics/default-project.js'
 import { isMadeByForm, kindNamed, listResources, pathOfResource, placeToMake } from '../../basics/kinds.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
-import { goToMade, hrefOf, pathOf } from '../../basics/place.js'
+import { changeQuery, goToMade, hrefOf, pathOf, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal, ShownOnce } from '../../components/notice.js'
 import { ProjectChoice } from '../../components/project-choice.js'
 import { choicesOf, kindsOfChoices } from './choices.js'
 import { ResourceForm } from './form.js'
 
-/** A form for a new resource of a kind. */
+/** A form for a new resource of a kind. The address stores its project. */
 export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
-  const project = useSignal(defaultProject())
+  const project = place.value.query.get('project') ?? defaultProject()
   const isShown = useIsShown()
   /** A new chatbot, and the address of its webhook. */
   const chatbot = useSignal<{ page: string; webhook: string } | undefined>(undefined)
@@ -36,7 +36,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
       </Empty>
     )
   const { value, error } = loaded.value
-  const within = info.isInProject ? project.value : null
+  const within = info.isInProject ? project : null
   const path = within === null ? info.plural : `projects/${encodeURIComponent(within)}/${info.plural}`
   return (
     <>
@@ -58,8 +58,8 @@ export default ({ params: { kind = '' } }: PageProps) => {
           {info.isInProject && (
             <ProjectChoice
               names={value[1].filter((one) => one.kind === 'project').map(({ name }) => name)}
-              value={project.value}
-              choose={(name) => (project.value = name)}
+              value={project}
+              choose={(name) => changeQuery({ project: name })}
             />
           )}
           <ResourceForm

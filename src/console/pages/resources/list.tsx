@@ -78,7 +78,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
             <input type="search" value={filter} onInput={({ currentTarget }) => changeQuery({ filter: currentTarget.value })} />
           </label>
           {at === undefined && (
-            <a class="button" href={hrefOf(placeToMake(info))}>
+            <a class="button" href={hrefOf(placeToMake(info), { project: only ?? undefined })}>
               New
             </a>
           )}
