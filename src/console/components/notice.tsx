@@ -3,6 +3,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/request.js'
+import { commandText } from '../basics/keys.js'
 
 /** The reason why something is not shown, and the remedy. */
 export const Refusal = ({ error, again }: { error: ApiError; again?: (() => void) | undefined }) => (
@@ -40,7 +41,7 @@ export const Copy = ({ text, said }: { text: () => string; said: Signal<string> 
       onClick={() => {
         navigator.clipboard.writeText(text()).then(
           () => (said.value = 'Copied.'),
-          () => (said.value = 'The browser did not allow it. Press Ctrl C.'),
+          () => (said.value = `The browser did not allow it. Press ${commandText('C')}.`),
         )
       }}
     >

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { createRef } from 'preact'
 import { rest } from '../api/away.js'
+import { isCommand } from '../basics/keys.js'
 import { isMadeByForm, kinds, pathOfResource } from '../basics/kinds.js'
 import { countText } from '../components/value.js'
 import { searchResources, wordsOf } from './jump-search.js'
@@ -89,8 +90,9 @@ export const openJumpMenu = (): void => {
   searched = search()
 }
 
+// A key that was handled, as by the editor, does nothing else.
 addEventListener('keydown', (event) => {
-  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+  if (event.defaultPrevented || event.key.toLowerCase() !== 'k' || !isCommand(event) || event.shiftKey || event.altKey) return
   event.preventDefault()
   if (dialog.current?.open === true) dialog.current.close()
   else openJumpMenu()

@@ -6,6 +6,7 @@ import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { isReachable } from '../api/away.js'
 import { loginNeeded } from '../api/request.js'
 import { loadDefaultProject } from '../basics/default-project.js'
+import { commandShortcut, commandText } from '../basics/keys.js'
 import { Icon } from '../components/icon.js'
 import { Busy, Empty, Refusal } from '../components/notice.js'
 import { JumpMenu, openJumpMenu } from './jump-menu.js'
@@ -43,10 +44,10 @@ const Header = () => (
     <a class="brand" href={hrefOf('/')}>
       Mindledger
     </a>
-    <button type="button" class="jump" onClick={openJumpMenu} aria-keyshortcuts="Control+K Meta+K">
+    <button type="button" class="jump" onClick={openJumpMenu} aria-keyshortcuts={commandShortcut('K')}>
       <Icon name="search" />
       <span>Jump to…</span>
-      <kbd aria-hidden="true">Ctrl K</kbd>
+      <kbd aria-hidden="true">{commandText('K')}</kbd>
     </button>
     <Moment />
     <button type="button" class="plain" onClick={nextTheme} title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}. Change it`}>

@@ -10,6 +10,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, pl
 import { tags } from '@lezer/highlight'
 import { effect, type Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { commandText } from '../../basics/keys.js'
 import { functions } from './writing/functions.js'
 import { columnsOf } from './writing/columns.js'
 import type { Schema } from './writing/schema.js'
@@ -71,7 +72,7 @@ const rangeOf = (state: EditorState, { line, column }: Fault): { from: number; t
 const isHeldEnter = ({ key, repeat, ctrlKey, metaKey }: KeyboardEvent): boolean => key === 'Enter' && repeat && (ctrlKey || metaKey)
 
 /** The hint for screen readers: in this field, Tab indents the text and does not move to the next control. */
-const keys = 'Ctrl Enter runs it. Tab indents. To leave the editor press Escape, then Tab.'
+const keys = `${commandText('Enter')} runs it. Tab indents. To leave the editor press Escape, then Tab.`
 
 /**
  * An editor for SQL. It is in a shadow root, where the editor adds its styles through the CSS object model: the page's policy forbids
@@ -117,7 +118,7 @@ export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
         language.current.of(words()),
         functionNames,
-        placeholder('SELECT … (Ctrl Enter runs it)'),
+        placeholder(`SELECT … (${commandText('Enter')} runs it)`),
         EditorView.contentAttributes.of({ 'aria-label': 'SQL', 'aria-multiline': 'true', 'aria-description': keys }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) text.value = update.state.doc.toString()

@@ -6,6 +6,7 @@ import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { Columns } from '../../components/columns.js'
 import { defaultProject } from '../../basics/default-project.js'
+import { commandText } from '../../basics/keys.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, momentShown, place } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
@@ -213,7 +214,7 @@ export default () => {
             class="primary"
             disabled={hindrance !== undefined}
             onClick={firstClick(() => void runText())}
-            title={hindrance ?? 'Ctrl Enter'}
+            title={hindrance ?? commandText('Enter')}
           >
             <Icon name="run" /> Run
           </button>
