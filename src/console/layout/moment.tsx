@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, json } from '../api/request.js'
 import { select, type Value } from '../api/sql.js'
 import { useLoaded } from '../basics/loading.js'
@@ -51,9 +52,25 @@ const positionAt = async (at: string, signal: AbortSignal): Promise<number | und
   })
 }
 
-/** A slider over all positions of the log. It describes the events at a position before the whole console goes back to it. */
-const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | undefined) => void }) => {
+type Show = (moment: string | undefined, change?: { replace: boolean }) => void
+
+/**
+ * A slider over all positions of the log. It describes the events at a position before the whole console goes back to it. Keys show each
+ * position on their way: together they are one step of the browser's history.
+ */
+const Slider = ({ at, show }: { at: string | undefined; show: Show }) => {
   const chosen = useSignal<number | undefined>(undefined)
+  /** The moment that the slider showed last, until the next slide begins. */
+  const slid = useRef<{ moment: string | undefined } | undefined>(undefined)
+  const begin = () => (slid.current = undefined)
+  const slide = (moment: string | undefined) => {
+    show(moment, { replace: slid.current !== undefined && slid.current.moment === momentShown() })
+    slid.current = { moment }
+  }
+  // A step back in the browser's history moves the slider, too.
+  useEffect(() => {
+    if (slid.current?.moment !== at) chosen.value = undefined
+  }, [at])
   const { loaded } = useLoaded(
     async (signal) => {
       const [{ head }, then] = await Promise.all([
@@ -82,7 +99,9 @@ const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | 
           max={head}
           value={position ?? head}
           onInput={({ currentTarget }) => (chosen.value = Number(currentTarget.value))}
-          onChange={({ currentTarget }) => show(Number(currentTarget.value) === head ? undefined : currentTarget.value)}
+          onChange={({ currentTarget }) => slide(Number(currentTarget.value) === head ? undefined : currentTarget.value)}
+          onPointerDown={begin}
+          onBlur={begin}
         />
       </label>
       <Marks head={head} />
@@ -97,7 +116,7 @@ const Slider = ({ at, show }: { at: string | undefined; show: (moment: string | 
 export const Moment = () => {
   const at = momentShown()
   const isOpen = useSignal(false)
-  const show = (moment: string | undefined) => changeQuery({ at: moment }, { replace: false })
+  const show: Show = (moment, change = { replace: false }) => changeQuery({ at: moment }, change)
   const choose = (event: SubmitEvent) => {
     event.preventDefault()
     const said = new FormData(event.currentTarget as HTMLFormElement).get('at')

@@ -87,6 +87,17 @@ test('events of one type alone are shown, also of those that arrive, beside the 
   await colleague.page.context().close()
 })
 
+test('what the first event changed is compared with the empty log', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/events?position=1')
+  await page.locator('.events summary').click()
+  await page.getByRole('link', { name: 'What it changed' }).click()
+  await page.getByText('1 resource changed, by 1 event.').waitFor()
+  const first = page.locator('.changes details', { hasText: 'project created' })
+  await first.locator('summary').click()
+  await first.locator('.inside').getByText('mindsdb').first().waitFor()
+  await page.context().close()
+})
+
 test('what is being written in a filter stays while events arrive', async () => {
   const { page } = await openPage(at.browser, at.url, '#/events?kind=project')
   await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()

@@ -102,6 +102,23 @@ test('the slider of a time is at its last position', async () => {
   await page.context().close()
 })
 
+test('a slide by keys is one step of the history of the browser, and a step back moves the slider', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/skill')
+  await page.getByRole('button', { name: 'Now' }).click()
+  const slider = page.getByRole('slider')
+  await slider.waitFor()
+  const head = Number(await slider.getAttribute('max'))
+  await slider.focus()
+  for (let step = 1; step <= 3; step++) {
+    await page.keyboard.press('ArrowLeft')
+    await page.getByRole('button', { name: `As of ${head - step}`, exact: true }).waitFor()
+  }
+  await page.goBack()
+  await page.waitForURL((address) => address.hash === '#/resources/skill')
+  await until(async () => (await slider.inputValue()) === (await slider.getAttribute('max')))
+  await page.context().close()
+})
+
 test.each(['#/audit', '#/health', '#/connect', '#/new/skill', '#/models/new'])('%s says that it shows the present', async (hash) => {
   const { page } = await openPage(at.browser, at.url, `${hash}?at=${then}`)
   await page.getByText('This page shows the present').waitFor()

@@ -19,19 +19,24 @@ export type ResourceChange = {
 
 type ResourceRow = { stream: string; kind: string; project: string | null; name: string } & Record<string, Value>
 
+/** The moment before the first event. The service reads at positions from 1 on. */
+const beginning = '0'
+
 /** The most resources whose changes are listed. */
 const changedMax = 1_000
 
-const listAt = (at: string | undefined, streams: readonly string[], signal: AbortSignal): Promise<ResourceRow[]> =>
-  select<ResourceRow>({
-    query: `SELECT stream, kind, project, name FROM log.resources WHERE list_contains(:streams::VARCHAR[], stream)`,
-    params: { streams: [...streams] },
-    at,
-    signal,
-  })
+const listAt = async (at: string | undefined, streams: readonly string[], signal: AbortSignal): Promise<ResourceRow[]> =>
+  at === beginning
+    ? []
+    : select<ResourceRow>({
+        query: `SELECT stream, kind, project, name FROM log.resources WHERE list_contains(:streams::VARCHAR[], stream)`,
+        params: { streams: [...streams] },
+        at,
+        signal,
+      })
 
 /**
- * The resources that changed between two moments, and the number of their events.
+ * The resources that changed between two moments, and the number of their events. The first moment may be 0, before the first event.
  *
  * @example await loadChanges({ from: '40', to: undefined }, signal)
  * @throws ApiError for a moment that does not exist
@@ -40,7 +45,7 @@ export const loadChanges = async (
   { from, to }: Moments,
   signal: AbortSignal,
 ): Promise<{ changed: ResourceChange[]; isCut: boolean; events: number }> => {
-  const [first, last] = [await headAt(from, signal), await headAt(to, signal)]
+  const [first, last] = [from === beginning ? 0 : await headAt(from, signal), await headAt(to, signal)]
   const counted = await select<{ stream: string; n: number }>({
     query: `SELECT stream, count(*) AS n FROM log.events WHERE position > :first AND position <= :last GROUP BY stream ORDER BY max(position) DESC LIMIT ${changedMax + 1}`,
     params: { first, last },
