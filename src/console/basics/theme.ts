@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { keep, readKept } from './kept.js'
 
 const themes = ['system', 'light', 'dark'] as const
@@ -18,3 +18,12 @@ effect(() => {
 export const nextTheme = (): void => {
   theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system'
 }
+
+const system = matchMedia('(prefers-color-scheme: dark)')
+const isSystemDark = signal(system.matches)
+system.addEventListener('change', ({ matches }) => {
+  isSystemDark.value = matches
+})
+
+/** Whether the page is dark now. All follows the stylesheet, but a canvas is drawn again when this changes. */
+export const isDark = computed(() => (theme.value === 'system' ? isSystemDark.value : theme.value === 'dark'))

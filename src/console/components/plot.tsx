@@ -1,5 +1,7 @@
 import type * as plot from '@observablehq/plot'
 import { useEffect, useRef } from 'preact/hooks'
+import { useLibrary } from './library.js'
+import { Refusal } from './notice.js'
 
 type Plot = typeof plot
 
@@ -21,6 +23,8 @@ const plain = (picture: Element): Element => {
   return picture
 }
 
+const loadPlot = (): Promise<Plot> => import('@observablehq/plot')
+
 /**
  * A chart as wide as its container. The library is loaded with the first chart.
  *
@@ -28,26 +32,20 @@ const plain = (picture: Element): Element => {
  */
 export const Plotted = ({ label, draw, inputs }: Props) => {
   const place = useRef<HTMLDivElement>(null)
+  const { library, refused, again, attempt } = useLibrary(loadPlot, inputs)
   useEffect(() => {
     const element = place.current
-    if (!element) return undefined
-    let isWanted = true
-    let watching: ResizeObserver | undefined
-    void import('@observablehq/plot').then((plot) => {
-      if (!isWanted) return
-      let drawn = 0
-      watching = new ResizeObserver(() => {
-        const width = Math.floor(element.clientWidth)
-        if (width === drawn || width === 0) return
-        drawn = width
-        element.replaceChildren(plain(draw(plot, width)))
-      })
-      watching.observe(element)
+    if (!element || !library) return undefined
+    let drawn = 0
+    const watching = new ResizeObserver(() => {
+      const width = Math.floor(element.clientWidth)
+      if (width === drawn || width === 0) return
+      drawn = width
+      attempt(() => element.replaceChildren(plain(draw(library, width))))
     })
-    return () => {
-      isWanted = false
-      watching?.disconnect()
-    }
-  }, inputs)
+    watching.observe(element)
+    return () => watching.disconnect()
+  }, [library, refused, ...inputs])
+  if (refused) return <Refusal error={refused} again={again} />
   return <div ref={place} class="picture" role="img" aria-label={label} />
 }

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { send, sql } from '../../support/service.js'
 import { readConfig } from '../../../src/setup/config.js'
 import { openPage } from '../../support/console/browser.js'
+import { builtWith } from '../../support/console/built.js'
 import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { jobWithRuns } from '../../support/jobs/job-runs.js'
 import { writes } from '../../support/log/log.js'
@@ -109,24 +110,55 @@ test('the settings are open where the address says so', async () => {
   await page.context().close()
 })
 
+/** Pixels in the colour of the line, and how far to the right they stand. */
+const drawn = `(() => {
+  const canvas = document.querySelector('.time-line canvas')
+  const probe = document.createElement('canvas').getContext('2d')
+  probe.fillStyle = getComputedStyle(canvas.closest('[role=img]')).outlineColor
+  probe.fillRect(0, 0, 1, 1)
+  const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  let rightmost = -1
+  for (let i = 0; i < data.length; i += 4)
+    if (data[i] === red && data[i + 1] === green && data[i + 2] === blue && data[i + 3] === 255) rightmost = Math.max(rightmost, ((i / 4) % canvas.width) / canvas.width)
+  return rightmost
+})()`
+
 test('the first look is drawn at once, at the end of the last minute', async () => {
   const { page } = await openPage(at.browser, at.url, '#/health')
   const canvas = page.locator('.time-line canvas').first()
   await canvas.waitFor()
-  // Pixels in the colour of the line, and how far to the right they stand.
-  const drawn = `(() => {
-    const canvas = document.querySelector('.time-line canvas')
-    const probe = document.createElement('canvas').getContext('2d')
-    probe.fillStyle = getComputedStyle(canvas.closest('[role=img]')).outlineColor
-    probe.fillRect(0, 0, 1, 1)
-    const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
-    let rightmost = -1
-    for (let i = 0; i < data.length; i += 4)
-      if (data[i] === red && data[i + 1] === green && data[i + 2] === blue && data[i + 3] === 255) rightmost = Math.max(rightmost, ((i / 4) % canvas.width) / canvas.width)
-    return rightmost
-  })()`
   await page.waitForFunction(`${drawn} > 0.9`)
+  await page.context().close()
+})
+
+test('lines have the colours of the theme, also after the system or the reader changed it', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/health', { colorScheme: 'light' })
+  await page.locator('.time-line canvas').first().waitFor()
+  const colour = `getComputedStyle(document.querySelector('.time-line [role=img]')).outlineColor`
+  const light = await page.evaluate<string>(colour)
+  await page.waitForFunction(`${drawn} > 0.9`)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.waitForFunction(`${colour} !== '${light}' && ${drawn} > 0.9`)
+  await page.getByRole('button', { name: /^Theme: system/ }).click()
+  await page.waitForFunction(`${colour} === '${light}' && ${drawn} > 0.9`)
+  await page.context().close()
+})
+
+test('a line whose library cannot be loaded says so, and is drawn once it can', async () => {
+  expectRefusals()
+  const { page } = await openPage(at.browser, at.url, '#/query')
+  await page.getByLabel('SQL', { exact: true }).waitFor()
+  const files = builtWith('u-legend')
+  expect(files).not.toEqual([])
+  for (const file of files) await page.route(`**/assets/${file}`, (route) => route.abort())
+  await page.getByRole('link', { name: 'Health' }).click()
+  const notice = page.getByRole('alert').filter({ hasText: 'could not be loaded' })
+  await notice.nth(2).waitFor()
+  await expectUsable(page)
+  await page.unrouteAll()
+  await notice.first().getByRole('button', { name: 'Try again' }).click()
+  await page.locator('.time-line canvas').first().waitFor()
   await page.context().close()
 })
 

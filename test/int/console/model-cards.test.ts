@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { openPage, violationsOf } from '../../support/console/browser.js'
-import { startConsole } from '../../support/console/console.js'
+import { builtWith } from '../../support/console/built.js'
+import { expectRefusals, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -127,5 +128,23 @@ test.each([
     expect(low).toBeLessThanOrEqual(value ?? NaN)
     expect(high).toBeGreaterThanOrEqual(value ?? NaN)
   }
+  await page.context().close()
+})
+
+test('a picture whose library cannot be loaded says so, and is drawn once it can', async () => {
+  expectRefusals()
+  const { page } = await openPage(at.browser, at.url, '#/models')
+  const model = page.getByRole('region', { name: 'Models' }).getByRole('link', { name: 'fee', exact: true })
+  await model.waitFor()
+  const files = builtWith('crosshairX')
+  expect(files).not.toEqual([])
+  for (const file of files) await page.route(`**/assets/${file}`, (route) => route.abort())
+  await model.click()
+  const notice = page.getByRole('alert').filter({ hasText: 'could not be loaded' })
+  await notice.first().waitFor()
+  expect(await violationsOf(page)).toEqual([])
+  await page.unrouteAll()
+  await notice.first().getByRole('button', { name: 'Try again' }).click()
+  await page.locator('.picture svg').first().waitFor({ state: 'attached' })
   await page.context().close()
 })

@@ -154,3 +154,30 @@ test('a line has a band where there are columns for its bounds, and none without
   expect(await band(without.page).count()).toBe(0)
   for (const one of [page, without.page]) await one.context().close()
 })
+
+test('a picture that cannot be drawn says why, and is drawn again on request or with other columns', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT i AS a, i * i AS b FROM range(300) AS t(i)', { view: 'chart' }))
+  // No statement is known whose picture fails.
+  await page.addInitScript(`{
+    const { replaceChildren } = Element.prototype
+    Element.prototype.replaceChildren = function (...given) {
+      if (window.fails && this.classList.contains('picture')) throw new Error('it has too many dots')
+      return replaceChildren.apply(this, given)
+    }
+    window.fails = true
+  }`)
+  await page.reload()
+  await page.getByRole('button', { name: 'Run' }).click()
+  const notice = page.getByRole('alert').filter({ hasText: 'it has too many dots' })
+  await notice.waitFor()
+  await page.evaluate('window.fails = false')
+  await notice.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('img', { name: 'b by a' }).locator('circle').first().waitFor({ state: 'attached' })
+  await page.evaluate('window.fails = true')
+  await page.getByRole('combobox', { name: 'Up' }).selectOption('a')
+  await notice.waitFor()
+  await page.evaluate('window.fails = false')
+  await page.getByRole('combobox', { name: 'Up' }).selectOption('b')
+  await page.getByRole('img', { name: 'b by a' }).locator('circle').first().waitFor({ state: 'attached' })
+  await page.context().close()
+})
