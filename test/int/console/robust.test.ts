@@ -26,8 +26,12 @@ test('over a slow network rows are shown as they come, and a query is cancelled'
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByText('so far').waitFor()
   expect(await page.locator('.grid-row').count()).toBeGreaterThan(3)
+  // Screen readers wait for the number of all rows.
+  const status = (isBusy: boolean) => page.locator(`.answer [role=status][aria-busy=${isBusy}]`)
+  expect(await status(true).count()).toBe(1)
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByText('cancelled').waitFor()
+  await status(false).waitFor()
   await page.context().close()
 })
 

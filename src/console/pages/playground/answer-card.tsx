@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import { costText, loadCost } from '../../basics/cost.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, pathOf } from '../../basics/place.js'
@@ -38,6 +39,8 @@ const Cost = ({ answer }: { answer: string }) => {
 export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
   const { state, text, steps, answer, outcome, note, tokens, ms, error } = asking.said.value
   const { project, agent, asOf } = asking.side
+  /** Screen readers hear of the end of an answer only if it ends here, and not of one that was loaded. */
+  const isLive = useMemo(() => asking.said.peek().state === 'asking', [asking])
   return (
     <article class="card said" aria-label={`${agent} says`} aria-busy={state === 'asking'}>
       <p class="quiet">
@@ -58,7 +61,9 @@ export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
           </button>
         </p>
       )}
-      {state === 'stopped' && <p class="quiet">Stopped.</p>}
+      <p class={state === 'stopped' ? 'quiet' : 'hidden'} role="status">
+        {state === 'stopped' ? 'Stopped.' : isLive && state === 'answered' ? `${agent} has answered.` : ''}
+      </p>
       {error && <Refusal error={error} />}
       {note !== undefined && <p class="quiet">{note}</p>}
       {state !== 'asking' && answer !== undefined && (

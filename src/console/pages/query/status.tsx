@@ -25,8 +25,9 @@ export const Status = ({ outcome }: { outcome: Outcome }) => {
       </p>
     )
   const left = store.length === store.total ? '' : `${countText(store.length)} of `
+  // While rows come, screen readers would say every number of them.
   return (
-    <p role="status">
+    <p role="status" aria-busy={!isWhole}>
       {left}
       {rowsText(store.total)}
       {isWhole ? '' : ' so far'} · first after {msText(firstMs)}
