@@ -9,6 +9,7 @@ import { loadDefaultProject } from '../basics/default-project.js'
 import { commandShortcut, commandText } from '../basics/keys.js'
 import { Icon } from '../components/icon.js'
 import { Busy, Empty, Refusal } from '../components/notice.js'
+import { useHeading } from './heading.js'
 import { JumpMenu, openJumpMenu } from './jump-menu.js'
 import { asApiError } from '../basics/loading.js'
 import { isInSession, LogOut } from './log-out.js'
@@ -63,6 +64,7 @@ const Shown = ({ path }: { path: string }) => {
   const page = useSignal<{ View: ComponentType<PageProps> } | undefined>(undefined)
   const failure = useSignal<unknown>(undefined)
   const [thrown, forget] = useErrorBoundary() as [unknown, () => void]
+  useHeading()
   useEffect(() => {
     const load = async ({ page: { load: loadCode } }: NonNullable<typeof found>): Promise<void> => {
       await loadDefaultProject()
@@ -102,7 +104,7 @@ export const Layout = () => {
   // When the session runs out, the page waits behind the login with everything that was typed.
   return (
     <>
-      {mustLogIn && <Login />}
+      {mustLogIn && <Login isAgain />}
       <div class="frame" hidden={mustLogIn}>
         <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), document.getElementById('content')?.focus())}>
           Skip to the content

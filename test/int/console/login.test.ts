@@ -68,6 +68,37 @@ test('what was written is still there when the session ran out, and a page that 
   await page.context().close()
 })
 
+test('a login has the focus and says why it is asked for, and gives the focus back', async () => {
+  expectRefusals()
+  const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })
+  undo.push(service.stop)
+  const browser = await openBrowser()
+  undo.push(() => browser.close())
+  const { page } = await openPage(browser, service.url, '#/health')
+  const logIn = async () => {
+    await page.locator('[name=username]:focus').waitFor()
+    await page.keyboard.type('ann')
+    await page.getByLabel('Password').fill('secret')
+    await page.keyboard.press('Enter')
+  }
+  const reason = page.getByText('Your session ended.')
+  await page.getByLabel('User name').waitFor()
+  expect(await reason.count()).toBe(0)
+  await logIn()
+  await page.locator('h1:focus', { hasText: 'Health' }).waitFor()
+  await page.locator('.log-out').waitFor()
+  const settings = page.locator('summary', { hasText: 'Settings' })
+  await settings.focus()
+  // The page looks again by itself.
+  await page.context().clearCookies()
+  await reason.waitFor()
+  expect(await page.getByLabel('User name').getAttribute('aria-describedby')).toBe(await reason.getAttribute('id'))
+  expect(await violationsOf(page)).toEqual([])
+  await logIn()
+  await page.locator('summary:focus', { hasText: 'Settings' }).waitFor()
+  await page.context().close()
+})
+
 test('who logs out, by keys alone, leaves no data in this window or in others, and ends the stream of events', async () => {
   expectRefusals()
   const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret', METRICS: 'open' })

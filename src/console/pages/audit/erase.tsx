@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { json } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
+import { useFocusWhen } from '../../basics/focus.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, jsonIn, place } from '../../basics/place.js'
 import { Refusal } from '../../components/notice.js'
@@ -106,12 +107,17 @@ export const Erase = ({ erased }: { erased: () => void }) => {
   const error = refused ?? loaded.value.error
   /** The plan of the data in the fields, and of no others. */
   const planned = plan && JSON.stringify(plan.data) === asked ? plan : undefined
+  /** Whether the user asked for the plan here. The plan of an address does not take the focus. */
+  const isAsked = useSignal(false)
+  const group = useFocusWhen<HTMLDivElement>(planned !== undefined && !isLoading && isAsked.value)
   const change = (next: { what: string; given: Record<string, string> }) => {
+    isAsked.value = false
     changeQuery({ erase: next.what, of: Object.keys(next.given).length === 0 ? undefined : JSON.stringify(next.given), plan: undefined })
     done.value = undefined
     forget()
   }
   const ask = () => {
+    isAsked.value = true
     done.value = undefined
     forget()
     if (isPlanned) reload()
@@ -171,7 +177,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
           </button>
         </div>
         {planned && (
-          <div class="notice" role="group" aria-label="What would be erased">
+          <div ref={group} class="notice" role="group" tabIndex={-1} aria-label="What would be erased">
             <Found told={planned.told} />
             <label class="inline">
               <input

@@ -1,5 +1,7 @@
+import { useSignal } from '@preact/signals'
 import { json } from '../../api/request.js'
 import { select, type Value } from '../../api/sql.js'
+import { useFocusWhen } from '../../basics/focus.js'
 import { pathOfResource, type KindInfo } from '../../basics/kinds.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, go, hrefOf, pathOf, place } from '../../basics/place.js'
@@ -60,10 +62,19 @@ export const Delete = ({ info, path, project, name }: { info: KindInfo; path: st
   const plan = isAsked ? loaded.value.value : undefined
   const error = refused ?? loaded.value.error
   const isLoading = isAsked && loaded.value.isLoading
+  /** What the user did here last. The plan of an address does not take the focus. */
+  const last = useSignal<'asked' | 'kept' | undefined>(undefined)
+  const group = useFocusWhen<HTMLDivElement>(plan !== undefined && last.value === 'asked')
+  const button = useFocusWhen<HTMLButtonElement>(!plan && last.value === 'kept')
   const ask = () => {
+    last.value = 'asked'
     forget()
     if (isAsked) reload()
     else changeQuery({ plan: 'delete' })
+  }
+  const keep = () => {
+    last.value = 'kept'
+    changeQuery({ plan: undefined })
   }
   const remove = () =>
     send(async () => {
@@ -73,14 +84,14 @@ export const Delete = ({ info, path, project, name }: { info: KindInfo; path: st
   return (
     <>
       {!plan && (
-        <button type="button" disabled={isLoading} onClick={ask}>
+        <button ref={button} type="button" disabled={isLoading} onClick={ask}>
           Delete…
         </button>
       )}
       {isLoading && !plan && <Busy />}
       {error && <Refusal error={error} />}
       {plan && (
-        <div class="notice" role="group" aria-label={`Delete ${name}`}>
+        <div ref={group} class="notice" role="group" tabIndex={-1} aria-label={`Delete ${name}`}>
           <p>Delete {name}? Its history stays in the log. This would be recorded:</p>
           <PlannedEvents events={plan.events} />
           {plan.mentions.length > 0 && <Mentions mentions={plan.mentions} />}
@@ -88,7 +99,7 @@ export const Delete = ({ info, path, project, name }: { info: KindInfo; path: st
             <button type="button" class="danger" disabled={isSending} onClick={() => void remove()}>
               Delete
             </button>
-            <button type="button" onClick={() => changeQuery({ plan: undefined })}>
+            <button type="button" onClick={keep}>
               Keep it
             </button>
           </div>

@@ -1,4 +1,6 @@
+import { useSignal } from '@preact/signals'
 import { json } from '../../api/request.js'
+import { useFocusWhen } from '../../basics/focus.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Diff } from '../../components/diff.js'
@@ -19,8 +21,8 @@ type RollBackProps = {
   done: (name: string) => void
 }
 
-/** The events of going back to a version, before they are recorded. */
-const RollBackPlan = ({ path, version, newest, done }: RollBackProps) => {
+/** The events of going back to a version, before they are recorded. The plan takes the focus if the user asked for it here. */
+const RollBackPlan = ({ path, version, newest, done, isAsked, leave }: RollBackProps & { isAsked: boolean; leave: () => void }) => {
   const rollBack = (headers: Record<string, string> = {}) =>
     json<{ events: PlannedEvent[]; name: string }>(`${path}/rollback`, {
       method: 'POST',
@@ -31,7 +33,7 @@ const RollBackPlan = ({ path, version, newest, done }: RollBackProps) => {
   const { send, isSending, error: refused } = useSending()
   const { value: plan, error } = loaded.value
   const goBack = () => send(async () => done((await rollBack()).name))
-  const leave = () => changeQuery({ back: undefined })
+  const group = useFocusWhen<HTMLDivElement>(plan !== undefined && isAsked)
   if (!plan)
     return (
       <div>
@@ -44,7 +46,7 @@ const RollBackPlan = ({ path, version, newest, done }: RollBackProps) => {
   return (
     <div>
       {refused && <Refusal error={refused} />}
-      <div class="preview">
+      <div ref={group} class="preview" role="group" tabIndex={-1} aria-label={`Version ${version}`}>
         <p>It would be as it was in version {version}. This would be recorded:</p>
         <PlannedEvents events={plan.events} />
         <div class="row">
@@ -61,16 +63,24 @@ const RollBackPlan = ({ path, version, newest, done }: RollBackProps) => {
 }
 
 /** The way back to a version. The address says which one is looked at. */
-const RollBack = (props: RollBackProps) =>
-  place.value.query.get('back') === String(props.version) ? (
-    <RollBackPlan {...props} />
-  ) : (
+const RollBack = (props: RollBackProps) => {
+  const isShown = place.value.query.get('back') === String(props.version)
+  /** What the user did here last. */
+  const last = useSignal<'asked' | 'left' | undefined>(undefined)
+  const button = useFocusWhen<HTMLButtonElement>(!isShown && last.value === 'left')
+  const show = (back: string | undefined) => {
+    last.value = back === undefined ? 'left' : 'asked'
+    changeQuery({ back })
+  }
+  if (isShown) return <RollBackPlan {...props} isAsked={last.value === 'asked'} leave={() => show(undefined)} />
+  return (
     <div>
-      <button type="button" class="plain" onClick={() => changeQuery({ back: String(props.version) })}>
+      <button ref={button} type="button" class="plain" onClick={() => show(String(props.version))}>
         Go back to this…
       </button>
     </div>
   )
+}
 
 /** The changes of a resource, the newest first: who changed what, and when. */
 export const History = ({ info, path, changed }: { info: KindInfo; path: string; changed: (name: string) => boolean }) => {
