@@ -386,6 +386,8 @@ describe('a login', () => {
     await until(async () => (await statusAt(node, elsewhere)) === 200)
     expect((await answered(() => send(other.url, 'POST', '/api/logout', undefined, bearer(token)))).status).toBe(200)
     await until(async () => (await statusAt(node, token)) === 401)
+    // The PostgreSQL of these tests takes only a few connections.
+    for (const one of [node, other]) await one.stop()
   })
 })
 
