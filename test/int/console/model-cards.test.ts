@@ -148,3 +148,99 @@ test('a picture whose library cannot be loaded says so, and is drawn once it can
   await page.locator('.picture svg').first().waitFor({ state: 'attached' })
   await page.context().close()
 })
+
+const sizesThen = Array.from({ length: 300 }, (_, i) => 20 + (i % 90))
+const sizesLater = sizesThen.map((size) => size + 1_000)
+
+/** Uploads a file with homes of these sizes, which takes the place of its earlier content. */
+const upload = async (file: string, sizes: readonly number[]): Promise<void> => {
+  const form = new FormData()
+  form.append('file', new Blob([`size,rent\n${sizes.map((size) => `${size},${300 + 9 * size}`).join('\n')}\n`]), `${file}.csv`)
+  expect((await send(at.url, 'PUT', `/api/files/${file}`, form)).status).toBeLessThan(300)
+}
+
+/** Trains a model on a file that gets other rows afterwards. */
+const trainOnEarlierRows = async (name: string): Promise<void> => {
+  await upload(name, sizesThen)
+  expect((await sql(at.url, `CREATE MODEL ${name} FROM files (SELECT * FROM ${name}) PREDICT rent`)).error_message).toBeUndefined()
+  await until(async () => (await status(name)) === 'complete')
+  await upload(name, sizesLater)
+}
+
+test('inputs are compared with the rows of the training, and its ranges are theirs, also after its file got other rows', async () => {
+  await trainOnEarlierRows('flats')
+  const asked = sizesLater.slice(0, 90).map((size) => ({ size }))
+  expect((await send(at.url, 'POST', '/api/projects/mindsdb/models/flats/predict', asked)).status).toBe(200)
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/flats?tab=since')
+  const drift = page.getByRole('list', { name: 'Distance of each input from the training' }).getByRole('listitem')
+  const [, percent = '0'] = /(\d+) %/.exec(await drift.first().innerText()) ?? []
+  expect(Number(percent)).toBeGreaterThan(50)
+  await page.goto(`${at.url}/#/models/mindsdb/flats?tab=try`)
+  await page.getByRole('slider', { name: 'size, from 20 to 109' }).waitFor()
+  await page.goto(`${at.url}/#/models/mindsdb/flats?tab=dependence`)
+  await page.getByRole('img', { name: 'rent by size' }).locator('path').first().waitFor({ state: 'attached' })
+  expect(await page.getByText('are read as they are now').count()).toBe(0)
+  // The same statement gives the same in the query page, at the moment of the rows.
+  await page.getByRole('link', { name: 'Query it' }).click()
+  await page.getByRole('button', { name: 'Run' }).click()
+  const first = page.locator('.grid-row').first().getByRole('gridcell')
+  await first.nth(1).waitFor()
+  expect(await first.nth(0).innerText()).toBe('20')
+  expect(await first.nth(1).innerText()).not.toBe('NULL')
+  await page.context().close()
+})
+
+test('the rows of a connected database are those of now, and the page says so', async () => {
+  await trainOnEarlierRows('rooms')
+  const { page } = await openPage(at.browser, at.url, '#/models')
+  const moments: unknown[] = []
+  await page.route('**/sql/query', async (route) => {
+    const { query = '', context } = route.request().postDataJSON() as { query?: string; context?: { as_of?: unknown } }
+    if (query.includes('rows_of_training')) moments.push(context?.as_of)
+    if (!query.endsWith('`rooms`.1.data')) return route.continue()
+    const response = await route.fetch()
+    const [head = '', rows = '', ...rest] = (await response.text()).split('\n')
+    const read = ['connection', 'shop_db', 'Version 1 of a connection.']
+    const body = [head, JSON.stringify([...(JSON.parse(rows) as unknown[]), read]), ...rest].join('\n')
+    await route.fulfill({ status: 200, contentType: 'application/jsonlines', body })
+  })
+  await page.goto(`${at.url}/#/models/mindsdb/rooms?tab=try`)
+  await page.getByRole('slider', { name: 'size, from 1,020 to 1,109' }).waitFor()
+  await page.getByText('because shop_db is a connected database and has no past').waitFor()
+  expect(moments.length).toBeGreaterThan(0)
+  expect(moments.filter((moment) => moment !== undefined)).toEqual([])
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.context().close()
+})
+
+test('the rows of a training are found under the names of their time', async () => {
+  for (const statement of [
+    'CREATE PROJECT early',
+    'CREATE VIEW early.all_homes AS (SELECT * FROM files.homes)',
+    'CREATE MODEL early.lasting FROM early (SELECT * FROM all_homes) PREDICT rent',
+  ])
+    expect([statement, (await sql(at.url, statement)).error_message]).toEqual([statement, undefined])
+  await until(async () => (await status('lasting')) === 'complete')
+  expect((await sql(at.url, `ALTER DATABASE early NAME = 'late'`)).error_message).toBeUndefined()
+  const { page } = await openPage(at.browser, at.url, '#/models/late/lasting?tab=try')
+  await page.getByRole('slider', { name: 'size, from 20 to 109' }).waitFor()
+  await page.context().close()
+})
+
+test('a part of a card that cannot be read is no missing part: the page says why, and reads it again', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/models')
+  const message = 'the query needs more memory than it may take'
+  await page.route('**/sql/query', async (route) => {
+    if (route.request().postData()?.includes('.importances') !== true) return route.continue()
+    const body = `${JSON.stringify({ type: 'error', error_code: 0, error_message: message, context: {} })}\n`
+    await route.fulfill({ status: 200, contentType: 'application/jsonlines', body })
+  })
+  await page.goto(`${at.url}/#/models/mindsdb/fee`)
+  const refusal = page.getByRole('alert').filter({ hasText: message })
+  await refusal.waitFor()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await refusal.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('What it uses').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+  await page.context().close()
+})

@@ -43,10 +43,8 @@ const isValue = (name: string, value: Value | undefined): string => {
   return `${quoted(name)} = ${typeof value === 'string' ? literal(value) : JSON.stringify(value)}`
 }
 
-/** The query for the last known values of the series of some forecasts; undefined for a model without a training query. */
-export const lastKnown = (record: ModelRecord, plan: Report['plan'], forecasts: readonly Record<string, Value>[]): string | undefined => {
-  const rows = trainingRows(record)
-  if (rows === undefined) return undefined
+/** The query for the last known values of the series of some forecasts, from the rows of the training, as they stand after FROM. */
+export const lastKnown = (record: ModelRecord, rows: string, plan: Report['plan'], forecasts: readonly Record<string, Value>[]): string => {
   const { order, keys } = seriesColumns(plan)
   const [target, time, names] = [quoted(record.predict), quoted(order), keys.map(quoted).join(', ')]
   const series = new Set(forecasts.map((row) => keys.map((key) => isValue(key, row[key])).join(' AND ')))
@@ -56,14 +54,14 @@ WHERE ${target} IS NOT NULL${ofThese}
 QUALIFY row_number() OVER (${keys.length === 0 ? '' : `PARTITION BY ${names} `}ORDER BY ${time} DESC) <= ${pastSteps} ORDER BY ${time}`
 }
 
-/** The rows that the query of a training gives now, as they stand after FROM; undefined for a model without such a query. */
-export const trainingRows = ({ data_source: db, fetch_data_query: query }: ModelRecord): string | undefined =>
+/** The rows of a training's query, as they stand after FROM; undefined for a model without such a query. */
+export const rowsOfQuery = ({ data_source: db, fetch_data_query: query }: ModelRecord): string | undefined =>
   query === null || query === '' ? undefined : rowsOf({ db, query })
 
-/** The query for the rows that a model learned from, beside its predictions; for a model without a training query, its description. */
+/** The query for the rows that a training's query gives now, beside their predictions; for a model without such a query, its description. */
 export const joinedQuery = ({ project, model }: ModelName, record: ModelRecord): string => {
   const name = `${quoted(project)}.${quoted(model)}`
-  const rows = trainingRows(record)
+  const rows = rowsOfQuery(record)
   if (rows === undefined) return `DESCRIBE ${name}`
   return `SELECT t.*, m.${quoted(record.predict)} AS predicted\nFROM ${rows} AS t\nJOIN ${name} AS m\nLIMIT 100`
 }

@@ -8,6 +8,7 @@ import { Shares } from '../../components/shares.js'
 import { figure, shown } from '../../components/value.js'
 import { useInputs, rowOf, type Input } from './inputs.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
+import { RowsOfNow } from './training-rows.js'
 
 type Explanation = {
   confidence: number | null
@@ -125,13 +126,13 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
 
 /** A form with a field for each input. Its values are stored in the address. */
 export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
-  const { loaded, reload } = useInputs(of, record, report.features)
+  const { loaded, reload } = useInputs(of, record, report)
   const predicted = useSignal<{ row: string; prediction: ExplainedPrediction } | undefined>(undefined)
   const { send, isSending, error } = useSending()
   const { value: found, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
   if (!found) return <Busy />
-  const { inputs, unread } = found
+  const { inputs, training, unread } = found
   const given = Object.entries(jsonIn(place.value.query.get('row')) ?? {})
   const values = new Map(given.map(([name, text]) => [name, String(text)]))
   const set = (name: string, value: string) => {
@@ -150,6 +151,7 @@ export const Attempt = ({ of, record, report }: { of: ModelName; record: ModelRe
     <div class="attempt">
       <form onSubmit={attempt}>
         {unread && <p class="quiet">No input has its range, because the rows of the training cannot be read: {unread.message}</p>}
+        {!unread && <RowsOfNow training={training} />}
         {inputs.map((input) => (
           <Control key={input.name} input={input} value={values.get(input.name) ?? ''} set={(value) => set(input.name, value)} />
         ))}

@@ -1,14 +1,15 @@
 import { literal, quoted, select, type Value } from '../../api/sql.js'
+import { headAt } from '../../basics/head.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { Plotted } from '../../components/plot.js'
 import { shown } from '../../components/value.js'
-import { trainingRows } from './asked-in-sql.js'
 import { useInputs, type Input } from './inputs.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
+import { RowsOfNow, type TrainingRows } from './training-rows.js'
 
-/** The number of rows of the training's query that are predicted for each value. */
+/** The number of rows of the training that are predicted for each value. */
 const sampleRows = 200
 const stepsOfNumber = 24
 const classesMax = 8
@@ -30,12 +31,15 @@ const stepsOf = (input: Input): (number | string)[] => {
 const probabilityOf = (target: string, name: string): string =>
   `avg(CAST(m.${quoted(`${target}_explain`)}->>${literal(`$."probability_class_${name.replaceAll('"', '\\"')}"`)} AS DOUBLE))`
 
+type Asked = { of: ModelName; record: ModelRecord; training: TrainingRows; input: Input; classes: readonly string[] }
+
 /**
- * The statement that predicts real rows after setting one input to each of its values.
+ * The statement that predicts real rows after setting one input to each of its values. It is for the moment of the rows, at which the
+ * version was not trained yet: the version is that of a later position.
  *
- * @example statementOf(of, record, rows, input, classes) // SELECT t.`size` AS x, avg(m.`rent`) AS y0 FROM (…) AS t JOIN `shop`.`rent`.2 AS m …
+ * @example statementOf(asked, 42) // SELECT t.`size` AS x, avg(m.`rent`) AS y0 FROM (…) AS t JOIN `shop`.`rent`.2 AT (VERSION => 42) AS m …
  */
-const statementOf = (of: ModelName, record: ModelRecord, rows: string, input: Input, classes: readonly string[]): string => {
+const statementOf = ({ of, record, training: { rows }, input, classes }: Asked, position: number): string => {
   const column = quoted(input.name)
   const outputs = classes.length === 0 ? [`avg(m.${quoted(record.predict)})`] : classes.map((name) => probabilityOf(record.predict, name))
   const values = stepsOf(input).map(asSql).join(', ')
@@ -45,7 +49,7 @@ FROM (
   FROM (SELECT * FROM ${rows} AS rows_of_training USING SAMPLE ${sampleRows} ROWS) AS s
   CROSS JOIN (SELECT unnest([${values}]) AS ${column}) AS g
 ) AS t
-JOIN ${quoted(of.project)}.${quoted(of.model)}.${record.version} AS m
+JOIN ${quoted(of.project)}.${quoted(of.model)}.${record.version} AT (VERSION => ${position}) AS m
 GROUP BY 1 ORDER BY 1`
 }
 
@@ -81,22 +85,27 @@ const Picture = ({ points, input, label }: { points: readonly Point[]; input: In
   />
 )
 
-type DrawnProps = { of: ModelName; record: ModelRecord; rows: string; input: Input; classes: readonly string[] }
-
-const Drawn = ({ of, record, rows, input, classes }: DrawnProps) => {
-  const at = momentShown()
-  const query = statementOf(of, record, rows, input, classes)
-  const { loaded, reload } = useLoaded((signal) => select<Record<string, Value>>({ query, at, readsOnly: true, signal }), [query, at])
+const Drawn = (asked: Asked) => {
+  const { record, training, input, classes } = asked
+  const moment = momentShown()
+  const { at } = training
+  const { loaded, reload } = useLoaded(
+    async (signal) => {
+      const query = statementOf(asked, await headAt(moment, signal))
+      return { query, rows: await select<Record<string, Value>>({ query, at, readsOnly: true, signal }) }
+    },
+    [statementOf(asked, 0), at, moment],
+  )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy what="Asking the model" />
   const outputs = classes.length === 0 ? [''] : classes
-  const points = value.flatMap((row) => outputs.map((name, i): Point => ({ x: row['x'] ?? null, y: Number(row[`y${i}`]), name })))
+  const points = value.rows.flatMap((row) => outputs.map((name, i): Point => ({ x: row['x'] ?? null, y: Number(row[`y${i}`]), name })))
   return (
     <>
       <Picture points={points} input={input} label={classes.length === 0 ? record.predict : `chance of each ${record.predict}`} />
       <p>
-        <a class="button" href={hrefOf('/query', { sql: query })}>
+        <a class="button" href={hrefOf('/query', { sql: value.query, at })}>
           Query it
         </a>
       </p>
@@ -104,15 +113,15 @@ const Drawn = ({ of, record, rows, input, classes }: DrawnProps) => {
   )
 }
 
-/** The change of the prediction with one input, while the other inputs keep their values from rows of the training's query. */
+/** The change of the prediction with one input, while the other inputs keep their values from rows of the training. */
 export const Dependence = ({ of, record, report }: { of: ModelName; record: ModelRecord; report: Report }) => {
-  const { loaded, reload } = useInputs(of, record, report.features)
+  const { loaded, reload } = useInputs(of, record, report)
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
-  const rows = trainingRows(record)
   const possible = value.inputs.filter((input) => input.form !== 'text')
-  if (rows === undefined || possible.length === 0)
+  const { training } = value
+  if (!training || possible.length === 0)
     return (
       <Empty title="There is nothing to vary">
         {value.unread ? `The rows of the training cannot be read: ${value.unread.message}` : 'No input has values to choose from.'}
@@ -135,16 +144,17 @@ export const Dependence = ({ of, record, report }: { of: ModelName; record: Mode
           </select>
         </label>
       </div>
-      {chosen && <Drawn key={chosen.name} of={of} record={record} rows={rows} input={chosen} classes={classes} />}
+      {chosen && <Drawn key={chosen.name} of={of} record={record} training={training} input={chosen} classes={classes} />}
       {report.classes.length > classesMax && (
         <p class="quiet">
           The first {classesMax} of {report.classes.length} classes.
         </p>
       )}
       <p class="quiet">
-        The mean over {sampleRows} rows of the training's query, each with this input set to every value. It says what the model does, not
-        what causes what.
+        The mean over {sampleRows} rows of the training, each with this input set to every value. It says what the model does, not what
+        causes what.
       </p>
+      <RowsOfNow training={training} />
     </>
   )
 }

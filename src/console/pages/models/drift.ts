@@ -1,6 +1,7 @@
 import { memberOf, select, streamOf, type Value } from '../../api/sql.js'
 import { percentText, shown } from '../../components/value.js'
 import type { Feature, ModelName } from './reports.js'
+import type { TrainingRows } from './training-rows.js'
 
 /** The difference between the current values of an input and those of the training. */
 export type Drift = {
@@ -70,10 +71,10 @@ const driftOf = (features: readonly Feature[], then: Rows, now: Rows): Drift[] =
     })
     .toSorted((a, b) => b.distance - a.distance)
 
-/** Compares rows of the training's query, as they stand after FROM, with the latest recorded inputs of a version. @throws ApiError */
+/** Compares rows of the training with the latest recorded inputs of a version. @throws ApiError */
 export const loadDrift = async (
   of: ModelName,
-  { version, rows }: { version: number; rows: string },
+  { version, training }: { version: number; training: TrainingRows },
   features: readonly Feature[],
   at: string | undefined,
   signal: AbortSignal,
@@ -81,8 +82,8 @@ export const loadDrift = async (
   const wanted = features.filter(({ role }) => role !== 'target')
   const [then, recorded] = await Promise.all([
     select<Record<string, Value>>({
-      query: `SELECT * FROM ${rows} AS rows_of_training USING SAMPLE ${sampleRows} ROWS`,
-      ...{ at, readsOnly: true, signal },
+      query: `SELECT * FROM ${training.rows} AS rows_of_training USING SAMPLE ${sampleRows} ROWS`,
+      ...{ at: training.at, readsOnly: true, signal },
     }),
     select<{ input: string }>({
       query: `SELECT input FROM log.predictions WHERE model_id = ${streamOf('model')} AND version = :version AND readable

@@ -8,21 +8,30 @@ import { timeOf } from '../../basics/time.js'
 import { shown } from '../../components/value.js'
 import { firstForecasts, forecastQuery, lastKnown, seriesColumns, seriesCount, seriesMax } from './asked-in-sql.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
+import { loadTrainingRows, RowsOfNow, type TrainingRows } from './training-rows.js'
 
 type Rows = readonly Record<string, Value>[]
 
-/** The last known values; none if the training's query can no longer run. */
-const pastOf = (query: string, at: string | undefined, signal: AbortSignal): Promise<Rows> =>
-  select<Record<string, Value>>({ query, at, readsOnly: true, signal }).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 200) return []
+/** The last known values, the rows of the training that have them, and why these could not be read. */
+type Past = { known: Rows; training: TrainingRows | undefined; unread: ApiError | undefined }
+
+/** The last known values of the series that are forecast. @throws ApiError when the service cannot be reached */
+const loadPast = async (training: TrainingRows, query: string, signal: AbortSignal): Promise<Past> => {
+  try {
+    const known = await select<Record<string, Value>>({ query, at: training.at, readsOnly: true, signal })
+    return { known, training, unread: undefined }
+  } catch (error) {
+    // The training data may be gone, but the model still forecasts.
+    if (error instanceof ApiError && error.status === 200) return { known: [], training, unread: error }
     throw error
-  })
+  }
+}
 
 /** A date in the form that the chart needs; whole numbers stay. */
 const moment = (value: Value | undefined): Date | number => (typeof value === 'number' ? value : timeOf(shown(value)))
 
 /** The forecasts after the last known values, with their bounds. Each series has a chart. */
-export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRecord; plan: Report['plan'] }) => {
+export const Forecast = ({ of, record, report: { plan, data } }: { of: ModelName; record: ModelRecord; report: Report }) => {
   const at = momentShown()
   const { order, keys } = seriesColumns(plan)
   const target = record.predict
@@ -30,8 +39,9 @@ export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRec
   const { loaded, reload } = useLoaded(
     async (signal) => {
       const coming = await select<Record<string, Value>>({ query, at, signal })
-      const past = lastKnown(record, plan, coming)
-      return { known: past === undefined ? [] : await pastOf(past, at, signal), coming }
+      const training = await loadTrainingRows(of, record, data, at, signal)
+      if (!training) return { known: [], training, unread: undefined, coming }
+      return { ...(await loadPast(training, lastKnown(record, training.rows, plan, coming), signal)), coming }
     },
     [query, at],
   )
@@ -84,6 +94,11 @@ export const Forecast = ({ of, record, plan }: { of: ModelName; record: ModelRec
           </figure>
         )
       })}
+      {value.unread ? (
+        <p class="quiet">The known values are not drawn, because the rows of the training cannot be read: {value.unread.message}</p>
+      ) : (
+        <RowsOfNow training={value.training} />
+      )}
       {all > seriesMax && (
         <p class="quiet">
           The first {seriesMax} of {all} series. The query shows all.

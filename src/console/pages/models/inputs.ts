@@ -3,8 +3,8 @@ import { quoted, select, type Statement, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { momentShown } from '../../basics/place.js'
 import { shown } from '../../components/value.js'
-import { trainingRows } from './asked-in-sql.js'
-import type { Feature, ModelName, ModelRecord } from './reports.js'
+import type { Feature, ModelName, ModelRecord, Report } from './reports.js'
+import { loadTrainingRows, type TrainingRows } from './training-rows.js'
 
 /** The field of a form for one input: a number in a range, one of several texts, or any text. */
 export type Input = { name: string; type: string } & (
@@ -41,8 +41,8 @@ const inputOf = ({ column, type }: Feature, summary: Summary | undefined, choice
   return { name: column, type, form: 'text', example: summary?.min ?? '' }
 }
 
-/** The inputs of a version, and why the rows of its training could not be read: then each input is a text. */
-export type Inputs = { inputs: Input[]; unread: ApiError | undefined }
+/** The inputs of a version, the rows of its training, and why these could not be read: then each input is a text. */
+export type Inputs = { inputs: Input[]; training: TrainingRows | undefined; unread: ApiError | undefined }
 
 /** The values of the columns that have few, in order; one query reads all of them. */
 const choicesOf = async (
@@ -58,21 +58,23 @@ const choicesOf = async (
 }
 
 /**
- * The inputs of a model, with the ranges that its query returns now. It reads the rows of the training twice at most.
+ * The inputs of a version, with the ranges of the rows that it learned from. It reads these rows twice at most.
  *
  * @throws ApiError when the service cannot be reached
  */
 const loadInputs = async (
+  of: ModelName,
   record: ModelRecord,
-  features: readonly Feature[],
+  { features, data }: Pick<Report, 'features' | 'data'>,
   at: string | undefined,
   signal: AbortSignal,
 ): Promise<Inputs> => {
   const wanted = features.filter(({ role }) => role !== 'target')
-  const unknown = (unread?: ApiError): Inputs => ({ inputs: wanted.map((one) => inputOf(one, undefined, undefined)), unread })
-  const rows = trainingRows(record)
-  if (rows === undefined) return unknown()
-  const from = { at, readsOnly: true, signal }
+  const training = await loadTrainingRows(of, record, data, at, signal)
+  const unknown = (unread?: ApiError): Inputs => ({ inputs: wanted.map((one) => inputOf(one, undefined, undefined)), training, unread })
+  if (!training) return unknown()
+  const { rows } = training
+  const from = { at: training.at, readsOnly: true, signal }
   try {
     const summaries = await select<Summary>({ query: `SUMMARIZE SELECT * FROM ${rows} AS rows_of_training`, ...from })
     const known = new Map(summaries.map((one) => [one.column_name, one]))
@@ -82,7 +84,7 @@ const loadInputs = async (
       rows,
       from,
     )
-    return { inputs: wanted.map((one) => inputOf(one, known.get(one.column), choices.get(one.column))), unread: undefined }
+    return { inputs: wanted.map((one) => inputOf(one, known.get(one.column), choices.get(one.column))), training, unread: undefined }
   } catch (error) {
     // The training data may be gone, but the model still predicts.
     if (error instanceof ApiError && error.status === 200) return unknown(error)
@@ -94,13 +96,13 @@ const loadInputs = async (
 let last: { of: string; found: Inputs } | undefined
 
 /** The inputs of a version at the moment that is shown. */
-export const useInputs = (of: ModelName, record: ModelRecord, features: readonly Feature[]) => {
+export const useInputs = (of: ModelName, record: ModelRecord, report: Pick<Report, 'features' | 'data'>) => {
   const at = momentShown()
   const key = JSON.stringify([of.project, of.model, record.version, record.created_at, at ?? null])
   return useLoaded(
     async (signal) => {
       if (last?.of === key && !last.found.unread) return last.found
-      const found = await loadInputs(record, features, at, signal)
+      const found = await loadInputs(of, record, report, at, signal)
       signal.throwIfAborted()
       last = { of: key, found }
       return found

@@ -61,7 +61,10 @@ const QueryIt = ({ of, record }: { of: ModelName; record: ModelRecord }) => {
 /** The details of a version whose training has ended. */
 const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; reload: () => void }) => {
   const at = momentShown()
-  const { loaded } = useLoaded((signal) => loadReport(of, record.version, at, signal), [of.project, of.model, record.version, at])
+  const { loaded, reload: readAgain } = useLoaded(
+    (signal) => loadReport(of, record.version, at, signal),
+    [of.project, of.model, record.version, at],
+  )
   const { value: report, error } = loaded.value
   const isOfSeries = report !== undefined && report.series.length > 0
   const tabs = [
@@ -78,13 +81,13 @@ const Shown = ({ of, record, reload }: { of: ModelName; record: ModelRecord; rel
   const tab = tabAmong(tabs, place.value.query.get('tab'))
   return (
     <Tabs label={`About ${of.model}`} tabs={tabs} chosen={tab} choose={(id) => changeQuery({ tab: id === 'card' ? undefined : id })}>
-      {error && <Refusal error={error} />}
+      {error && <Refusal error={error} again={readAgain} />}
       {!report && !error && <Busy />}
       {report && tab === 'card' && <Card report={report} target={record.predict} />}
       {report && tab === 'try' && <Attempt of={of} record={record} report={report} />}
       {report && tab === 'dependence' && <Dependence of={of} record={record} report={report} />}
       {report && tab === 'since' && <Since of={of} record={record} report={report} />}
-      {report && tab === 'forecast' && <Forecast of={of} record={record} plan={report.plan} />}
+      {report && tab === 'forecast' && <Forecast of={of} record={record} report={report} />}
       {tab === 'versions' && <Versions of={of} record={record} changed={reload} />}
     </Tabs>
   )

@@ -50,6 +50,10 @@ export type ListedVersion = {
   error: string | null
 }
 
+/** What the service says of a part that the engine of a version does not report, or that it does not know. SQL has no codes for errors. */
+const isUnreported = (error: unknown, name: string): boolean =>
+  error instanceof ApiError && error.status === 200 && new RegExp(`has no (?:attribute )?${name}(?:\\n|$)`).test(error.message)
+
 /** A part of the report of a version; no rows if its engine does not report this part. @throws ApiError */
 const part = async <T extends Record<string, Value>>(
   { project, model }: ModelName,
@@ -62,7 +66,7 @@ const part = async <T extends Record<string, Value>>(
   try {
     return await select<T>({ query: `DESCRIBE ${of}.${name}`, db: project, at, signal })
   } catch (error) {
-    if (error instanceof ApiError && error.status === 200) return []
+    if (isUnreported(error, name)) return []
     throw error
   }
 }

@@ -8,9 +8,10 @@ import { Shares } from '../../components/shares.js'
 import { countText, figure, percentText } from '../../components/value.js'
 import { timeOf } from '../../basics/time.js'
 import { againstPredicted } from './against-predicted.js'
-import { trainingRows } from './asked-in-sql.js'
+import { rowsOfQuery } from './asked-in-sql.js'
 import { loadDrift } from './drift.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
+import { loadTrainingRows, RowsOfNow } from './training-rows.js'
 
 type Accuracy = {
   version: number
@@ -130,13 +131,17 @@ const Pictures = ({ outcomes, target, isOfClasses }: { outcomes: readonly Outcom
   </div>
 )
 
-type InputsProps = { of: ModelName; record: ModelRecord; rows: string; report: Report }
+type InputsProps = { of: ModelName; record: ModelRecord; report: Report }
 
-const Inputs = ({ of, record: { version }, rows, report }: InputsProps) => {
+const Inputs = ({ of, record, report }: InputsProps) => {
   const at = momentShown()
   const { loaded, reload } = useLoaded(
-    (signal) => loadDrift(of, { version, rows }, report.features, at, signal),
-    [of.project, of.model, version, rows, at],
+    async (signal) => {
+      const training = await loadTrainingRows(of, record, report.data, at, signal)
+      if (!training) return undefined
+      return { training, ...(await loadDrift(of, { version: record.version, training }, report.features, at, signal)) }
+    },
+    [of.project, of.model, record.version, record.fetch_data_query, at],
   )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
@@ -154,9 +159,10 @@ const Inputs = ({ of, record: { version }, rows, report }: InputsProps) => {
         }))}
       />
       <p class="quiet">
-        The newest {countText(value.asked)} recorded inputs against the training's query: 0 % is the same spread, 100 % has nothing in
+        The newest {countText(value.asked)} recorded inputs against the rows of the training: 0 % is the same spread, 100 % has nothing in
         common.
       </p>
+      <RowsOfNow training={value.training} />
     </>
   )
 }
@@ -176,7 +182,6 @@ export const Since = ({ of, record, report }: { of: ModelName; record: ModelReco
     [of.project, of.model, record.version, at],
   )
   const { value, error } = loaded.value
-  const rows = trainingRows(record)
   return (
     <>
       <h2>What became true</h2>
@@ -204,10 +209,10 @@ export const Since = ({ of, record, report }: { of: ModelName; record: ModelReco
         </>
       )}
       <h2>What it is asked</h2>
-      {rows === undefined ? (
+      {rowsOfQuery(record) === undefined ? (
         <p class="quiet">The rows of the training cannot be read.</p>
       ) : (
-        <Inputs of={of} record={record} rows={rows} report={report} />
+        <Inputs of={of} record={record} report={report} />
       )}
     </>
   )
