@@ -43,13 +43,25 @@ export const Columns = ({ summaries, rows, action }: Props) => (
             {bound(least)} to {bound(greatest)}, mean {figure(mean)}
           </p>
         ) : (
-          <ol class="frequent">
-            {top.map(([value, count]) => (
-              <li key={value}>
-                <span class="clipped">{value}</span> <span class="quiet">{countText(count)}</span>
-              </li>
-            ))}
-          </ol>
+          <>
+            {least !== null && (
+              <p>
+                {shown(least)} to {shown(greatest)}
+              </p>
+            )}
+            {isDistinctMore && top.length === 0 && <p class="quiet">No value is frequent.</p>}
+            <ol class="frequent">
+              {top.map(([value, count], i) => (
+                <li key={i}>
+                  <span class="clipped">{value}</span>{' '}
+                  <span class="quiet">
+                    {isDistinctMore ? 'at least ' : ''}
+                    {countText(count)}
+                  </span>
+                </li>
+              ))}
+            </ol>
+          </>
         )}
         {action?.(column)}
       </li>

@@ -1,5 +1,5 @@
 import type { Value } from '../api/sql.js'
-import { countText, isNumeric, shown } from './value.js'
+import { countText, isNumeric, shortText } from './value.js'
 
 const shownMax = 50
 
@@ -36,7 +36,7 @@ export const Rows = ({
             <tr key={i}>
               {row.map((value, j) => (
                 <td key={j} class={isNumber[j] ? 'right' : 'clipped'}>
-                  {value === null ? <span class="null">NULL</span> : shown(value)}
+                  {value === null ? <span class="null">NULL</span> : shortText(value)}
                 </td>
               ))}
             </tr>

@@ -1,6 +1,7 @@
 import { compareNumbers } from '../api/exact.js'
 import type { Column, Row, Value } from '../api/sql.js'
-import { isNumeric } from './value.js'
+import { timeOf } from '../basics/time.js'
+import { isNumeric, isTime, shortText, shown } from './value.js'
 
 /** The values of one column so far. `distinct` is exact up to `distinctMax`. */
 export type ColumnSummary = {
@@ -8,12 +9,16 @@ export type ColumnSummary = {
   nulls: number
   distinct: number
   isDistinctMore: boolean
+  /** The ends of the range of a column of numbers or times, as they are written; null for others. */
   least: string | number | null
   greatest: string | number | null
   mean: number | undefined
-  /** The counts of the most frequent values. */
+  /**
+   * The most frequent values, as short texts, and their counts. With more than `distinctMax` values a count may be too low, and only values
+   * that are more frequent than all others are here.
+   */
   top: [string, number][]
-  /** The counts of equal ranges between `least` and `greatest`; undefined for a column without numbers. */
+  /** The counts of equal ranges between `least` and `greatest`; undefined for a column without numbers or times. */
   bars: number[] | undefined
 }
 
@@ -21,72 +26,125 @@ const distinctMax = 10_000
 const sampleMax = 20_000
 const barCount = 24
 const topCount = 5
+/** A longer text is told apart from others by its hash, so that no long text is kept. */
+const keptMax = 100
+
+/** A hash with 53 bits, in which two of `distinctMax` texts hardly ever agree. */
+const hashOf = (text: string): number => {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57]
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    high = Math.imul(high ^ unit, 2_654_435_761)
+    low = Math.imul(low ^ unit, 1_597_334_677)
+  }
+  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
+  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
+  return 4_294_967_296 * (2_097_151 & low) + (high >>> 0)
+}
+
+type Counted = { shown: string; count: number }
+
+/**
+ * Counts texts in bounded memory (Misra and Gries, 1982): when there is no room for another text, every count falls by one, and texts
+ * without a count make room. So a count is too low by `lost` at most, and a text that is not here came `lost` times at most.
+ */
+class TextCounts {
+  readonly #counts = new Map<string, Counted>()
+  #lost = 0
+
+  add(text: string): void {
+    const isLong = text.length > keptMax
+    const key = isLong ? `${text.length} ${hashOf(text)} ${text.slice(0, keptMax)}` : text
+    const known = this.#counts.get(key)
+    if (known) known.count += 1
+    else if (this.#counts.size < distinctMax) this.#counts.set(key, { shown: isLong ? shortText(text, keptMax) : text, count: 1 })
+    else this.#makeRoom()
+  }
+
+  #makeRoom(): void {
+    this.#lost += 1
+    for (const [key, counted] of this.#counts) if (--counted.count === 0) this.#counts.delete(key)
+  }
+
+  get isMore(): boolean {
+    return this.#lost > 0
+  }
+
+  get distinct(): number {
+    return this.isMore ? distinctMax : this.#counts.size
+  }
+
+  /** The most frequent texts, of equal ones the first. */
+  top(): [string, number][] {
+    const top: Counted[] = []
+    for (const counted of this.#counts.values()) {
+      const least = top[topCount - 1]
+      if (counted.count <= this.#lost || (least && least.count >= counted.count)) continue
+      const at = top.findIndex(({ count }) => count < counted.count)
+      top.splice(at < 0 ? top.length : at, 0, counted)
+      top.length = Math.min(top.length, topCount)
+    }
+    return top.map(({ shown: text, count }) => [text, count])
+  }
+}
 
 class ColumnCount {
   nulls = 0
-  rows = 0
   least: string | number | null = null
   greatest: string | number | null = null
   #sum = 0
-  #numbers = 0
-  readonly #seen = new Map<string, number>()
-  isMore = false
-  /** A random sample: each value has the same chance to be in it. */
+  #measured = 0
+  readonly #texts = new TextCounts()
+  readonly #isNumeric: boolean
+  readonly #isTime: boolean
+  /** A random sample of the numbers, or of the times in ms: each value has the same chance to be in it. */
   readonly #sample: number[] = []
 
-  constructor(readonly column: Column) {}
+  constructor(readonly column: Column) {
+    this.#isNumeric = isNumeric(column.type)
+    this.#isTime = isTime(column.type)
+  }
 
   add(value: Value): void {
-    this.rows += 1
     if (value === null) {
       this.nulls += 1
       return
     }
     // Numbers arrive as numbers, or as texts if they would lose digits.
-    if (isNumeric(this.column.type)) {
-      if (typeof value === 'number' || typeof value === 'string') this.#addNumber(value)
-    } else {
-      const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-      if (this.least === null || text < String(this.least)) this.least = text
-      if (this.greatest === null || text > String(this.greatest)) this.greatest = text
-    }
-    this.#count(typeof value === 'object' ? JSON.stringify(value) : String(value))
+    if (this.#isNumeric && (typeof value === 'number' || typeof value === 'string')) this.#measure(value, Number(value), compareNumbers)
+    if (this.#isTime && typeof value === 'string') this.#measure(value, Number(timeOf(value)), compareTimes)
+    this.#texts.add(shown(value))
   }
 
-  #addNumber(written: number | string): void {
-    const value = Number(written)
+  #measure(written: number | string, value: number, compare: (a: number | string, b: number | string) => number): void {
     if (!Number.isFinite(value)) return
     this.#sum += value
-    this.#numbers += 1
-    if (this.least === null || compareNumbers(written, this.least) < 0) this.least = written
-    if (this.greatest === null || compareNumbers(written, this.greatest) > 0) this.greatest = written
+    this.#measured += 1
+    if (this.least === null || compare(written, this.least) < 0) this.least = written
+    if (this.greatest === null || compare(written, this.greatest) > 0) this.greatest = written
     if (this.#sample.length < sampleMax) this.#sample.push(value)
     else {
-      const at = Math.floor(Math.random() * this.#numbers)
+      const at = Math.floor(Math.random() * this.#measured)
       if (at < sampleMax) this.#sample[at] = value
     }
   }
 
-  #count(text: string): void {
-    const known = this.#seen.get(text)
-    if (known !== undefined) this.#seen.set(text, known + 1)
-    else if (this.#seen.size < distinctMax) this.#seen.set(text, 1)
-    else this.isMore = true
-  }
-
   summary(): ColumnSummary {
-    const top = [...this.#seen].sort(([, a], [, b]) => b - a).slice(0, topCount)
     return {
-      ...{ column: this.column, nulls: this.nulls, distinct: this.#seen.size, isDistinctMore: this.isMore },
-      ...{ least: this.least, greatest: this.greatest, top },
-      mean: this.#numbers > 0 ? this.#sum / this.#numbers : undefined,
+      ...{ column: this.column, nulls: this.nulls, distinct: this.#texts.distinct, isDistinctMore: this.#texts.isMore },
+      ...{ least: this.least, greatest: this.greatest },
+      mean: this.#isNumeric && this.#measured > 0 ? this.#sum / this.#measured : undefined,
+      // The page shows the mean of numbers, and none of them.
+      top: this.#isNumeric && this.#measured > 0 ? [] : this.#texts.top(),
       bars: this.#bars(),
     }
   }
 
   #bars(): number[] | undefined {
     if (this.#sample.length === 0) return undefined
-    const [from, to] = [Number(this.least), Number(this.greatest)]
+    const [from, to] = this.#isTime
+      ? [Number(timeOf(String(this.least))), Number(timeOf(String(this.greatest)))]
+      : [Number(this.least), Number(this.greatest)]
     const bars = new Array<number>(barCount).fill(0)
     for (const value of this.#sample) {
       const at = to > from ? Math.min(barCount - 1, Math.floor(((value - from) / (to - from)) * barCount)) : 0
@@ -95,6 +153,8 @@ class ColumnCount {
     return bars
   }
 }
+
+const compareTimes = (a: number | string, b: number | string): number => Number(timeOf(String(a))) - Number(timeOf(String(b)))
 
 /**
  * Summarises the columns of an answer while it arrives. The memory that this takes does not grow with the rows.

@@ -6,6 +6,30 @@ export const shown = (value: Value | undefined): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
+/** The texts of lists and objects that were shown before: a grid shows the same ones again and again. */
+const shortTexts = new WeakMap<object, string>()
+
+/** The most characters of a value in a cell of a table. */
+const cellMax = 500
+
+/**
+ * The beginning of a value as one line of text.
+ *
+ * @example shortText('a long text', 6) // 'a long…'
+ */
+export const shortText = (value: Value | undefined, max = cellMax): string => {
+  if (typeof value !== 'object' || value === null) return cut(shown(value), max)
+  const known = shortTexts.get(value) ?? cut(shown(value), cellMax)
+  shortTexts.set(value, known)
+  return max < cellMax ? cut(known, max) : known
+}
+
+/** A pair of code units stays whole. */
+const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max).replace(/[\ud800-\udbff]$/, '')}…`)
+
+/** Whether a type is that of dates or times with a date. */
+export const isTime = (type: string): boolean => /^(?:DATE|TIMESTAMP)/.test(type)
+
 /** Whether a type is numeric; a list of numbers is not. Numbers are aligned to the right. */
 export const isNumeric = (type: string): boolean =>
   /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|BIGNUM|DOUBLE|FLOAT|REAL|DECIMAL)(?:\(\d+, ?\d+\))?$/i.test(type)

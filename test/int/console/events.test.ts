@@ -146,3 +146,18 @@ test('events of one project alone are shown, also of those that arrive', async (
   expect(await events('of_another').count()).toBe(0)
   await page.context().close()
 })
+
+test('of a long event a closed line has the beginning alone, and an open one has all', async () => {
+  const description = `${'long '.repeat(4_000)} and this is the end`
+  const changed = await send(at.url, 'PUT', '/api/projects/shop/skills/rents', { skill: { params: { description } } })
+  expect(changed.status).toBe(200)
+  const { page } = await openPage(at.browser, at.url, '#/events?kind=skill')
+  const text = page.locator('.events > li:first-child pre')
+  await text.waitFor({ state: 'attached' })
+  expect(((await text.textContent()) ?? '').length).toBe(2_000)
+  await page.locator('.events > li:first-child summary').click()
+  await page.locator('.events > li:first-child pre', { hasText: 'and this is the end' }).waitFor()
+  await page.locator('.events > li:first-child summary').click()
+  await page.waitForFunction(`document.querySelector('.events > li:first-child pre').textContent.length === 2000`)
+  await page.context().close()
+})

@@ -1,5 +1,6 @@
 import { hrefOf } from '../../basics/place.js'
 import { wordsOf } from '../../basics/words.js'
+import { EventText } from './event-text.js'
 import type { LogEvent } from './log-event.js'
 
 /** One event as a line that opens, with links to related pages. */
@@ -15,7 +16,7 @@ export const EventLine = ({ event }: { event: LogEvent }) => (
         {event.recorded_at.slice(0, 19).replace('T', ' ')}
       </time>
     </summary>
-    <pre>{JSON.stringify(event, null, 2)}</pre>
+    <EventText event={event} />
     <p class="tools">
       <a class="button" href={hrefOf('/audit', { event: String(event.position) })}>
         Prove it

@@ -1,3 +1,7 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { RowStore } from './rows.js'
+
 /** The filter and the order of an answer's rows. The address stores them, so that other users see the same. */
 export type Arrangement = { filter: string; by: number | undefined; descending: boolean }
 
@@ -12,3 +16,43 @@ export const sortText = (by: number, descending: boolean): string => `${descendi
 
 /** Removes the filter and the order of an earlier statement's answer. */
 export const asItComes = { filter: undefined, sort: undefined } as const
+
+/** The pause in typing before the rows are filtered. */
+const typedMs = 150
+/** The time after which the page says that it sorts and filters. */
+const slowMs = 400
+
+/** Arranges rows, and again when all have arrived, so that the later ones are included. `arranged` is another number afterwards. */
+export const useArranged = (
+  store: RowStore | undefined,
+  isWhole: boolean,
+  { filter, by, descending }: Arrangement,
+): { arranged: number; isArranging: boolean } => {
+  const arranged = useSignal(0)
+  const isSlow = useSignal(false)
+  useEffect(() => {
+    if (!store || store.columns.length <= (by ?? -1)) return undefined
+    const aborting = new AbortController()
+    const slow = setTimeout(() => (isSlow.value = true), slowMs)
+    const stop = () => {
+      clearTimeout(slow)
+      isSlow.value = false
+    }
+    const arrange = async () => {
+      try {
+        await store.arrange({ filter, by, descending }, aborting.signal)
+        arranged.value = arranged.peek() + 1
+      } finally {
+        // Another arrangement may have taken its place, with a time of its own.
+        if (!aborting.signal.aborted) stop()
+      }
+    }
+    const start = setTimeout(() => void arrange().catch(() => undefined), filter === '' ? 0 : typedMs)
+    return () => {
+      clearTimeout(start)
+      stop()
+      aborting.abort()
+    }
+  }, [store, isWhole, filter, by, descending])
+  return { arranged: arranged.value, isArranging: isSlow.value }
+}

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { isNumeric, shown } from '../../components/value.js'
+import { isNumeric, shortText, shown } from '../../components/value.js'
 import { WholeValue, type Opened } from '../../components/whole-value.js'
 import type { Value } from '../../api/sql.js'
 import type { RowStore } from './rows.js'
@@ -21,9 +21,13 @@ type Props = { store: RowStore; version: number; sort: Sort; onSort: (by: number
 const widthsOf = (store: RowStore): number[] =>
   store.columns.map(({ name, type }, i) => {
     let longest = Math.max(name.length + 3, type.length)
-    for (let at = 0; at < Math.min(60, store.length); at++) longest = Math.max(longest, shown(store.row(at)?.[i]).length)
+    for (let at = 0; at < Math.min(60, store.length); at++) longest = Math.max(longest, shortText(store.row(at)?.[i]).length)
     return Math.round(Math.min(widthMost, Math.max(widthLeast, longest * characterWidth + 20)))
   })
+
+/** The rows by which a turn of the wheel moves. */
+const rowsOfWheel = ({ deltaMode, deltaY }: WheelEvent, inSight: number): number =>
+  deltaMode === WheelEvent.DOM_DELTA_PIXEL ? deltaY / rowHeight : deltaMode === WheelEvent.DOM_DELTA_LINE ? deltaY : deltaY * inSight
 
 /** The index of the header row, above the first row. */
 const headRow = -1
@@ -40,6 +44,7 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
   const opened = useSignal<Opened | undefined>(undefined)
   const widths = useSignal<number[]>([])
   const known = useRef<RowStore | undefined>(undefined)
+  const unturned = useRef(0)
 
   if (known.current !== store && (store.length > 0 || version > 0)) {
     known.current = store
@@ -73,6 +78,17 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
   const offset = isScaled ? top.value : from * rowHeight
   const total = widths.value.reduce((sum, width) => sum + width, 0) + numberWidth(rows)
 
+  /** Moves by rows, where a pixel of the height stands for several. Parts of a pixel are kept for the next turn. */
+  const turn = (event: WheelEvent) => {
+    const { currentTarget: element, deltaX, deltaY, ctrlKey, shiftKey } = event
+    if (!isScaled || ctrlKey || shiftKey || Math.abs(deltaX) > Math.abs(deltaY) || !(element instanceof HTMLElement)) return
+    const isAtEnd = deltaY < 0 ? element.scrollTop <= 0 : element.scrollTop >= furthest - 1
+    if (isAtEnd) return
+    event.preventDefault()
+    const pixels = unturned.current + (rowsOfWheel(event, inSight) * furthest) / Math.max(1, rows - inSight)
+    unturned.current = pixels - Math.trunc(pixels)
+    element.scrollTop += Math.trunc(pixels)
+  }
   const show = (row: number) => {
     const element = view.current
     if (!element || row === headRow) return
@@ -144,6 +160,7 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
         aria-colcount={store.columns.length}
         aria-activedescendant={cell.value.row === headRow || (cell.value.row >= from && cell.value.row < to) ? chosen : undefined}
         tabIndex={0}
+        onWheel={turn}
         onScroll={({ currentTarget }) => (top.value = currentTarget.scrollTop)}
         onKeyDown={move}
         onCopy={copy}
@@ -191,7 +208,7 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
                         onMouseDown={() => (cell.value = { row: at, column: i })}
                         onDblClick={open}
                       >
-                        {value === null ? 'NULL' : shown(value)}
+                        {value === null ? 'NULL' : shortText(value)}
                       </span>
                     )
                   })}
@@ -207,6 +224,6 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
 }
 
 /** Whether the text of a cell is about as long as its column is wide, or longer. */
-const isCutOff = (value: Value | undefined, width = 0): boolean => shown(value).length * characterWidth + 16 > width
+const isCutOff = (value: Value | undefined, width = 0): boolean => shortText(value).length * characterWidth + 16 > width
 
 const numberWidth = (rows: number): number => Math.max(36, String(rows).length * characterWidth + 18)

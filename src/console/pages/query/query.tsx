@@ -16,7 +16,7 @@ import { PlannedEvents, type PlannedEvent } from '../../components/planned-event
 import { Tabs } from '../../components/tabs.js'
 import { shown } from '../../components/value.js'
 import { answers, answersMax } from './answers.js'
-import { asItComes, readArrangement, sortText } from './arrangement.js'
+import { asItComes, readArrangement, sortText, useArranged } from './arrangement.js'
 import { Chart } from './chart.js'
 import { savingError } from './download.js'
 import { Downloads } from './downloads.js'
@@ -84,7 +84,6 @@ export default () => {
   /** The values of parameters that are secrets, of each sheet. They are neither in the address nor in the browser's storage. */
   const secrets = useSignal<Record<number, Record<string, Given>>>({})
   const values = Object.assign(readGiven(given), secrets.value[chosen.value])
-  const arranged = useSignal(0)
   const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
   const { loaded: databases } = useLoaded((signal) => loadDatabases(at, signal), [at])
   const outcome = running.outcome.value
@@ -181,16 +180,7 @@ export default () => {
   const store = outcome.type === 'table' ? outcome.store : undefined
   const isWhole = outcome.type === 'table' && outcome.isWhole
   const isPlanned = outcome.type === 'table' && outcome.isDryRun
-  // This runs again when all rows have arrived, so that it includes the later ones.
-  useEffect(() => {
-    if (!store || isPlanned || store.columns.length <= (by ?? -1)) return
-    const aborting = new AbortController()
-    store.arrange({ filter, by, descending }, aborting.signal).then(
-      () => (arranged.value = arranged.peek() + 1),
-      () => undefined,
-    )
-    return () => aborting.abort()
-  }, [store, isWhole, filter, by, descending])
+  const { arranged, isArranging } = useArranged(isPlanned ? undefined : store, isWhole, { filter, by, descending })
   const isRunning = running.isRunning
   return (
     <div class="query">
@@ -243,7 +233,7 @@ export default () => {
       <NoAnswer outcome={outcome} />
       <div class="answer">
         <div class="tools">
-          <Status outcome={outcome} />
+          <Status outcome={outcome} isArranging={isArranging} />
           {store && !isPlanned && (
             <label class="inline">
               <span>Filter</span>
@@ -290,17 +280,17 @@ export default () => {
           ) : isPlanned ? (
             <PlannedEvents events={plannedIn(store)} />
           ) : view === 'columns' ? (
-            <Columns summaries={running.summaries.value} rows={store.total} />
+            <Columns summaries={running.columnSummaries()} rows={store.total} />
           ) : view === 'chart' ? (
             outcome.type === 'table' && outcome.isWhole ? (
-              <Chart store={store} version={outcome.version} summaries={running.summaries.value} />
+              <Chart store={store} version={outcome.version} summaries={running.columnSummaries()} />
             ) : (
               <Busy what="Rows are still coming" />
             )
           ) : (
             <Grid
               store={store}
-              version={(outcome.type === 'table' ? outcome.version : 0) + arranged.value}
+              version={(outcome.type === 'table' ? outcome.version : 0) + arranged}
               sort={{ by, descending }}
               onSort={(column) => changeQuery({ sort: sortText(column, by === column && !descending) })}
               label="Rows of the answer"

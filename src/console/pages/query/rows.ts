@@ -1,5 +1,6 @@
 import { compareNumbers, exactRowsOf } from '../../api/exact.js'
 import type { Column, Row, Value } from '../../api/sql.js'
+import { Slices } from '../../basics/slices.js'
 import { isNumeric } from '../../components/value.js'
 
 /** The most bytes of one answer that a tab keeps. The page does not read further rows, and says so. */
@@ -86,9 +87,9 @@ export class RowStore {
 
   /** All rows in the order of the answer. The page stays responsive between the pieces. */
   async *all(signal: AbortSignal): AsyncGenerator<Row[], void, void> {
+    const slices = new Slices()
     for (const piece of [...this.#pieces]) {
-      await new Promise((resolve) => setTimeout(resolve))
-      signal.throwIfAborted()
+      await slices.pause(signal)
       yield exactRowsOf(piece.bytes, this.columns)
     }
   }
@@ -96,9 +97,9 @@ export class RowStore {
   /** All rows as the service wrote them, in pieces of JSON. The page stays responsive between the pieces. */
   async *written(signal: AbortSignal): AsyncGenerator<string, void, void> {
     const decoder = new TextDecoder()
+    const slices = new Slices()
     for (const { bytes } of [...this.#pieces]) {
-      await new Promise((resolve) => setTimeout(resolve))
-      signal.throwIfAborted()
+      await slices.pause(signal)
       yield decoder.decode(bytes)
     }
   }
@@ -127,14 +128,52 @@ export class RowStore {
         }
         at += 1
       }
-    const order = Uint32Array.from(places, (_, i) => i)
-    if (by !== undefined) {
-      const direction = descending ? -1 : 1
-      const compare = isNumeric(this.columns[by]?.type ?? '') ? compareAsNumbers : compareValues
-      order.sort((a, b) => direction * compare(keys[a] ?? null, keys[b] ?? null) || a - b)
+    if (by === undefined) {
+      this.#order = Uint32Array.from(places)
+      return
     }
+    const direction = descending ? -1 : 1
+    const compare = isNumeric(this.columns[by]?.type ?? '') ? compareAsNumbers : compareValues
+    const order = await sortedInSlices(
+      Uint32Array.from(places, (_, i) => i),
+      (a, b) => direction * compare(keys[a] ?? null, keys[b] ?? null) || a - b,
+      signal,
+    )
     this.#order = order.map((i) => places[i] ?? 0)
   }
+}
+
+/** The length of the runs that are sorted at once. */
+const runLength = 16_384
+
+/** Sorts numbers by runs, which are merged in pairs. The page stays responsive meanwhile. @throws the reason of the signal */
+const sortedInSlices = async (
+  numbers: Uint32Array<ArrayBuffer>,
+  compare: (a: number, b: number) => number,
+  signal: AbortSignal,
+): Promise<Uint32Array<ArrayBuffer>> => {
+  const slices = new Slices()
+  for (let start = 0; start < numbers.length; start += runLength) {
+    await slices.pause(signal)
+    numbers.subarray(start, start + runLength).sort(compare)
+  }
+  let [from, to] = [numbers, new Uint32Array(numbers.length)]
+  for (let length = runLength; length < numbers.length; length *= 2) {
+    for (let start = 0; start < numbers.length; start += 2 * length) {
+      const [middle, end] = [Math.min(start + length, numbers.length), Math.min(start + 2 * length, numbers.length)]
+      let [left, right] = [start, middle]
+      for (let at = start; at < end; at++) {
+        if (at % 4_096 === 0) await slices.pause(signal)
+        const [a = 0, b = 0] = [from[left], from[right]]
+        const isLeft = left < middle && (right >= end || compare(a, b) <= 0)
+        to[at] = isLeft ? a : b
+        if (isLeft) left += 1
+        else right += 1
+      }
+    }
+    ;[from, to] = [to, from]
+  }
+  return from
 }
 
 const textOf = (value: Value): string => (typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value))

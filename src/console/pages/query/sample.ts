@@ -1,7 +1,7 @@
 import type { Column, Row, Value } from '../../api/sql.js'
 import type { ColumnSummary } from '../../components/summary.js'
 import { timeOf } from '../../basics/time.js'
-import { isNumeric } from '../../components/value.js'
+import { isNumeric, isTime } from '../../components/value.js'
 import type { RowStore } from './rows.js'
 
 /** The most points of a chart. More would not be distinguishable. */
@@ -11,8 +11,6 @@ const pointsMax = 20_000
 export const barNamesMax = 80
 
 export type Point = Record<string, Value | Date>
-
-const isTime = (type: string): boolean => /^(?:DATE|TIMESTAMP)/.test(type)
 
 /** A value in the form that a chart needs: numbers in texts become numbers, and times become dates. */
 const pointValue = (value: Value, type: string): Value | Date => {

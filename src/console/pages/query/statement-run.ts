@@ -61,7 +61,9 @@ export class StatementRun {
   readonly outcome = signal<Outcome>({ type: 'none' })
   /** The statement of the outcome. */
   readonly statement = signal<Omit<Statement, 'signal'> | undefined>(undefined)
-  readonly summaries = signal<ColumnSummary[]>([])
+  #summaries: Summaries | undefined
+  /** The summaries that were read last, and the outcome to which they belong. */
+  #summarised: { of: Outcome; found: readonly ColumnSummary[] } | undefined
   #aborting: AbortController | undefined
   #mayWrite = false
   #asked: { text: string; at: number } | undefined
@@ -76,6 +78,14 @@ export class StatementRun {
     const outcome = this.outcome.value
     if (outcome.type !== 'table' || !outcome.isWhole || outcome.isCut || outcome.error) return undefined
     return JSON.stringify(statement) === JSON.stringify(this.statement.value) ? outcome.store : undefined
+  }
+
+  /** The summaries of the columns of the outcome. They take time, so they are made when they are shown. */
+  columnSummaries(): readonly ColumnSummary[] {
+    const outcome = this.outcome.value
+    if (outcome.type !== 'table' || !this.#summaries) return []
+    if (this.#summarised?.of !== outcome) this.#summarised = { of: outcome, found: this.#summaries.read() }
+    return this.#summarised.found
   }
 
   /** Cancels the running statement; the rows that have arrived stay. The service stops a query when the connection closes. */
@@ -114,7 +124,6 @@ export class StatementRun {
     this.#mayWrite = doesWrite(statement)
     this.statement.value = statement
     this.outcome.value = { type: 'running', since }
-    this.summaries.value = []
     for (let failures = 0; ; failures++) {
       const ended = await this.#ask(statement, since, aborting).catch(asApiError)
       if (!(ended instanceof ApiError)) return ended
@@ -147,16 +156,15 @@ export class StatementRun {
     { at, dryRun: isDryRun = false }: Pick<Statement, 'at' | 'dryRun'>,
   ): Promise<Ending> {
     const summaries = new Summaries(store.columns)
+    this.#summaries = summaries
     let version = 0
     let firstMs = 0
     let drawn = -Infinity
     const draw = (isWhole: boolean, isCut: boolean, error?: ApiError) => {
       const ms = performance.now() - since
       firstMs ||= ms
-      drawn = performance.now()
       version += 1
       this.outcome.value = { type: 'table', store, at, version, isWhole, isCut, isDryRun, firstMs, ms, ...(error && { error }) }
-      this.summaries.value = summaries.read()
     }
     try {
       for await (const piece of pieces) {
@@ -165,6 +173,8 @@ export class StatementRun {
         if (performance.now() - drawn > drawEveryMs) {
           draw(false, false)
           await new Promise((resolve) => setTimeout(resolve))
+          // The page was drawn meanwhile. However long that takes, rows are read for some time before it is drawn again.
+          drawn = performance.now()
         }
         if (store.isFull) {
           aborting.abort()

@@ -4,8 +4,8 @@ import type { Outcome } from './statement-run.js'
 
 const rowsText = (count: number): string => `${countText(count)} ${count === 1 ? 'row' : 'rows'}`
 
-/** The progress of a statement, or its result. */
-export const Status = ({ outcome }: { outcome: Outcome }) => {
+/** The progress of a statement, or its result. `isArranging` while its rows are sorted and filtered. */
+export const Status = ({ outcome, isArranging }: { outcome: Outcome; isArranging: boolean }) => {
   if (outcome.type === 'running')
     return <p role="status">{outcome.isWaiting === true ? 'Waiting for the service; it is asked again by itself…' : 'Running…'}</p>
   if (outcome.type === 'cancelled')
@@ -39,6 +39,7 @@ export const Status = ({ outcome }: { outcome: Outcome }) => {
           : isCut
             ? ' · cancelled'
             : ''}
+      {isArranging ? ' · sorting and filtering…' : ''}
     </p>
   )
 }
@@ -51,7 +52,9 @@ export const NoAnswer = ({ outcome }: { outcome: Outcome }) => {
   return (
     <div class="notice bad" role="alert">
       {outcome.type === 'table' && <p>The answer was cut off after {rowsText(outcome.store.total)}, which are below. There may be more.</p>}
-      <pre>{error.message}</pre>
+      <pre tabIndex={0} role="region" aria-label="The error">
+        {error.message}
+      </pre>
       {outcome.type === 'table' ? (
         <p class="quiet">Run it again for the whole answer, or select less with WHERE or LIMIT.</p>
       ) : (

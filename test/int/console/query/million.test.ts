@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { CDPSession, Page } from 'playwright-core'
 import { openPage } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
+import { until } from '../../../support/until.js'
 
 const at = startConsole()
 
@@ -27,6 +28,10 @@ const scrolledTo = (page: Page, share: number): Promise<{ elements: number; firs
     })()`,
   )
 
+/** The number of the first row in the page. */
+const firstNumber = (page: Page): Promise<number> =>
+  page.evaluate<number>(`Number(document.querySelector('.grid-row').innerText.split(/\\s+/)[1].replaceAll(',', ''))`)
+
 test('a million rows are scrolled from the first to the last, sorted, and filtered, in a page that does not grow', async () => {
   const sql = `SELECT range AS i, 'row number ' || range AS s, range * 0.5 AS x FROM range(${rows})`
   const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql }).toString()}`)
@@ -43,6 +48,13 @@ test('a million rows are scrolled from the first to the last, sorted, and filter
     expect(elements).toBeLessThan(150)
     expect(Math.abs(first - (step / 100) * rows)).toBeLessThan(200)
   }
+  // One turn of the wheel is far less than the rows that are seen, although a pixel stands for several.
+  const { first: middle } = await scrolledTo(page, 0.5)
+  await page.getByRole('grid').hover()
+  await page.mouse.wheel(0, 100)
+  await until(async () => (await firstNumber(page)) > middle)
+  expect((await firstNumber(page)) - middle).toBeLessThan(9)
+  await scrolledTo(page, 1)
   await page.locator('.grid-row', { hasText: 'row number 999999' }).waitFor()
   expect((await heapBytes(session)) - loaded).toBeLessThan(40 * megabyte)
   await page.getByRole('button', { name: /^x/ }).click()

@@ -36,6 +36,61 @@ test('the columns of an answer say how many values there are, how many are NULL,
   await page.context().close()
 })
 
+const copied = `document.addEventListener('copy', (event) => { document.body.dataset.copied = event.clipboardData.getData('text/plain').length })`
+
+test('of a long text the page has the beginning, and the whole of it when it is opened or copied', async () => {
+  const statement = `SELECT repeat('x', 50000) || i AS long, i AS n FROM range(10, 60) AS t(i)`
+  const { page } = await openPage(at.browser, at.url, queryPage(statement))
+  await page.getByRole('button', { name: 'Run' }).click()
+  const cell = page.locator('.grid-row').first().getByRole('gridcell').first()
+  await cell.waitFor()
+  expect(((await cell.textContent()) ?? '').length).toBe(501)
+  await cell.click()
+  await page.evaluate(copied)
+  await page.keyboard.press('Control+C')
+  await page.locator('body[data-copied="50002"]').waitFor()
+  await page.keyboard.press('Enter')
+  const whole = page.getByRole('dialog', { name: 'long, row 1' }).locator('pre')
+  await whole.waitFor()
+  expect(((await whole.textContent()) ?? '').length).toBe(50_002)
+  await page.keyboard.press('Escape')
+  await page.getByRole('tab', { name: 'Columns' }).click()
+  const card = page.locator('.columns > li', { has: page.locator('h2', { hasText: /^long / }) })
+  // They differ at their ends.
+  await card.getByText('50 distinct · 0 % NULL').waitFor()
+  for (const text of await card.locator('.frequent .clipped').allTextContents()) expect(text.length).toBeLessThan(200)
+  await page.context().close()
+})
+
+test('a value is among the most frequent ones also if it first comes after ten thousand others, and a rare one is not', async () => {
+  const late = `CASE WHEN i >= 12000 AND i % 2 = 0 THEN 'late' ELSE 'one of ' || i END`
+  const statement = `SELECT ${late} AS mixed, 'row ' || i AS own FROM range(30000) AS t(i) ORDER BY i`
+  const { page } = await openPage(at.browser, at.url, queryPage(statement, { view: 'columns' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('status').getByText('all after').waitFor()
+  const card = (name: string) => page.locator('.columns > li', { has: page.locator('h2', { hasText: new RegExp(`^${name} `) }) })
+  await card('mixed').getByText('10,000 or more distinct').waitFor()
+  const frequent = await card('mixed').locator('.frequent > li').allInnerTexts()
+  expect(frequent.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([expect.stringMatching(/^late at least 8,99\d$/)])
+  await card('own').getByText('No value is frequent.').waitFor()
+  expect(await card('own').locator('.frequent > li').count()).toBe(0)
+  expect(await violationsOf(page)).toEqual([])
+  await page.context().close()
+})
+
+test('the columns of dates and times say from when to when they are, and how they are spread', async () => {
+  const statement = `SELECT DATE '2024-01-01' + CAST(i AS INTEGER) AS day, TIMESTAMP '2024-01-01 06:00:00' + to_days(i::INTEGER) AS moment FROM range(48) AS t(i)`
+  const { page } = await openPage(at.browser, at.url, queryPage(statement, { view: 'columns' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('2024-01-01 to 2024-02-17').waitFor()
+  await page.getByText('2024-01-01 06:00:00 to 2024-02-17 06:00:00').waitFor()
+  const bars = await page.getByRole('img', { name: 'Values of day from 2024-01-01 to 2024-02-17' }).locator('rect').all()
+  const heights = await Promise.all(bars.map(async (bar) => Number(await bar.getAttribute('height'))))
+  // Each of the 24 ranges has two of the 48 days.
+  expect(heights).toEqual(Array.from({ length: 24 }, () => 32))
+  await page.context().close()
+})
+
 test('what ran in this browser is listed, the newest first, is shown again by a click, and is forgotten at a word', async () => {
   expectRefusals()
   const { page } = await openPage(at.browser, at.url, '#/query')
