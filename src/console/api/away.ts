@@ -50,6 +50,11 @@ const isThere = (): Promise<boolean> =>
     () => false,
   )
 
+let looking: Promise<boolean> | undefined
+
+/** Whether the service answers now. Requests that ask at the same time share one look, because a browser has few connections. */
+export const isThereNow = (): Promise<boolean> => (looking ??= isThere().finally(() => (looking = undefined)))
+
 let isLooking = false
 
 /** Looks for the service with growing pauses until it answers. A network that is back is tried at once. */

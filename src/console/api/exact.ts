@@ -1,5 +1,6 @@
 import { rowsOf, run, type Column, type Row, type Statement, type Value } from './sql.js'
 import { writtenValues } from './as-objects.js'
+import { ofQuery } from './vigil.js'
 
 /** Types whose numbers may have more digits than a JavaScript number keeps, even inside lists and structs. */
 const manyDigits = /BIGINT|HUGEINT|BIGNUM|DECIMAL/
@@ -30,7 +31,7 @@ export const exactRowsOf = (piece: Uint8Array, columns: readonly Column[]): Row[
  * @throws ApiError
  */
 export const exactTable = async (statement: Statement): Promise<{ columns: Column[]; rows: Row[] }> => {
-  const answer = await run(statement)
+  const answer = await run(statement, ofQuery)
   if (answer.type === 'ok') return { columns: [], rows: [] }
   const rows: Row[] = []
   for await (const piece of answer.pieces) rows.push(...exactRowsOf(piece, answer.columns))

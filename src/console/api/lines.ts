@@ -14,10 +14,14 @@ export async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): 
   }
 }
 
-/** The lines of a body as they arrive, each as bytes without its line end. */
-export async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
+/** The lines of a body as they arrive, each as bytes without its line end. `heard` is called whenever something arrives. */
+export async function* linesOf(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  heard: () => void,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
   let parts: Uint8Array<ArrayBuffer>[] = []
   for await (const chunk of chunksOf(body)) {
+    heard()
     let from = 0
     for (let end = chunk.indexOf(10, from); end >= 0; end = chunk.indexOf(10, from)) {
       parts.push(chunk.subarray(from, end))

@@ -2,8 +2,10 @@
 
 import { signal } from '@preact/signals'
 import { isFromProxy, isReachable, setAway, untilIs } from './away.js'
+import { chunksOf } from './lines.js'
 import { sendForm } from './upload-request.js'
 import { apiUrl } from './url.js'
+import { ofReading, ofWriting, Vigil } from './vigil.js'
 
 type RefusalText = { status: number; detail: string; hint?: string | undefined; code?: string | undefined }
 
@@ -57,6 +59,8 @@ export type RequestOptions = {
   isUnkept?: boolean
   /** Gets the share of a form that is sent, from 0 to 1. */
   onSent?: ((share: number) => void) | undefined
+  /** The watch over the request, if its answer is watched as well; the caller ends it. By default only the time until the answer begins is. */
+  vigil?: Vigil | undefined
 }
 
 /** The refusal in a response. */
@@ -79,6 +83,13 @@ export const refusalOf = async (response: Response): Promise<ApiError> => {
 const awayError = (hint: string | undefined): ApiError =>
   new ApiError({ status: 0, detail: 'the service cannot be reached', hint, isOfNetwork: true })
 
+/** The error of a request that was not waited for any more. One that changes something may have done so. */
+export const silentError = (isReading: boolean): ApiError =>
+  new ApiError({
+    ...{ status: 0, detail: 'no answer came from the service', isOfNetwork: true },
+    hint: isReading ? 'Try it again.' : 'It may have been done all the same: look before you send it again.',
+  })
+
 /** What a proxy says if it does not reach the service. It also says 504 while a heavy statement runs, which is not sent by GET. */
 const unreached = (method: string): readonly number[] => (method === 'GET' ? [502, 503, 504] : [502, 503])
 
@@ -91,27 +102,44 @@ const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
  * @example const response = await request('projects', { at: '42' })
  * @throws ApiError when the service refuses, or cannot be reached; the reason of the signal when that was aborted
  */
-export const request = async (
+export const request = async (path: string, ask: RequestOptions = {}): Promise<Response> => {
+  if (ask.vigil) return watched(path, ask, ask.vigil)
+  const vigil = vigilOf(ask)
+  try {
+    return await watched(path, ask, vigil)
+  } finally {
+    vigil.end()
+  }
+}
+
+const vigilOf = ({ method = 'GET' }: RequestOptions): Vigil => new Vigil(method === 'GET' ? ofReading : ofWriting)
+
+const watched = async (
   path: string,
-  { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers, isUnkept = false, onSent }: RequestOptions = {},
+  { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers, isUnkept = false, onSent }: RequestOptions,
+  vigil: Vigil,
 ): Promise<Response> => {
   const url = apiUrl(path)
   if (at !== undefined) url.searchParams.set('as_of', at)
   const isJson = body !== undefined && !(body instanceof FormData)
   let response: Response
   const sent = { Accept: 'application/json', ...(isJson && { 'Content-Type': 'application/json' }), ...headers }
+  const signal = aborted ? AbortSignal.any([aborted, vigil.signal]) : vigil.signal
+  const told = (share: number): void => {
+    vigil.heard()
+    onSent?.(share)
+  }
   try {
-    if (onSent && body instanceof FormData) response = await sendForm(url, { method, headers: sent, body, signal: aborted }, onSent)
+    if (onSent && body instanceof FormData) response = await sendForm(url, { method, headers: sent, body, signal }, told)
     else
       response = await fetch(url, {
-        method,
-        headers: sent,
+        ...{ method, headers: sent, signal },
         ...bodyOf(body),
         ...(isUnkept && { cache: 'no-store' as const }),
-        ...(aborted && { signal: aborted }),
       })
   } catch (error) {
     aborted?.throwIfAborted()
+    if (vigil.isSilent) throw silentError(method === 'GET')
     setAway()
     throw awayError(error instanceof Error ? error.message : undefined)
   }
@@ -127,6 +155,30 @@ export const request = async (
   throw await refusalOf(response)
 }
 
+/** Sends a request and reads its answer as text, and its status. @throws as request */
+const answered = async (path: string, ask: RequestOptions): Promise<{ text: string; status: number }> => {
+  const vigil = vigilOf(ask)
+  try {
+    const response = await request(path, { ...ask, vigil })
+    const decoder = new TextDecoder()
+    let text = ''
+    if (response.body)
+      for await (const chunk of chunksOf(response.body)) {
+        vigil.heard()
+        text += decoder.decode(chunk, { stream: true })
+      }
+    return { text: text + decoder.decode(), status: response.status }
+  } catch (error) {
+    if (vigil.isSilent && ask.signal?.aborted !== true) throw silentError((ask.method ?? 'GET') === 'GET')
+    throw error
+  } finally {
+    vigil.end()
+  }
+}
+
+/** Sends a request and reads its answer as text. @throws as request */
+export const text = async (path: string, ask: RequestOptions = {}): Promise<string> => (await answered(path, ask)).text
+
 /**
  * Sends a request and reads its answer as JSON; null for an answer without a body.
  *
@@ -134,13 +186,12 @@ export const request = async (
  * @throws as request
  */
 export const json = async <T>(path: string, ask: RequestOptions = {}): Promise<T> => {
-  const response = await request(path, ask)
-  const text = await response.text()
+  const { text: written, status } = await answered(path, ask)
   try {
-    return (text === '' ? null : JSON.parse(text)) as T
+    return (written === '' ? null : JSON.parse(written)) as T
   } catch {
     throw new ApiError({
-      status: response.status,
+      status,
       detail: 'the answer is no JSON, or only a part of it',
       hint: 'Try it again. A proxy before the service may answer in its place.',
     })

@@ -1,5 +1,6 @@
-import { ApiError, request } from './request.js'
+import { ApiError, request, silentError } from './request.js'
 import { linesOf } from './lines.js'
+import { ofQuery, ofWriting, Vigil, type Patience } from './vigil.js'
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value }
 export type Row = Value[]
@@ -41,13 +42,22 @@ const sqlError = (message: string): ApiError => new ApiError({ status: 200, deta
 
 const isRows = (line: Uint8Array): boolean => line[0] === 91
 
-async function* piecesOf(lines: AsyncGenerator<Uint8Array<ArrayBuffer>, void, void>): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-  for await (const line of lines) {
-    if (isRows(line)) yield line
-    else if (line.length > 0) {
-      const said = JSON.parse(decoder.decode(line)) as Head
-      if (said.type === 'error') throw sqlError(said.error_message)
+type Lines = AsyncGenerator<Uint8Array<ArrayBuffer>, void, void>
+
+async function* piecesOf(lines: Lines, vigil: Vigil): Lines {
+  vigil.heard()
+  try {
+    for await (const line of lines) {
+      if (isRows(line)) yield line
+      else if (line.length > 0) {
+        const said = JSON.parse(decoder.decode(line)) as Head
+        if (said.type === 'error') throw sqlError(said.error_message)
+      }
     }
+  } catch (error) {
+    throw vigil.isSilent ? silentError(true) : error
+  } finally {
+    vigil.end()
   }
 }
 
@@ -62,14 +72,27 @@ export const contextOf = ({ db, at, dryRun = false, readsOnly = false }: Omit<St
 /**
  * Runs a statement. Rows arrive as the service finds them; to stop them, the caller aborts the signal.
  *
+ * @param patience how long a silent service is waited for; by default as for a statement that writes
  * @example const answer = await run({ query: 'SELECT 1', db: 'mindsdb' })
  * @throws ApiError
  */
-export const run = async ({ query, params, signal, ...rest }: Statement): Promise<Answer> => {
+export const run = async (statement: Statement, patience: Patience = ofWriting): Promise<Answer> => {
+  const vigil = new Vigil(patience)
+  try {
+    return await answerOf(statement, vigil)
+  } catch (error) {
+    throw vigil.isSilent && statement.signal?.aborted !== true ? silentError(patience !== ofWriting) : error
+  } finally {
+    // The rows are watched while somebody reads them.
+    vigil.end()
+  }
+}
+
+const answerOf = async ({ query, params, signal, ...rest }: Statement, vigil: Vigil): Promise<Answer> => {
   const body = { query, context: contextOf(rest), response_format: 'jsonlines', ...(params && { params }) }
-  const response = await request('sql/query', { method: 'POST', body, signal })
+  const response = await request('sql/query', { method: 'POST', body, signal, vigil })
   if (!response.body) throw new ApiError({ status: 0, detail: 'the answer was empty' })
-  const lines = linesOf(response.body)
+  const lines = linesOf(response.body, () => vigil.heard())
   const first = await lines.next()
   if (first.done) throw new ApiError({ status: 0, detail: 'the answer was cut off', hint: 'Run it again.', isOfNetwork: true })
   const head = JSON.parse(decoder.decode(first.value)) as Head
@@ -77,7 +100,7 @@ export const run = async ({ query, params, signal, ...rest }: Statement): Promis
     return {
       type: 'table',
       columns: head.column_names.map((name, i) => ({ name, type: head.column_types[i] ?? '' })),
-      pieces: piecesOf(lines),
+      pieces: piecesOf(lines, vigil),
     }
   await lines.return()
   if (head.type === 'error') throw sqlError(head.error_message)
@@ -94,7 +117,7 @@ export const rowsOf = (piece: Uint8Array): Row[] => JSON.parse(decoder.decode(pi
  * @throws ApiError
  */
 export const select = async <T extends Record<string, Value>>(statement: Statement): Promise<T[]> => {
-  const answer = await run(statement)
+  const answer = await run(statement, ofQuery)
   if (answer.type === 'ok') return []
   const found: T[] = []
   for await (const piece of answer.pieces)

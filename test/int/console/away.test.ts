@@ -4,6 +4,7 @@ import type { Page, Route } from 'playwright-core'
 import { freePort } from '../../support/cli.js'
 import { openPage } from '../../support/console/browser.js'
 import { expectRefusals, expectUsable, startBrowser } from '../../support/console/console.js'
+import { startProxy } from '../../support/console/proxy.js'
 import { countOf } from '../../support/counts.js'
 import { restartable, send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -165,4 +166,52 @@ test('a page keeps its data while a service that is back still starts, and a gat
   expect([await ready.count(), await page.getByRole('alert').allInnerTexts()]).toEqual([1, []])
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.context().close()
+})
+
+test('on a network that hangs each page says so, ends what it waits for, sends no write again, and goes on by itself', async () => {
+  expectRefusals()
+  const place = restartable()
+  at.undo(() => place.remove())
+  const url = await place.start()
+  await sql(url, `CREATE AGENT broker USING model = 'gpt-4o'`)
+  const line = await startProxy(url)
+  at.undo(() => line.stop())
+  const open = async (hash: string) => (await openPage(at.browser, line.url, hash)).page
+  const query = await open(`#/query?${new URLSearchParams({ sql: 'SELECT 41 + 1 AS answer' }).toString()}`)
+  const events = await open('#/events')
+  const health = await open('#/health')
+  const form = await open('#/new/project')
+  const playground = await open('#/playground?agent=mindsdb/broker')
+  const status = events.locator('h1 ~ [role=status]')
+  await status.getByText('Live').waitFor()
+  await health.locator('.card', { hasText: 'Log' }).getByText('ready', { exact: true }).waitFor()
+  await query.getByRole('button', { name: 'Run' }).waitFor()
+  await form.getByLabel(/^name/).fill('office')
+  await playground.getByLabel('Question').fill('How many?')
+  let written = 0
+  form.on('request', (request) => request.method() === 'POST' && new URL(request.url()).pathname === '/api/projects' && written++)
+
+  line.hang()
+  const create = form.getByRole('button', { name: 'Create' })
+  await create.click()
+  await playground.getByRole('button', { name: 'Ask', exact: true }).click()
+  await query.getByRole('button', { name: 'Run' }).click()
+  for (const page of [query, events, health, form, playground]) await saysAway(page).waitFor()
+  // The user may wait for a statement, or cancel it.
+  await query.getByRole('button', { name: 'Cancel' }).click()
+  await query.getByText('Cancelled before the first row.').waitFor()
+  await status.getByText('it is tried again').waitFor()
+  await playground.getByRole('alert').getByText('no answer came from the service').waitFor()
+  await form.getByRole('alert').getByText('look before you send it again').waitFor()
+  expect(await create.isEnabled()).toBe(true)
+  expect(await form.getByLabel(/^name/).inputValue()).toBe('office')
+
+  line.goOn()
+  for (const page of [query, events, health, form, playground]) await saysAway(page).waitFor({ state: 'detached' })
+  await status.getByText('Live').waitFor()
+  expect(written).toBe(1)
+  expect((await send(url, 'GET', '/api/projects/office')).status).toBe(404)
+  await create.click()
+  await form.locator('h1', { hasText: 'office' }).waitFor()
+  for (const page of [query, events, health, form, playground]) await page.context().close()
 })

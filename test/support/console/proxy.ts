@@ -4,9 +4,9 @@ import { freePort } from '../cli.js'
 
 /**
  * A proxy between a browser and a service, so that a test can interrupt the network: open connections break, and new ones fail until the
- * proxy is mended at the same address.
+ * proxy is mended at the same address. Or it hangs: connections stay open and new ones are accepted, and nothing passes, until it goes on.
  *
- * @example const line = await startProxy(url); await line.cut(); await line.mend(); await line.stop()
+ * @example const line = await startProxy(url); await line.cut(); await line.mend(); line.hang(); line.goOn(); await line.stop()
  */
 export const startProxy = async (url: string) => {
   const { hostname, port } = new URL(url)
@@ -17,9 +17,11 @@ export const startProxy = async (url: string) => {
     socket.on('error', () => socket.destroy())
     socket.on('close', () => sockets.delete(socket))
   }
+  let isHanging = false
   const server: Server = createServer((near) => {
-    const far = connect(Number(port), hostname)
     keep(near)
+    if (isHanging) return
+    const far = connect(Number(port), hostname)
     keep(far)
     near.pipe(far).pipe(near)
   })
@@ -35,7 +37,20 @@ export const startProxy = async (url: string) => {
     for (const socket of sockets) socket.destroy()
     await closed
   }
+  const hang = (): void => {
+    isHanging = true
+    for (const socket of sockets) {
+      socket.unpipe()
+      socket.pause()
+    }
+  }
+  /** What hung breaks: nothing of it reaches the service any more. */
+  const goOn = (): void => {
+    isHanging = false
+    for (const socket of sockets) socket.destroy()
+  }
   return {
+    ...{ hang, goOn },
     url: `http://${hostname}:${own}`,
     cut,
     mend: () => listen(own),

@@ -1,4 +1,4 @@
-import { json, request } from '../../api/request.js'
+import { json, request, text as textAt } from '../../api/request.js'
 import { bytesOf, isSigned, parseHead, type Head } from './head.js'
 import type { LocalHead } from './kept-heads.js'
 import { isContinued, isIncluded, leafOf } from './proof.js'
@@ -12,8 +12,8 @@ export const canCheck = (): boolean => typeof crypto !== 'undefined' && 'subtle'
 /** The newest head, and the key that must have signed it. @throws ApiError */
 export const loadHead = async (signal: AbortSignal): Promise<{ head: Head; key: string; isSigned: boolean | undefined }> => {
   const [note, key] = await Promise.all([
-    request('log/checkpoint', { signal, isUnkept: true, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
-    request('log/key', { signal, isUnkept: true, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
+    textAt('log/checkpoint', { signal, isUnkept: true, headers: { Accept: 'text/plain' } }),
+    textAt('log/key', { signal, isUnkept: true, headers: { Accept: 'text/plain' } }),
   ])
   const head = parseHead(note)
   return { head, key: key.trim(), isSigned: canCheck() ? await isSigned(head, key) : undefined }

@@ -2,6 +2,7 @@ import { useSignal, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { exactRowsOf } from '../../api/exact.js'
 import { nameText, quotedName, run } from '../../api/sql.js'
+import { ofQuery } from '../../api/vigil.js'
 import { defaultProject } from '../../basics/default-project.js'
 import { listResources } from '../../basics/kinds.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
@@ -31,7 +32,7 @@ type Picture = { summaries: ColumnSummary[]; rows: number; isPart: boolean }
 /** Summaries of the columns of a query, from its first rows. @throws ApiError */
 const loadPicture = async (plan: Plan, signal: AbortSignal): Promise<Picture> => {
   const rowsToLearn = `SELECT * FROM ${rowsOf(plan)} AS rows_to_learn LIMIT ${picturedMax + 1}`
-  const answer = await run({ query: rowsToLearn, readsOnly: true, signal })
+  const answer = await run({ query: rowsToLearn, readsOnly: true, signal }, ofQuery)
   if (answer.type === 'ok') return { summaries: [], rows: 0, isPart: false }
   const summaries = new Summaries(answer.columns)
   let rows = 0

@@ -5,6 +5,7 @@ import { contextOf, run, type Column, type Statement } from '../../api/sql.js'
 import { csvOf } from '../../api/as-csv.js'
 import { objectsOf } from '../../api/as-objects.js'
 import { asApiError } from '../../basics/loading.js'
+import { ofStatement, Vigil } from '../../api/vigil.js'
 import { saveFile } from '../../basics/save-file.js'
 import type { RowStore } from './rows.js'
 import { firstWords, isReading } from './statement-kind.js'
@@ -17,14 +18,30 @@ type Pieces = AsyncIterable<Uint8Array<ArrayBuffer>>
 /** The service refuses statements that write, because saving an answer must not change anything. */
 const harmless = ({ isDryRun, ...asked }: DownloadRequest): Statement => ({ ...asked, dryRun: isDryRun, readsOnly: true })
 
+async function* watchedChunks(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  vigil: Vigil,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
+  vigil.heard()
+  try {
+    for await (const chunk of chunksOf(body)) {
+      vigil.heard()
+      yield chunk
+    }
+  } finally {
+    vigil.end()
+  }
+}
+
 /** Asks the service for an answer in its own format. @throws ApiError when the statement has no answer in this format */
 const written =
   (form: string, type: string) =>
   async (asked: DownloadRequest, aborted: AbortSignal): Promise<Pieces> => {
     const { query, params, ...rest } = harmless(asked)
     const body = { query, context: contextOf(rest), params, response_format: form }
-    const response = await request('sql/query', { method: 'POST', body, signal: aborted })
-    if (response.body && (response.headers.get('Content-Type') ?? '').startsWith(type)) return chunksOf(response.body)
+    const vigil = new Vigil(ofStatement)
+    const response = await request('sql/query', { method: 'POST', body, signal: aborted, vigil }).finally(() => vigil.end())
+    if (response.body && (response.headers.get('Content-Type') ?? '').startsWith(type)) return watchedChunks(response.body, vigil)
     await response.body?.cancel()
     throw new ApiError({ status: 200, detail: `this statement has no answer as ${form}`, hint: 'Save it as JSON.' })
   }
@@ -42,7 +59,7 @@ async function* encoded(parts: AsyncIterable<string>): AsyncGenerator<Uint8Array
 const namesOf = (columns: readonly Column[]): string[] => columns.map(({ name }) => name)
 
 async function* asObjects(asked: DownloadRequest, aborted: AbortSignal): AsyncGenerator<string, void, void> {
-  const answer = await run({ ...harmless(asked), signal: aborted })
+  const answer = await run({ ...harmless(asked), signal: aborted }, ofStatement)
   if (answer.type === 'ok') yield '[]\n'
   else yield* objectsOf(namesOf(answer.columns), texts(answer.pieces))
 }

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { pauseMs, rest, untilReachable } from '../../api/away.js'
 import { ApiError } from '../../api/request.js'
 import { run, type Statement } from '../../api/sql.js'
+import { ofStatement } from '../../api/vigil.js'
 import { asApiError } from '../../basics/loading.js'
 import { mayWrite } from './statement-kind.js'
 import { RowStore } from './rows.js'
@@ -142,7 +143,7 @@ export class StatementRun {
 
   /** Sends a statement, and reads its answer. @throws why there is no answer, before its first row */
   async #ask(statement: Omit<Statement, 'signal'>, since: number, aborting: AbortController): Promise<Ending> {
-    const answer = await run({ ...statement, signal: aborting.signal })
+    const answer = await run({ ...statement, signal: aborting.signal }, ofStatement)
     if (answer.type === 'table') return this.#read(new RowStore(answer.columns), answer.pieces, since, aborting, statement)
     this.outcome.value = { type: 'ok', affected: answer.affected, ms: performance.now() - since }
     return 'done'
