@@ -2,6 +2,7 @@ import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { isReachable, pauseMs, rest, untilReachable } from '../api/away.js'
 import { ApiError, brokenOffError, isBrokenOff, untilLoggedIn } from '../api/request.js'
+import { isVisible } from './visible.js'
 
 /** The state of a page's request: loading, loaded or refused. Old data stays during a new request. */
 export type LoadState<T> = { value: T | undefined; error: ApiError | undefined; isLoading: boolean }
@@ -103,14 +104,15 @@ export const useSending = (): {
   return { send, isSending: isSending.value, error: error.value, forget: () => (error.value = undefined) }
 }
 
-/** Loads again some time after the last data arrived, however long that request took; never if there is no time. */
+/** Loads again some time after the last data arrived, however long that request took; never if there is no time, or in a hidden window. */
 export const useRepeated = <T>(loaded: ReadonlySignal<LoadState<T>>, reload: () => void, everyMs: number | undefined): void => {
   const { isLoading } = loaded.value
+  const isShown = isVisible.value
   useEffect(() => {
-    if (isLoading || everyMs === undefined) return undefined
+    if (isLoading || everyMs === undefined || !isShown) return undefined
     const timer = setTimeout(reload, everyMs)
     return () => clearTimeout(timer)
-  }, [isLoading, everyMs])
+  }, [isLoading, everyMs, isShown])
 }
 
 /**

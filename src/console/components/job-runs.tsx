@@ -30,7 +30,7 @@ type Props = {
   /** The job whose runs are shown, page by page; by default the last runs of all jobs are shown. */
   job?: { project: string; name: string }
   /** The time between two looks, in ms; by default there is one look. */
-  everyMs?: number
+  everyMs?: number | undefined
 }
 
 /**

@@ -147,6 +147,38 @@ test('events of one project alone are shown, also of those that arrive', async (
   await page.context().close()
 })
 
+test('new events wait while the reader pauses, or does not see the page, and none of them is lost', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/events?kind=project')
+  const { page: beside } = await openPage(at.browser, at.url, '#/events?kind=project')
+  const status = page.locator('h1 ~ [role=status]')
+  const eventOf = (of: Page, name: string) => of.locator('.events > li', { has: of.locator('pre', { hasText: `"${name}"` }) })
+  const isSeenBesideAlone = async (name: string) => {
+    await sql(at.url, `CREATE PROJECT ${name}`)
+    await eventOf(beside, name).first().waitFor({ state: 'attached' })
+    expect(await eventOf(page, name).count()).toBe(0)
+  }
+  for (const one of [page, beside]) await one.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  const pause = page.getByRole('button', { name: 'Pause' })
+  await pause.click()
+  await status.getByText('Paused').waitFor()
+  expect(await pause.getAttribute('aria-pressed')).toBe('true')
+  await isSeenBesideAlone('while_paused')
+  await pause.click()
+  await eventOf(page, 'while_paused').first().waitFor({ state: 'attached' })
+  await status.getByText('Live').waitFor()
+  const setVisibility = (state: string) =>
+    page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await setVisibility('hidden')
+  await status.getByText('Not connected').waitFor()
+  await isSeenBesideAlone('while_hidden')
+  await setVisibility('visible')
+  await eventOf(page, 'while_hidden').first().waitFor({ state: 'attached' })
+  await status.getByText('Live').waitFor()
+  for (const name of ['while_paused', 'while_hidden']) expect([name, await eventOf(page, name).count()]).toEqual([name, 1])
+  for (const one of [page, beside]) await one.context().close()
+})
+
 test('of a long event a closed line has the beginning alone, and an open one has all', async () => {
   const description = `${'long '.repeat(4_000)} and this is the end`
   const changed = await send(at.url, 'PUT', '/api/projects/shop/skills/rents', { skill: { params: { description } } })

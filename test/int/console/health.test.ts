@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { send, sql } from '../../support/service.js'
 import { readConfig } from '../../../src/setup/config.js'
 import { openPage } from '../../support/console/browser.js'
@@ -201,4 +202,32 @@ test('the first seconds say what is waited for, and nothing is told as a fault',
   await sqlCard.getByText('ready', { exact: true }).waitFor()
   await page.getByRole('region', { name: 'Runs of jobs' }).locator('.busy').waitFor({ state: 'detached' })
   await page.context().close()
+})
+
+test('the numbers rest while the reader pauses, or does not see the page', async () => {
+  const watched = async () => {
+    const { page } = await openPage(at.browser, at.url, '#/health')
+    const looks = { page, count: 0 }
+    page.on('request', (request) => request.url().endsWith('/api/ready') && looks.count++)
+    await until(() => looks.count > 0)
+    return looks
+  }
+  const [paused, hidden, shown] = [await watched(), await watched(), await watched()]
+  const pause = paused.page.getByRole('button', { name: 'Pause' })
+  await pause.click()
+  const setVisibility = (state: string) =>
+    hidden.page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await setVisibility('hidden')
+  await expectUsable(paused.page)
+  // A look may have been under way.
+  await sleep(1_000)
+  const before = [paused.count, hidden.count]
+  const looked = shown.count
+  await until(() => shown.count > looked + 1)
+  expect([paused.count, hidden.count]).toEqual(before)
+  await pause.click()
+  await setVisibility('visible')
+  await until(() => paused.count > (before[0] ?? 0) && hidden.count > (before[1] ?? 0))
+  for (const { page } of [paused, hidden, shown]) await page.context().close()
 })

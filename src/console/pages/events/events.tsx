@@ -30,6 +30,7 @@ export default () => {
   const until = query.get('position') ?? at
   const isPast = until !== undefined
   const newer = useSignal<LogEvent[]>([])
+  const isPaused = useSignal(false)
   const { loaded, reload } = useLoaded(
     async (signal) => {
       const page = await readPage(search, until, signal)
@@ -40,7 +41,7 @@ export default () => {
   )
   const { value, error, isLoading } = loaded.value
   // New events match the filter, like those of the page below.
-  const live = useLiveEvents(search, isPast || isLoading || value?.search !== search ? undefined : value.head, (event) => {
+  const live = useLiveEvents(search, isPast || isLoading || value?.search !== search ? undefined : value.head, isPaused, (event) => {
     newer.value = [event, ...newer.value].slice(0, keptMax)
   })
   const all = [...newer.value, ...(value?.events ?? [])]
@@ -52,11 +53,16 @@ export default () => {
       <div class="title">
         <h1>Events</h1>
         <p role="status" class={live.is === 'live' ? 'live' : 'quiet'}>
-          {isPast ? `Up to ${until}` : liveText[live.is]}
+          {isPast ? `Up to ${until}` : isPaused.value ? 'Paused' : liveText[live.is]}
         </p>
       </div>
       <div class="tools">
         <Filters filter={filter} at={at} events={events} />
+        {!isPast && (
+          <button type="button" aria-pressed={isPaused.value} onClick={() => (isPaused.value = !isPaused.peek())}>
+            Pause
+          </button>
+        )}
         {isPast && (
           <button type="button" onClick={() => changeQuery({ position: undefined, at: undefined })}>
             Go on to now
@@ -65,7 +71,7 @@ export default () => {
       </div>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
-      {!isPast && live.is === 'refused' && !error && (
+      {!isPast && live.is === 'refused' && !isPaused.value && !error && (
         <div class="notice bad" role="alert">
           <p>New events do not arrive: {live.error.message}</p>
           {live.error.hint !== undefined && <p class="quiet">{live.error.hint}</p>}

@@ -1,7 +1,7 @@
 /** Room: the page of the service's health and the runs of jobs. It imports only console/api, console/basics and console/components. */
 
 import { useSignal } from '@preact/signals'
-import { json, request } from '../../api/request.js'
+import { json, text } from '../../api/request.js'
 import { useLoaded, useRepeated } from '../../basics/loading.js'
 import { changeQuery, place } from '../../basics/place.js'
 import { Listing } from '../../components/listing.js'
@@ -27,15 +27,19 @@ type Metric = { name: string; labels: string; value: number }
 const lookEveryMs = 5_000
 
 /** Reads samples from Prometheus's text format. */
-const metricsIn = (text: string): Metric[] =>
-  [...text.matchAll(/^(\w+)(?:\{([^}]*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({ name, labels, value: Number(value) }))
+const metricsIn = (written: string): Metric[] =>
+  [...written.matchAll(/^(\w+)(?:\{([^}]*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
+    name,
+    labels,
+    value: Number(value),
+  }))
 
 const load = async (signal: AbortSignal) => {
   const [ready, disk, metrics] = await Promise.all([
     // The answer "not ready" is also a valid answer.
     json<Readiness>('ready', { signal, alsoAnswers: 503 }),
     json<Disk>('log/storage', { signal }),
-    request('metrics', { signal, headers: { Accept: 'text/plain' } }).then((response) => response.text()),
+    text('metrics', { signal, headers: { Accept: 'text/plain' } }),
   ])
   return { ready, disk, metrics: metricsIn(metrics) }
 }
@@ -202,7 +206,13 @@ export default () => {
     looks.value = [...looks.peek(), look].slice(-keptMax)
     return found
   }, [])
-  useRepeated(loaded, reload, lookEveryMs)
+  const isPaused = useSignal(false)
+  const everyMs = isPaused.value ? undefined : lookEveryMs
+  useRepeated(loaded, reload, everyMs)
+  const pause = () => {
+    isPaused.value = !isPaused.peek()
+    if (!isPaused.peek()) reload()
+  }
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value)
@@ -215,7 +225,12 @@ export default () => {
   const { ready, disk, metrics } = value
   return (
     <>
-      <h1>Health</h1>
+      <div class="title">
+        <h1>Health</h1>
+        <button type="button" aria-pressed={isPaused.value} onClick={pause}>
+          Pause
+        </button>
+      </div>
       {(ready.warnings ?? []).map((warning) => (
         <p key={warning} class="notice">
           {warning}
@@ -240,7 +255,7 @@ export default () => {
       </ul>
       <Lines looks={looks.value} />
       {ready.sql.ready ? (
-        <JobRuns everyMs={lookEveryMs} />
+        <JobRuns everyMs={everyMs} />
       ) : (
         <section aria-label="Runs of jobs">
           <h2>Runs of jobs</h2>
