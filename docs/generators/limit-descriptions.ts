@@ -290,6 +290,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   llmErrorMaxChars: 'Characters of a provider’s error message that the service repeats. Beyond: the message is cut.',
   llmRememberedMax:
     'Models whose refused parameters the service remembers. Beyond: it forgets the model used longest ago and tries all parameters again.',
+  llmReportedMaxTokens:
+    'Tokens that a provider may report for what one call read, or for what it wrote. Beyond: the number counts as unknown, and an estimate takes its place.',
   embeddingBatchMaxTexts: 'Texts in one request to an embedder. Beyond: the service sends several requests.',
   embeddingBatchMaxChars: 'Characters of these texts. Beyond: the service sends several requests. A longer text is one request alone.',
   embeddingMaxDimensions: 'Numbers of one vector of an embedder. Beyond: `llm_failed`.',

@@ -1,7 +1,15 @@
 import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { wholeCharacters, withoutThoughts, type AnswerText } from './answer-text.js'
-import { unanswered, type ChatEnd, type ChatPart, type ChatRequest, type LanguageModel, type ToolCall } from './contract/language-model.js'
+import {
+  unanswered,
+  type ChatEnd,
+  type ChatPart,
+  type ChatRequest,
+  type LanguageModel,
+  type TokenUsage,
+  type ToolCall,
+} from './contract/language-model.js'
 import { limitNames, type OpenWire, type Refusals, type WirePart } from './contract/wire.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { explainFailure, explainSent, llmFailed, endedEarly, notUnderstood, type Exchange } from './failures.js'
@@ -31,6 +39,12 @@ const within = ({ temperature: asked, maxOutputTokens, ...request }: ChatRequest
 const named = (name: string): string => name.slice(0, longestName).toWellFormed()
 
 const callOf = (call: ToolCall): ToolCall => ({ ...call, tool: named(call.tool), input: call.input.trim() === '' ? '{}' : call.input })
+
+/** The known counts: some servers say 0 for what they do not count. No request is empty, and no answer that has begun. */
+const knownCounts = ({ input, output }: TokenUsage, hasBegun: boolean): TokenUsage => ({
+  input: input === 0 ? null : input,
+  output: output === 0 && hasBegun ? null : output,
+})
 
 /** Converts the data of a provider into parts of an answer. */
 class ResponseReader {
@@ -73,7 +87,7 @@ class ResponseReader {
         this.#end = {
           // Some servers say "stop" where they call tools.
           finish: this.#calls > 0 && (finish === 'stop' || finish === 'other') ? 'tool_calls' : finish,
-          usage,
+          usage: knownCounts(usage, this.#hasBegun),
           model: this.#answeredBy || this.settings.model,
           ...(thoughts && { thoughts }),
         }

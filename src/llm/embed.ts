@@ -3,7 +3,7 @@ import { limits } from '../basics/limits.js'
 import type { EmbeddingModel } from './contract/language-model.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { llmFailed, notUnderstood, type Exchange } from './failures.js'
-import { listIn, recordIn } from './openai/members.js'
+import { countIn, listIn, recordIn } from './openai/members.js'
 import type { Places } from './places.js'
 
 export type EmbeddingParts = {
@@ -63,7 +63,9 @@ export const embedWith =
       try {
         const ask = async () => (await model()).doEmbed({ values: batch, abortSignal: stop.signal, ...asked })
         const { embeddings, usage, response } = await askAgain({ ask, learns: () => false, exchange, stop, most })
-        if (usage && Number.isSafeInteger(usage.tokens) && usage.tokens >= 0) onUsed?.({ input: usage.tokens, output: null })
+        // Some servers say 0 for what they do not count.
+        const input = countIn(usage?.tokens) || null
+        if (input !== null) onUsed?.({ input, output: null })
         if (embeddings.length !== batch.length) throw wrongVectors(exchange, `${embeddings.length} vectors for ${batch.length} texts`)
         const found: Float32Array[] = []
         placesIn(response?.body, batch.length).forEach((at, given) => {

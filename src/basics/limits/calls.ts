@@ -24,6 +24,7 @@ export const callLimits = {
   llmRetryAfterMaxMs: 30_000,
   llmErrorMaxChars: 500,
   llmRememberedMax: 1_000,
+  llmReportedMaxTokens: 10_000_000,
   embeddingBatchMaxTexts: 64,
   embeddingBatchMaxChars: 256 * 1024,
   embeddingMaxDimensions: 8_192,

@@ -47,16 +47,21 @@ test.each(['SIGTERM', 'SIGKILL'] as const)('what an agent used of its day still 
   expect(await ask(name)).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
 })
 
-test('what an agent used still counts after another start where the provider reports no tokens', async () => {
+test.each<[string, object]>([
+  ['no tokens', {}],
+  ['0 tokens', { usage: { prompt_tokens: 0, completion_tokens: 0 } }],
+  ['too many tokens', { usage: { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: Number.MAX_SAFE_INTEGER } }],
+])('what an agent used still counts after another start where the provider reports %s', async (words, reported) => {
   const silent = new RawServer()
-  silent.answer = (response) => stream(response).end(chunk({ content: 'Yes.' }) + last())
+  silent.answer = (response) => stream(response).end(chunk({ content: 'Yes.' }) + last('stop', reported))
   await silent.start()
   try {
     const params = { tokens_per_day: 5_000, max_tokens: 100 }
-    const agent = { name: 'untold', model: { ...model.model, base_url: `${silent.url}/v1` }, params }
+    const name = `untold_${words.replaceAll(' ', '_')}`
+    const agent = { name, model: { ...model.model, base_url: `${silent.url}/v1` }, params }
     await send(running.url, 'POST', '/api/projects/mindsdb/agents', { agent })
     const askLong = () =>
-      send(running.url, 'POST', '/api/projects/mindsdb/agents/untold/completions', {
+      send(running.url, 'POST', `/api/projects/mindsdb/agents/${name}/completions`, {
         messages: [{ role: 'user', content: 'x'.repeat(8_000) }],
       })
     expect((await askLong()).body).toMatchObject({ usage: { input_tokens: null, output_tokens: null } })

@@ -259,12 +259,21 @@ describe('usage', () => {
     expect(server.asked[0]?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
     expect(end.usage).toEqual({ input: 7, output: 3 })
   })
-  test.each([undefined, null, {}, { prompt_tokens: -1, completion_tokens: 1.5 }, { prompt_tokens: null }])(
-    'is null where the server says %j',
-    async (usage) => {
-      expect((await hearing(...texts('ok'), last('stop', { usage }))).end.usage).toEqual({ input: null, output: null })
-    },
-  )
+  test.each([
+    undefined,
+    null,
+    {},
+    { prompt_tokens: -1, completion_tokens: 1.5 },
+    { prompt_tokens: null },
+    { prompt_tokens: 0, completion_tokens: 0 },
+    { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: limits.llmReportedMaxTokens + 1 },
+  ])('is null where the server says %j', async (usage) => {
+    expect((await hearing(...texts('ok'), last('stop', { usage }))).end.usage).toEqual({ input: null, output: null })
+  })
+  test('may be nothing written where nothing is', async () => {
+    const usage = { prompt_tokens: 7, completion_tokens: 0 }
+    expect((await hearing(last('stop', { usage }))).end.usage).toEqual({ input: 7, output: 0 })
+  })
 })
 
 test.each([

@@ -60,6 +60,18 @@ describe('texts', () => {
     await embedder().embed(['a'], { signal, onUsed: (usage) => used.push(usage) })
     expect(used).toEqual([{ input: 7, output: null }])
   })
+  test.each([0, -1, limits.llmReportedMaxTokens + 1, Number.MAX_SAFE_INTEGER])(
+    'use an unknown number of tokens if the answer says %d',
+    async (prompt_tokens) => {
+      server.answer = (response, asked) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ data: lengths(textsOf(asked)), usage: { prompt_tokens, total_tokens: prompt_tokens } }))
+      const used: unknown[] = []
+      await embedder().embed(['a'], { signal, onUsed: (usage) => used.push(usage) })
+      expect(used).toEqual([])
+    },
+  )
   test('that are none are not sent', async () => {
     expect(await embedder().embed([], { signal })).toEqual([])
     expect(server.asked).toEqual([])
