@@ -16,7 +16,23 @@ export const answerSteps = ['model', 'sql', 'search', 'predict', 'other'] as con
 /** How a step ends. `aborted`: the tool was cut off, because the client left, the time was over, or the service stopped. */
 export const stepOutcomes = ['complete', 'failed', 'aborted'] as const
 
-/** One step of an answer, without its texts. `name` is the name of the model or tool. Unknown counts are null. */
+/** What a model of a provider did for a search. */
+export const stepModelRoles = ['embedding', 'reranking'] as const
+
+/** A model of a provider that got a question or passages from a step, beside the language model. Unknown counts are null. */
+export type StepModel = {
+  role: (typeof stepModelRoles)[number]
+  provider: string
+  model: string
+  host: string
+  input_tokens: number | null
+  output_tokens: number | null
+}
+
+/**
+ * One step of an answer, without its texts. `name` is the name of the model or tool. Unknown counts are null. The counts of a search are
+ * those of its models.
+ */
 export type AnswerStep = {
   kind: (typeof answerSteps)[number]
   name: string
@@ -26,6 +42,8 @@ export type AnswerStep = {
   rows: number | null
   input_tokens: number | null
   output_tokens: number | null
+  /** The models of providers that a search asked; none if it is missing. */
+  models?: StepModel[]
 }
 
 /**
@@ -50,6 +68,7 @@ export type AgentAnswered = {
   host: string
   read_at: number
   steps: AnswerStep[]
+  /** The tokens of all steps together. */
   input_tokens: number | null
   output_tokens: number | null
   /** Tokens that the provider did not report, by estimate, for example of an exchange that was cut off; none if it is missing. */
@@ -104,6 +123,18 @@ const step = z.strictObject({
   rows: count.nullable(),
   input_tokens: count.nullable(),
   output_tokens: count.nullable(),
+  models: z
+    .array(
+      z.strictObject({
+        role: z.enum(stepModelRoles),
+        provider: text,
+        model: text,
+        host: text,
+        input_tokens: count.nullable(),
+        output_tokens: count.nullable(),
+      }),
+    )
+    .exactOptional(),
 })
 
 export const answersSchemas: SchemasOf<AnswersEvent> = {

@@ -12,10 +12,19 @@ export const answersFrom = (source: string): string =>
         (data->>'$.input_tokens')::BIGINT AS input_tokens, (data->>'$.output_tokens')::BIGINT AS output_tokens,
         (data->>'$.first_token_ms')::DOUBLE AS first_token_ms, (data->>'$.duration_ms')::DOUBLE AS duration_ms, data->>'$.payload' AS payload,
         from_json(data->'$.steps', '[{"kind":"VARCHAR","name":"VARCHAR","outcome":"VARCHAR","duration_ms":"DOUBLE","rows":"BIGINT",
-          "input_tokens":"BIGINT","output_tokens":"BIGINT"}]') AS steps
+          "input_tokens":"BIGINT","output_tokens":"BIGINT","models":"JSON"}]') AS steps
       FROM ${source} WHERE type = 'AgentAnswered'`,
     'OBJECT',
   )}`
+
+/**
+ * The tokens of the language model alone. The event has the tokens of all steps together; events of earlier releases do not tell the models
+ * of searches apart.
+ */
+const ofLanguageModel = (count: 'input_tokens' | 'output_tokens'): string => `
+      CASE WHEN len(list_filter(a.steps, lambda s: s.models IS NOT NULL)) > 0
+        THEN TRY_CAST(list_sum(list_transform(list_filter(a.steps, lambda s: s.kind = 'model'), lambda s: s.${count})) AS BIGINT)
+        ELSE a.${count} END`
 
 /** The items of one list in the payloads, one row for each item, numbered from 1. */
 const itemsOf = (member: string, isModel: boolean): string => `
@@ -38,15 +47,16 @@ export const keepAnswers: readonly string[] = [
       UNION ALL ${itemsOf('tools', false)}
     ) AS i ON i.position = s.position AND i.is_model = s.is_model AND i.nth = s.nth`,
   `INSERT INTO ledger.answer_steps
-    SELECT position, n, step.kind, step.name, step.outcome, step.duration_ms, step.rows, step.input_tokens, step.output_tokens,
+    SELECT position, n, step.kind, step.name, step.outcome, step.duration_ms, step.rows, step.input_tokens, step.output_tokens, step.models,
       CASE WHEN step.kind = 'model' THEN item->>'$.new' ELSE item->>'$.call.input' END,
       CASE WHEN step.kind = 'model' THEN item->>'$.response.text' ELSE item->>'$.output' END,
       CASE WHEN step.kind <> 'model' THEN item->>'$.sql' END, is_readable
     FROM answer_steps_taken`,
   `INSERT INTO ledger.answers
     SELECT a.position, a.recorded_at, a.actor, a.source, a.request, a.agent, a.version, a.answer, a.purpose, a.conversation, a.skills, a.models,
-      a.knowledge_bases, a.provider, a.model, a.host, a.read_at, a.outcome, a.error, a.input_tokens, a.output_tokens, a.first_token_ms,
-      a.duration_ms, a.body->>'$.question', a.body->>'$.answer', q.sql, q.rows, len(a.steps), a.body IS NOT NULL, a.payload
+      a.knowledge_bases, a.provider, a.model, a.host, a.read_at, a.outcome, a.error, ${ofLanguageModel('input_tokens')},
+      ${ofLanguageModel('output_tokens')}, a.first_token_ms, a.duration_ms, a.body->>'$.question', a.body->>'$.answer', q.sql, q.rows,
+      len(a.steps), a.body IS NOT NULL, a.payload
     FROM answers_given AS a LEFT JOIN (
       SELECT position, arg_max(item->>'$.sql', n) AS sql, arg_max(step.rows, n) AS rows
       FROM answer_steps_taken WHERE step.kind = 'sql' AND step.outcome = 'complete' GROUP BY position
@@ -71,8 +81,8 @@ export const answers: Projection = {
     );
     CREATE TABLE ledger.answer_steps (
       position BIGINT NOT NULL, step INTEGER NOT NULL, kind VARCHAR NOT NULL, name VARCHAR NOT NULL, outcome VARCHAR NOT NULL,
-      duration_ms DOUBLE NOT NULL, rows BIGINT, input_tokens BIGINT, output_tokens BIGINT, input VARCHAR, output VARCHAR, sql VARCHAR,
-      readable BOOLEAN NOT NULL
+      duration_ms DOUBLE NOT NULL, rows BIGINT, input_tokens BIGINT, output_tokens BIGINT, models JSON, input VARCHAR, output VARCHAR,
+      sql VARCHAR, readable BOOLEAN NOT NULL
     )`,
   evolve: [answersFrom('batch'), ...keepAnswers],
 }

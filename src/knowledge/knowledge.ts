@@ -13,6 +13,7 @@ import { nearest } from '../basics/nearest.js'
 import { readChunking } from '../commands/knowledge-base-input.js'
 import type { Resource } from '../log/contract/log.js'
 import type { LanguageModel } from '../llm/contract/language-model.js'
+import { estimateTokens } from '../llm/tokens/estimates.js'
 import { lastKnown } from '../log/read/last-known.js'
 import type {
   InsertResult,
@@ -26,13 +27,21 @@ import type {
   ListQuery,
   Removal,
 } from './contract/contents.js'
-import type { ModelInterceptor, KnowledgeQuery, KnowledgeResult, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
+import type {
+  ModelInterceptor,
+  KnowledgeQuery,
+  KnowledgeResult,
+  SearchFor,
+  SearchKnowledge,
+  SearchOnRecord,
+  WantedModel,
+} from './contract/search.js'
 import { afterInserting, documentBytes, documentOf, emptyRows } from './documents/documents.js'
 import { ownColumns } from './index/filters.js'
 import type { IndexAnswer } from './index/messages.js'
 import type { PageReader } from './read-pages.js'
 import { onRecord } from './record-search.js'
-import { byRelevance, score } from './rerank.js'
+import { byRelevance, estimateScores, score } from './rerank.js'
 import { DocumentWriter, placesOf, type WriterParts, type InsertContext } from './write-documents.js'
 
 type Parts = WriterParts & {
@@ -43,6 +52,12 @@ type Parts = WriterParts & {
 
 const neverAborted = new AbortController().signal
 const removedAtOnce = 10_000
+
+/** A model that a search is about to ask, for the interceptor around it. */
+const wantedModel = ({ provider, model, host }: Omit<WantedModel, 'estimate'>, estimate: number): WantedModel => ({
+  ...{ provider, model, host },
+  estimate,
+})
 
 const isOn = (params: JsonObject, key: string): boolean => params[key] === true || params[key] === 'true' || params[key] === 1
 
@@ -146,7 +161,10 @@ export class Knowledge implements KnowledgeStore {
     const done = await indexes.ask(base.stream, { search: { content, vector, alpha, ...wanted, filters, asOf: position } })
     if (!('chunks' in done)) throw unexpected(done)
     if (!reranker || done.chunks.length === 0) return { chunks: [...done.chunks], position }
-    const { chunks, reranked } = await asking('reranking', reranker, (onUsed) => score(reranker, content, done.chunks, { signal, onUsed }))
+    const wantedReranker = wantedModel(reranker, estimateScores(content, done.chunks))
+    const { chunks, reranked } = await asking('reranking', wantedReranker, (onUsed) =>
+      score(reranker, content, done.chunks, { signal, onUsed }),
+    )
     const ordered = keepsOrder ? chunks : byRelevance(chunks)
     return { chunks: ordered.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
   }
@@ -164,7 +182,8 @@ export class Knowledge implements KnowledgeStore {
   async #vectorOf(settings: JsonObject, text: string, signal: AbortSignal, asking: ModelInterceptor): Promise<Float32Array | null> {
     const { embedders } = this.parts
     const model = await embedders.of(settings)
-    const [vector = null] = await asking('embedding', model, (onUsed) => embedders.embed(model, [text], { signal, onUsed }))
+    const wanted = wantedModel(model, estimateTokens(text))
+    const [vector = null] = await asking('embedding', wanted, (onUsed) => embedders.embed(model, [text], { signal, onUsed }))
     return vector
   }
 

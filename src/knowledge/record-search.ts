@@ -2,48 +2,18 @@ import type { StreamId } from '../../events/common.js'
 import type { KnowledgeSearched, SearchModel } from '../../events/records/searches.js'
 import { isProblem } from '../basics/errors.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { ReserveTokens, Spending } from '../llm/tokens/daily-token-quotas.js'
-import { addUsage, noUsage, tokensUsed } from '../llm/tokens/token-usage.js'
+import { AskedModels } from '../llm/tokens/asked-models.js'
+import type { Spending } from '../llm/tokens/daily-token-quotas.js'
 import type { ModelInterceptor, KnowledgeResult, ModelRole, SearchFor } from './contract/search.js'
 
-const since = (began: number): number => Math.round((performance.now() - began) * 1_000) / 1_000
+const rounded = (ms: number): number => Math.round(ms * 1_000) / 1_000
 
-/** The tokens of a search are not known in advance, so it is refused only if no tokens are left for the day. */
-const leastTokens = 1
-
-/** The providers' models of one search, and their tokens. Uploaded models run here and have no provider. */
-class AskedModels {
-  readonly #asked = new Map<ModelRole, SearchModel>()
-  /** The sum of their tokens. */
-  usage = noUsage
-
-  constructor(private readonly reserve: ReserveTokens) {}
-
-  readonly asking: ModelInterceptor = async (role, { provider, model, host }, use) => {
-    let usage = noUsage
-    const asked = () => use((more) => (usage = addUsage(usage, more)))
-    if (provider === 'onnx') return asked()
-    const { settle } = await this.reserve(leastTokens)
-    const began = performance.now()
-    try {
-      return await asked()
-    } finally {
-      this.usage = addUsage(this.usage, usage)
-      settle(tokensUsed(usage))
-      this.#asked.set(role, {
-        ...{ provider, model, host },
-        ...{ input_tokens: usage.input, output_tokens: usage.output, duration_ms: since(began) },
-      })
-    }
-  }
-
-  get isEmpty(): boolean {
-    return this.#asked.size === 0
-  }
-
-  of(role: ModelRole): SearchModel | null {
-    return this.#asked.get(role) ?? null
-  }
+/** The model with this role, for the event. */
+const askedAs = (role: ModelRole, models: AskedModels): SearchModel | null => {
+  const found = models.asked.findLast((one) => one.role === role)
+  if (!found) return null
+  const { provider, model, host, usage, durationMs } = found
+  return { ...{ provider, model, host }, input_tokens: usage.input, output_tokens: usage.output, duration_ms: rounded(durationMs) }
 }
 
 /**
@@ -62,12 +32,12 @@ export const onRecord = async (
   const began = performance.now()
   const models = new AskedModels(spending.reserve)
   const record = async (came: Pick<KnowledgeSearched, 'read_at' | 'chunks' | 'outcome' | 'error'>): Promise<void> => {
-    if (models.isEmpty) return
+    if (models.asked.length === 0) return
     const data: KnowledgeSearched = {
       ...{ knowledge_base: base.stream, version: base.version, purpose },
-      ...{ embedding: models.of('embedding'), reranking: models.of('reranking') },
+      ...{ embedding: askedAs('embedding', models), reranking: askedAs('reranking', models) },
       ...came,
-      duration_ms: since(began),
+      duration_ms: rounded(performance.now() - began),
     }
     await ledger.execute({ type: 'RecordSearch', data }, origin)
     spending.recorded(models.usage)

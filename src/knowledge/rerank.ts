@@ -2,6 +2,7 @@ import { limits } from '../basics/limits.js'
 import { Problem } from '../basics/errors.js'
 import type { ChatEnd, ChatMessage, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
 import { wholeAnswer } from '../llm/contract/messages.js'
+import { estimateTokens } from '../llm/tokens/estimates.js'
 import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
 import type { KnowledgeChunk, RerankerUse } from './contract/search.js'
 
@@ -53,6 +54,21 @@ const ask = (model: LanguageModel, messages: readonly ChatMessage[], signal: Abo
 export const byRelevance = (chunks: readonly KnowledgeChunk[]): KnowledgeChunk[] =>
   chunks.toSorted((one, other) => other.relevance - one.relevance)
 
+/** The lists of chunks that the model scores in one call each. */
+const callsFor = (chunks: readonly KnowledgeChunk[]): (readonly KnowledgeChunk[])[] => {
+  const most = limits.knowledgeRerankMaxChunks
+  return Array.from({ length: Math.ceil(chunks.length / most) }, (_, call) => chunks.slice(call * most, (call + 1) * most))
+}
+
+/** A number and its comma. */
+const tokensOfScore = 2
+
+/** The estimated tokens of all calls that `score` makes for these chunks. */
+export const estimateScores = (question: string, chunks: readonly KnowledgeChunk[]): number =>
+  callsFor(chunks)
+    .flatMap((some) => messagesFor(question, some))
+    .reduce((sum, { content }) => sum + estimateTokens(content), chunks.length * tokensOfScore)
+
 /**
  * Lets a language model score how well chunks answer a question; the score, from 0 to 1, becomes their `relevance`. Each call of the model
  * scores some of the chunks, and `onUsed` gets the tokens of each call.
@@ -68,8 +84,7 @@ export const score = async (
 ): Promise<{ chunks: KnowledgeChunk[]; reranked: RerankerUse }> => {
   const judged: KnowledgeChunk[] = []
   let usage = noUsage
-  for (let from = 0; from < chunks.length; from += limits.knowledgeRerankMaxChunks) {
-    const some = chunks.slice(from, from + limits.knowledgeRerankMaxChunks)
+  for (const some of callsFor(chunks)) {
     const answer = await ask(model, messagesFor(question, some), signal)
     onUsed?.(answer.usage)
     usage = addUsage(usage, answer.usage)

@@ -52,6 +52,8 @@ const doing: fc.Arbitrary<Doing> = fc.oneof(
 
 type Told = { position: number; hash: string | null; rows: (isReadable: boolean) => Record<string, JsonObject[]> }
 
+const openAi = { provider: 'openai', model: 'small', host: 'api.openai.com' }
+
 /** A log of answers and of what was said of them, some erased; and what every row should show at the end. */
 class History {
   readonly log = new MemoryLog()
@@ -77,6 +79,7 @@ class History {
       rows,
       input_tokens: 3,
       output_tokens: null,
+      ...(kind === 'search' && { models: [{ role: 'embedding' as const, ...openAi, input_tokens: 3, output_tokens: null }] }),
     }))
     return factsOf(agent, { answer: uuidv7(), steps: taken })
   }
@@ -100,6 +103,9 @@ class History {
     })
     const ran = steps.map((step, i) => ({ ...step, ...said[i]! })).filter(({ kind, outcome }) => kind === 'sql' && outcome === 'complete')
     const rows = ran.findLast((step) => step.rows !== null)?.rows ?? null
+    // The steps with models tell the tokens of the language model apart.
+    const ofModels = models.length > 0 ? 3 * models.length : null
+    const input_tokens = steps.some(({ kind }) => kind === 'search') ? ofModels : 200
     this.#told.push({
       position,
       hash,
@@ -108,6 +114,7 @@ class History {
           readable
             ? {
                 position,
+                input_tokens,
                 question,
                 content: answer,
                 sql: ran.findLast(({ sql }) => sql !== null)?.sql ?? null,
@@ -115,7 +122,7 @@ class History {
                 steps: steps.length,
                 readable,
               }
-            : { position, question: null, content: null, sql: null, rows, steps: steps.length, readable },
+            : { position, input_tokens, question: null, content: null, sql: null, rows, steps: steps.length, readable },
         ],
         answer_steps: said.map((words, i) => ({
           position,
@@ -189,7 +196,7 @@ class History {
 }
 
 const shown: Record<string, string> = {
-  answers: `SELECT position, question, content, sql, rows, steps, readable FROM ledger.answers WHERE position NOT IN (SELECT unnest([-1, $forged])) ORDER BY position`,
+  answers: `SELECT position, input_tokens, question, content, sql, rows, steps, readable FROM ledger.answers WHERE position NOT IN (SELECT unnest([-1, $forged])) ORDER BY position`,
   answer_steps: 'SELECT position, step, input, output, sql, readable FROM ledger.answer_steps ORDER BY position, step',
   answer_judgements: 'SELECT position, answered_at, verdict, comment, readable FROM ledger.answer_judgements ORDER BY position',
   evaluations: 'SELECT position, cases, readable FROM ledger.evaluations ORDER BY position',

@@ -74,11 +74,12 @@ const toolsOf = ({ settings, tools }: AnswerRecord, bounds: AnswerBounds, ending
     return {
       ...traits,
       description,
-      async use(input, _, onUsed) {
+      async use(input, _, { onReplayed }) {
         const known = uses.take(name, input, { repeats: false })
         if (!known) throw new RecordEnd(ending)
         if (known.aborted === true) cut()
-        return givenBy(known, onUsed)
+        if (known.usage) onReplayed(known.usage)
+        return givenBy(known)
       },
     }
   })
@@ -91,7 +92,9 @@ const toolsOf = ({ settings, tools }: AnswerRecord, bounds: AnswerBounds, ending
  * @example (await replay(answer, await records.open(answer))).isSame // true
  */
 export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Promise<AnswerReplay> => {
-  const { tools: _, params: __, bounds = boundsOfBefore, ...request } = record.settings
+  const { tools: _, params: __, bounds: recorded = boundsOfBefore, ...request } = record.settings
+  // Estimates of tokens are not on record. An answer that had no tokens left ends with its record.
+  const bounds = { ...recorded, answerTokens: Infinity }
   const stop = new AbortController()
   const ending = endingOf(answer)
   const model = new RecordedModel(answer, record.exchanges, ending)

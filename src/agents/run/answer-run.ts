@@ -11,7 +11,7 @@ import { promptLimit, promptTooLong, saysNoAnswer } from '../prompt/prompt.js'
 import { charsIn, charsOf, tokensOf } from '../../llm/tokens/estimates.js'
 import { exchange, type ExchangeResult } from './ask-model.js'
 import { leastOutput, outputLimit, usualOutput } from './output-limit.js'
-import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
+import type { ReservedTokens, ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import type { ToolExecutor } from './tool-executor.js'
 import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/token-usage.js'
 import { tokensOfExchange, usageOf } from './exchange-usage.js'
@@ -74,6 +74,12 @@ const limit = (title: string, detail: string): Problem =>
 /** The name of the limit behind a bound: that of the service, or the setting of the agent. */
 const limitNamed = (bound: number, ofService: 'agentStepsMax' | 'agentAnswerMaxTokens', setting: string): string =>
   bound < limits[ofService] ? setting : ofService
+
+const tooManyTokens = ({ answerTokens }: AnswerBounds): Problem =>
+  limit(
+    'Too many tokens',
+    `the answer needs more than ${answerTokens} tokens (${limitNamed(answerTokens, 'agentAnswerMaxTokens', 'max_answer_tokens')})`,
+  )
 
 /** One answer: a conversation between a language model and its tools, until the model has finished, or a limit ends it. */
 export class AnswerRun {
@@ -199,11 +205,7 @@ export class AnswerRun {
     const read = tokensOf(this.#chars + executor.descriptionChars)
     if (read > bounds.promptTokens) throw promptTooLong(read, bounds)
     const left = bounds.answerTokens - this.#counted - read
-    if (left < 0)
-      throw limit(
-        'Too many tokens',
-        `the answer needs more than ${bounds.answerTokens} tokens (${limitNamed(bounds.answerTokens, 'agentAnswerMaxTokens', 'max_answer_tokens')})`,
-      )
+    if (left < 0) throw tooManyTokens(bounds)
     const reserved = await reserve(read + usualOutput(request, left), read + leastOutput(request))
     this.#text = ''
     const exchanged = await exchange(
@@ -241,17 +243,19 @@ export class AnswerRun {
   }
 
   /**
-   * Counts tokens that a tool has already used. If the day has no tokens left, the answer ends before the next request to the language
-   * model.
+   * Reserves tokens for a model that a tool asks, if the answer and the day have as many left.
+   *
+   * @throws Problem answer_limit, tokens_spent
    */
-  async #charge(usage: TokenUsage): Promise<void> {
-    const used = tokensUsed(usage)
-    this.#usage = addUsage(this.#usage, usage)
-    this.#counted += used
-    const reserved = await this.parts.reserve(0).catch((error: unknown) => {
-      if (!isProblem(error)) throw error
-    })
-    reserved?.settle(used)
+  async #reserveForTool(tokens: number): Promise<ReservedTokens> {
+    const { bounds, reserve } = this.parts
+    if (this.#counted + tokens > bounds.answerTokens) throw tooManyTokens(bounds)
+    const reserved = await reserve(tokens)
+    const settle = (used: number) => {
+      this.#counted += used
+      reserved.settle(used)
+    }
+    return { ...reserved, settle }
   }
 
   #stepOf({ response, durationMs, failure }: ExchangeResult): AnswerStep {
@@ -268,13 +272,17 @@ export class AnswerRun {
   }
 
   async #use(call: ToolCall, room: number): Promise<ChatMessage> {
-    const { executor, emit, signal } = this.parts
+    const { executor, emit, signal, bounds } = this.parts
+    // The exchange, or another tool beside this one, may have used more than was estimated.
+    if (this.#counted > bounds.answerTokens) throw tooManyTokens(bounds)
     emit({ type: 'step', tool: call.tool, input: call.input })
-    const { use, step, text, query, usage, fault } = await executor.use(call, signal, room)
+    const reserving: ReserveTokens = (tokens) => this.#reserveForTool(tokens)
+    const { use, step, text, query, usage, estimated, fault } = await executor.use(call, { signal, room, reserve: reserving })
     this.#tools.push(use)
     this.#steps.push(step)
     if (query) this.#queries.push(query)
-    if (usage) await this.#charge(usage)
+    this.#usage = addUsage(this.#usage, usage ?? noUsage)
+    this.#estimated += estimated
     // Nobody gets the output of a tool that was cut off.
     if (use.aborted === true) throw fault ?? signal.reason
     emit({ type: 'result', tool: call.tool, failed: use.failed, text, ...(query && { rows: query }) })

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
-import type { AnswerStep } from '../../../events/records/answers.js'
+import type { AnswerStep, StepModel } from '../../../events/records/answers.js'
 import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import { isProblem, Problem, shortened, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
@@ -8,15 +8,32 @@ import type { ToolUse } from '../contract/answer-record.js'
 import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
 import { RecordEnd, VerbatimFailure } from '../tools/replayed-tool.js'
-import type { OnUsed, Tool, ToolResult } from '../tools/tool.js'
+import type { Tool, ToolModels, ToolResult } from '../tools/tool.js'
 import { charsOfTools } from '../../llm/tokens/estimates.js'
+import { AskedModels, type AskedModel } from '../../llm/tokens/asked-models.js'
+import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 
 /**
- * One use of a tool, for the record, the steps and the client. `fault` says why the answer ends with it: this service could not run it at
- * the moment, or it was cut off. A language model could not repair that.
+ * One use of a tool, for the record, the steps and the client. `estimated`: tokens of its models that their providers did not report.
+ * `fault` says why the answer ends with it: this service could not run it at the moment, no tokens are left for it, or it was cut off. A
+ * language model could not repair that.
  */
-export type ToolOutcome = { use: ToolUse; step: AnswerStep; text: string; query?: AnswerRows; usage?: TokenUsage; fault?: Error }
+export type ToolOutcome = {
+  use: ToolUse
+  step: AnswerStep
+  text: string
+  query?: AnswerRows
+  usage?: TokenUsage
+  estimated: number
+  fault?: Error
+}
+
+/**
+ * How a tool is used. `room`: the size that the prompt has left for its output; a longer output is cut. `reserve` reserves the tokens of
+ * models that the tool asks; its refusal ends the answer.
+ */
+type UseOptions = { signal: AbortSignal; room?: number; reserve: ReserveTokens }
 
 const cutOff = 'It was cut off.'
 const failed = 'It failed.\n'
@@ -47,6 +64,52 @@ const textOf = (problem: Problem): string => {
 const isFault = ({ code }: Problem, tool: Tool | undefined): boolean =>
   code === 'analytics_unavailable' || (code === 'busy' && tool?.kind === 'sql')
 
+/** The models that a tool asked, for the event. */
+const modelsIn = (asked: readonly AskedModel[]): StepModel[] =>
+  asked.map(({ role, provider, model, host, usage }) => ({
+    ...{ role, provider, model, host },
+    ...{ input_tokens: usage.input, output_tokens: usage.output },
+  }))
+
+/** The models of one use of a tool: those that it asks, and the tokens that a replay repeats. `refusal` is why one was not asked. */
+class UsedModels implements ToolModels {
+  readonly #asked: AskedModels
+  #replayed: TokenUsage | undefined
+  refusal: unknown
+
+  constructor(reserve: ReserveTokens) {
+    this.#asked = new AskedModels(async (...wanted) => {
+      try {
+        return await reserve(...wanted)
+      } catch (error) {
+        this.refusal = error
+        throw error
+      }
+    })
+  }
+
+  get asking(): ToolModels['asking'] {
+    return this.#asked.asking
+  }
+
+  readonly onReplayed = (usage: TokenUsage): void => {
+    this.#replayed = usage
+  }
+
+  get usage(): TokenUsage | undefined {
+    return this.#asked.asked.length > 0 ? addUsage(this.#replayed ?? noUsage, this.#asked.usage) : this.#replayed
+  }
+
+  get estimated(): number {
+    return this.#asked.estimated
+  }
+
+  get ofStep(): Pick<AnswerStep, 'models'> {
+    const models = modelsIn(this.#asked.asked)
+    return models.length > 0 ? { models } : {}
+  }
+}
+
 const times = (n: number): string => (n === 1 ? '1 time' : `${n} times`)
 
 const refusal = (detail: string): Problem => new Problem('answer_limit', 'No further use of this tool', detail)
@@ -55,7 +118,7 @@ const refusal = (detail: string): Problem => new Problem('answer_limit', 'No fur
  * Executes the tools of one answer. After a failure the language model gets the error and may try again within the limits. It may
  * name unknown tools, send arguments that are no JSON, or repeat the same input.
  *
- * @example const { use } = await executor.use(call, signal); messages.push({ role: 'tool', …, content: use.output })
+ * @example const { use } = await executor.use(call, { signal, reserve }); messages.push({ role: 'tool', …, content: use.output })
  */
 export class ToolExecutor {
   readonly #byName: ReadonlyMap<string, Tool>
@@ -79,25 +142,25 @@ export class ToolExecutor {
   }
 
   /**
-   * Uses a tool at the request of a language model. `room`: the characters that the prompt has left for its output; a longer output is cut.
+   * Uses a tool at the request of a language model.
    *
    * @throws faults, but no refusals
    */
-  async use(call: ToolCall, signal: AbortSignal, room = Infinity): Promise<ToolOutcome> {
+  async use(call: ToolCall, { signal, room = Infinity, reserve }: UseOptions): Promise<ToolOutcome> {
     const tool = this.#byName.get(call.tool)
     const began = performance.now()
-    let usage: TokenUsage | undefined
-    const onUsed: OnUsed = (more) => (usage = addUsage(usage ?? noUsage, more))
-    const used = () => usage && { usage }
+    const models = new UsedModels(reserve)
+    const used = () => models.usage && { usage: models.usage }
     const inner = this.#roomIn(call, room)
     const step = (outcome: AnswerStep['outcome'], rows: number | null): AnswerStep => ({
       ...{ kind: tool?.kind ?? 'other', name: tool?.description.name ?? 'unknown', outcome, rows },
       duration_ms: Math.round(performance.now() - began),
-      ...{ input_tokens: usage?.input ?? null, output_tokens: usage?.output ?? null },
+      ...{ input_tokens: models.usage?.input ?? null, output_tokens: models.usage?.output ?? null },
+      ...models.ofStep,
     })
     if (tool?.givesData === true) this.data.tried += 1
     try {
-      const { output, rows, query } = await this.#result(tool, call, { signal, onUsed, room: inner })
+      const { output, rows, query } = await this.#result(tool, call, { signal, models, room: inner })
       if (tool?.givesData === true) this.data.given += 1
       if (tool) this.#failures.delete(call.tool)
       return {
@@ -106,6 +169,7 @@ export class ToolExecutor {
         text: output,
         ...(query && { query }),
         ...used(),
+        estimated: models.estimated,
       }
     } catch (error) {
       if (error instanceof RecordEnd) throw error.ending
@@ -115,6 +179,7 @@ export class ToolExecutor {
           step: step('aborted', null),
           text: cutOff,
           ...used(),
+          estimated: models.estimated,
           fault: signal.reason as Error,
         }
       if (!isProblem(error) || error.code === 'internal') throw error
@@ -125,7 +190,8 @@ export class ToolExecutor {
         step: step('failed', null),
         text,
         ...used(),
-        ...(isFault(error, tool) && { fault: error }),
+        estimated: models.estimated,
+        ...((error === models.refusal || isFault(error, tool)) && { fault: error }),
       }
     }
   }
@@ -145,7 +211,7 @@ export class ToolExecutor {
   async #result(
     tool: Tool | undefined,
     call: ToolCall,
-    { signal, onUsed, room }: { signal: AbortSignal; onUsed: OnUsed; room: number },
+    { signal, models, room }: { signal: AbortSignal; models: ToolModels; room: number },
   ): Promise<ToolResult> {
     this.#uses += 1
     if (this.#uses > limits.agentToolCallsMax)
@@ -168,7 +234,7 @@ export class ToolExecutor {
       throw refusal(`it was used ${times(calls)} for this answer and is not run again: answer now`)
     this.#calls.set(name, calls + 1)
     // Some tools ignore the signal.
-    const given = await unlessAborted(tool.use(input, signal, onUsed), signal)
+    const given = await unlessAborted(tool.use(input, signal, models), signal)
     // This is the output that the language model gets. A replay of the record has no other one, and cuts it in the same places.
     const result = { ...given, output: fitted(this.fence.inside(given.output), room) }
     this.#known.set(key, result)

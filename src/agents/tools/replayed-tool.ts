@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { ToolUse } from '../contract/answer-record.js'
 import { rowsOf } from '../contract/answering.js'
-import type { OnUsed, Tool, ToolResult } from './tool.js'
+import type { Tool, ToolResult } from './tool.js'
 
 /** A failure whose text goes to the language model unchanged. */
 export class VerbatimFailure extends Problem {
@@ -66,8 +66,7 @@ export class RecordedUses {
 }
 
 /** The output of a recorded use. @throws VerbatimFailure if it failed */
-export const givenBy = (use: ToolUse, onUsed: OnUsed): ToolResult => {
-  if (use.usage) onUsed(use.usage)
+export const givenBy = (use: ToolUse): ToolResult => {
   const text = textIn(use.output)
   if (use.failed) throw new VerbatimFailure(text)
   const query = rowsOf(use)
@@ -78,14 +77,15 @@ const notRecorded =
   'This was not asked for the recorded answer, so that no result of it is on record, and nothing is run now. Answer with what was recorded, or say that you have no answer.'
 
 /**
- * A tool that returns its recorded outputs. A new input runs only if `runsOthers` is set; else the language model gets a text that says so.
+ * A tool that returns its recorded outputs, for which no model is asked again. A new input runs only if `runsOthers` is set; else the
+ * language model gets a text that says so.
  */
 export const replayedTool = (tool: Tool, uses: RecordedUses, runsOthers: boolean): Tool => ({
   ...tool,
-  async use(input, signal, onUsed) {
+  async use(input, signal, models) {
     const known = uses.take(tool.description.name, input, { repeats: true })
-    if (known) return givenBy(known, onUsed)
-    if (runsOthers) return tool.use(input, signal, onUsed)
+    if (known) return givenBy(known)
+    if (runsOthers) return tool.use(input, signal, models)
     throw new VerbatimFailure(notRecorded)
   },
 })

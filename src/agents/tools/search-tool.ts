@@ -1,7 +1,7 @@
 import type { JsonObject, StreamId } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { KnowledgeChunk, ModelInterceptor } from '../../knowledge/contract/search.js'
+import type { KnowledgeChunk } from '../../knowledge/contract/search.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { Knowledge, NamedBase } from '../scope/knowledge.js'
 import { inputSchema, itemNamed, type Tool } from './tool.js'
@@ -57,12 +57,11 @@ export const searchTool = ({ bases, search, asOf, onSearched }: SearchParts): To
       ),
     },
     givesData: true,
-    async use({ knowledge_base: name, query, limit }, signal, onUsed) {
+    async use({ knowledge_base: name, query, limit }, signal, { asking }) {
       const { base } = itemNamed('knowledge_base', bases, (one) => one.name, name)
       if (typeof query !== 'string' || query.trim() === '') throw wrong('query: must be a text')
       const most =
         typeof limit === 'number' && Number.isInteger(limit) && limit > 0 ? Math.min(limit, limits.agentSearchMaxChunks) : usualChunks
-      const asking: ModelInterceptor = (_role, _model, use) => use(onUsed)
       const result = await search(base, { content: query, limit: most, asOf }, { signal, asking })
       onSearched({ knowledge_base: base.stream, version: base.version, position: result.position })
       const each = Math.floor(limits.agentToolOutputMaxChars / Math.max(1, result.chunks.length))

@@ -7,6 +7,7 @@ import { foldName, type Json, type JsonObject } from '../../../events/common.js'
 import type { AnswerStep } from '../../../events/records/answers.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import type { ModelInterceptor } from '../../knowledge/contract/search.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 import type { TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
 import type { AnswerRows } from '../contract/answering.js'
@@ -14,8 +15,11 @@ import type { AnswerRows } from '../contract/answering.js'
 /** The output of a tool: the text for the language model, the number of rows behind it, and the rows of a query. */
 export type ToolResult = { output: string; rows: number | null; query?: AnswerRows }
 
-/** Gets the tokens of a model that a tool itself used. */
-export type OnUsed = (usage: TokenUsage) => void
+/**
+ * The way of a tool to models of its own. `asking` stands around each use of such a model: it may refuse it, and counts its tokens.
+ * `onReplayed` gets the recorded tokens of a use that a replay repeats.
+ */
+export type ToolModels = { asking: ModelInterceptor; onReplayed: (usage: TokenUsage) => void }
 
 /** A tool of an agent. */
 export type Tool = {
@@ -27,8 +31,8 @@ export type Tool = {
   maxFailures?: number
   /** Whether an answer can be based on its output. */
   givesData: boolean
-  /** `onUsed` gets tokens at once, so that the tokens of a failed use count as well. @throws Problem whose text the language model gets */
-  use: (input: JsonObject, signal: AbortSignal, onUsed: OnUsed) => Promise<ToolResult>
+  /** @throws Problem whose text the language model gets */
+  use: (input: JsonObject, signal: AbortSignal, models: ToolModels) => Promise<ToolResult>
 }
 
 /** The schema of an input: an object with these properties, all of which are required unless they are optional. */

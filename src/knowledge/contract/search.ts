@@ -57,15 +57,19 @@ export type SearchTokens = { input: number | null; output: number | null }
 /** The models of a search: one makes a vector of the question, the other reranks the results. */
 export type ModelRole = 'embedding' | 'reranking'
 
+/** A model that a search is about to ask. `estimate`: the tokens that it will read and write, by estimate. */
+export type WantedModel = { provider: string; model: string; host: string; estimate: number }
+
 /**
- * A function around each use of a model by a search. The search calls `use` after each call of the model whose provider reports tokens,
- * even if the search fails afterwards.
+ * A function around each use of a model by a search. `use` asks the model, and calls `onUsed` with the tokens of each of its answers, even
+ * if the search fails afterwards.
  *
  * @example const asking: ModelInterceptor = (_, model, use) => use(({ input }) => console.log(model.host, input))
+ * @throws Problem of the search, or of the function itself, which may refuse to ask the model
  */
 export type ModelInterceptor = <T>(
   role: ModelRole,
-  model: { provider: string; model: string; host: string },
+  model: WantedModel,
   use: (onUsed: (tokens: SearchTokens) => void) => Promise<T>,
 ) => Promise<T>
 

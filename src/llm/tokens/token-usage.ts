@@ -1,4 +1,6 @@
-/** Room: counts of used tokens, and limits per day. It imports only events, basics, log and llm/contract. */
+/**
+ * Room: counts of used tokens, and limits per day. It imports only events, basics, log, knowledge/contract and llm/contract.
+ */
 
 import type { TokenUsage } from '../contract/language-model.js'
 

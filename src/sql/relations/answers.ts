@@ -107,8 +107,13 @@ const steps: Relation = {
     ),
     column('duration_ms', 'DOUBLE', 'Milliseconds that it took.'),
     column('rows', 'BIGINT', 'Rows that a query gave, or passages that a search found.'),
-    column('input_tokens', 'BIGINT', 'Tokens that the language model read.'),
+    column('input_tokens', 'BIGINT', 'Tokens that the language model read; for a search, those of its models.'),
     column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
+    column(
+      'models',
+      'VARCHAR',
+      'Models of providers that a search asked, as JSON text: role (embedding or reranking), provider, model, host and tokens of each.',
+    ),
     column('input', 'VARCHAR', 'The request: the new messages as JSON text, or the input of the tool.'),
     column('output', 'VARCHAR', 'The result: the text of the language model, or the output of the tool for it.'),
     column('sql', 'VARCHAR', 'Query that the step ran.'),
@@ -116,7 +121,7 @@ const steps: Relation = {
   ],
   sql: `
     SELECT s.position, e.recorded_at, ${named}, e.answer AS answer_id, s.step, s.kind, s.name, s.outcome, s.duration_ms, s.rows,
-      s.input_tokens, s.output_tokens, s.input, s.output, s.sql, s.readable
+      s.input_tokens, s.output_tokens, CAST(s.models AS VARCHAR) AS models, s.input, s.output, s.sql, s.readable
     FROM ledger.answer_steps AS s JOIN ledger.answers AS e ON e.position = s.position${joinAgent}
     WHERE s.position <= $position`,
 }

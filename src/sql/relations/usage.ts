@@ -13,10 +13,20 @@ const searched = (role: 'embedding' | 'reranking'): string => `
       SELECT position, recorded_at, NULL, knowledge_base, ${role}_provider, ${role}_model, outcome, ${role}_input_tokens, ${role}_output_tokens, 'search'
       FROM ledger.knowledge_searches WHERE ${role}_model IS NOT NULL`
 
+/** The tokens of the models that searches of agents asked. */
+const searchedByAgents = `
+      SELECT s.position, a.recorded_at, a.agent, NULL, s.asked.provider, s.asked.model, s.outcome, s.asked.input_tokens, s.asked.output_tokens,
+        'search'
+      FROM (
+        SELECT position, outcome, unnest(from_json(models, '[{"provider":"VARCHAR","model":"VARCHAR","input_tokens":"BIGINT",
+          "output_tokens":"BIGINT"}]')) AS asked
+        FROM ledger.answer_steps WHERE models IS NOT NULL
+      ) AS s JOIN ledger.answers AS a ON a.position = s.position`
+
 export const usage: Relation = {
   name: 'usage',
   about:
-    'Tokens and cost of the answers of agents, of judges in evaluations, of vectors for documents, and of searches outside of agents, by day, agent or knowledge base, and model. Costs use the price of the time: llm_prices of PUT /api/config.',
+    'Tokens and cost of the answers of agents and of their searches, of judges in evaluations, of vectors for documents, and of other searches, by day, agent or knowledge base, and model. Costs use the price of the time: llm_prices of PUT /api/config.',
   kind: 'BASE TABLE',
   columns: [
     column('day', 'DATE', 'Day on which the answers were recorded (UTC).'),
@@ -32,7 +42,7 @@ export const usage: Relation = {
     column('provider', 'VARCHAR', 'Provider of the model.'),
     column('model', 'VARCHAR', 'Name of the model.'),
     column('answers', 'BIGINT', 'Number of questions to the agent.'),
-    column('searches', 'BIGINT', 'How many searches of the knowledge base asked it.'),
+    column('searches', 'BIGINT', 'How many searches of the knowledge base, or of the agent, asked it.'),
     column('inserts', 'BIGINT', 'How many events of inserted documents have vectors of it.'),
     column('failed', 'BIGINT', 'How many of these answers and searches failed or were aborted.'),
     column('input_tokens', 'BIGINT', 'Tokens that the model read, where its provider says.'),
@@ -53,6 +63,7 @@ export const usage: Relation = {
       FROM ledger.evaluations WHERE judge_model IS NOT NULL
       UNION ALL ${searched('embedding')}
       UNION ALL ${searched('reranking')}
+      UNION ALL ${searchedByAgents}
       UNION ALL ${inserted}
     ), ledger_own_priced AS (
       SELECT e.position, CAST(e.recorded_at AS DATE) AS day, p.name AS project_name, g.name AS agent_name, e.agent, k.name AS base_name,

@@ -99,6 +99,20 @@ test('vectors of inserts and of searches count in the day of their project, and 
   expect((await insert('films', 'a')).status).toBe(200)
 })
 
+test('what a search will read is reserved before, and counts by its estimate where the provider says 0', async () => {
+  await post('/api/projects', { project: { name: 'silent' } })
+  await makeBase('silent')
+  used = 0
+  expect((await insert('silent', 'a')).status).toBe(200)
+  // A quarter of the day.
+  const searchLong = () => post(`${base('silent')}/docs/completions`, { query: 'x'.repeat(10_000), type: 'context' })
+  for (let search = 1; search <= 3; search++) expect((await searchLong()).status).toBe(200)
+  const before = embedder.asked.length
+  expect(await searchLong()).toMatchObject(spent)
+  expect(embedder.asked.length).toBe(before)
+  expect((await search('silent')).status).toBe(200)
+})
+
 test('what a failed insert has paid for counts as long as the service runs', async () => {
   await post('/api/projects', { project: { name: 'broken' } })
   await makeBase('broken')

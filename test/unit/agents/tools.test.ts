@@ -3,11 +3,12 @@ import type { JsonObject, StreamId } from '../../../events/common.js'
 import type { ScopeTable } from '../../../src/agents/scope/tables-in.js'
 import { describeTool } from '../../../src/agents/tools/describe-tool.js'
 import { searchTool } from '../../../src/agents/tools/search-tool.js'
-import { itemNamed, type Tool } from '../../../src/agents/tools/tool.js'
+import { itemNamed, type Tool, type ToolModels } from '../../../src/agents/tools/tool.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { KnowledgeChunk } from '../../../src/knowledge/contract/search.js'
 
-const use = async (tool: Tool, input: JsonObject) => (await tool.use(input, new AbortController().signal, () => undefined)).output
+const models: ToolModels = { asking: (_role, _model, use) => use(() => undefined), onReplayed: () => undefined }
+const use = async (tool: Tool, input: JsonObject) => (await tool.use(input, new AbortController().signal, models)).output
 
 const found = (chunks: readonly Pick<KnowledgeChunk, 'content' | 'metadata'>[]) =>
   use(

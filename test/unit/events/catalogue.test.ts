@@ -54,7 +54,13 @@ const answered = {
     knowledge_bases: [{ knowledge_base: s, version: 1, position: 3 }],
   },
   read_at: 2,
-  steps: [{ kind: 'sql', name: 'query', outcome: 'complete', duration_ms: 1, rows: 2, input_tokens: null, output_tokens: null }],
+  steps: [
+    { kind: 'sql', name: 'query', outcome: 'complete', duration_ms: 1, rows: 2, input_tokens: null, output_tokens: null },
+    {
+      ...{ kind: 'search', name: 'search_knowledge', outcome: 'complete', duration_ms: 1, rows: 2, input_tokens: 5, output_tokens: null },
+      models: [{ role: 'embedding', provider: 'openai', model: 'small', host: 'localhost:1', input_tokens: 5, output_tokens: null }],
+    },
+  ],
   ...{ input_tokens: 3, output_tokens: 4, outcome: 'answered', error: null, first_token_ms: 1, duration_ms: 2, payload: hash },
 }
 const agent = { project: p, name: 'helper', model_name: 'gpt-4o', provider: 'openai', skills: [{ skill: s, params: {} }], params: { k: 1 } }
