@@ -171,7 +171,10 @@ export const statements: Readonly<Record<StatementKind, Readonly<Record<string, 
   drop_trigger: { 'DROP TRIGGER': named('DROP TRIGGER ') },
   create_ml_engine: { 'CREATE ML_ENGINE': (share) => `CREATE ML_ENGINE wide_engine FROM auto USING x = 1${settings(share)}` },
   drop_ml_engine: { 'DROP ML_ENGINE': named('DROP ML_ENGINE '), 'DROP ML_ENGINE of settings': () => 'DROP ML_ENGINE wide_engine' },
-  unavailable: { 'CREATE INDEX ON KNOWLEDGE_BASE': manyTokens('CREATE INDEX ON KNOWLEDGE_BASE k ', 'a ', 1) },
+  unavailable: { 'CREATE ANOMALY DETECTION MODEL': manyTokens('CREATE ANOMALY DETECTION MODEL m ', 'a ', 1) },
+  index_knowledge_base: {
+    'CREATE INDEX ON KNOWLEDGE_BASE': manyTokens('CREATE INDEX ON KNOWLEDGE_BASE documents WITH (', 'a = 1, ', 4, 'b = 1)'),
+  },
   evaluate_knowledge_base: {
     'EVALUATE KNOWLEDGE_BASE': () => "EVALUATE KNOWLEDGE_BASE documents USING test_table = files.asked, version = 'doc_id'",
     'EVALUATE KNOWLEDGE_BASE of settings': (share) => `EVALUATE KNOWLEDGE_BASE documents USING test_table = files.asked${settings(share)}`,

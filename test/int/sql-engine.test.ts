@@ -225,7 +225,7 @@ describe('writing statements become the commands of REST', () => {
 
   test.each([
     ['CREATE TRIGGER t ON files.homes (SELECT 1)', 'log --follow'],
-    ['CREATE INDEX ON KNOWLEDGE_BASE k', 'indexed when they are inserted'],
+    ['CREATE ANOMALY DETECTION MODEL m FROM db (SELECT 1)', 'CREATE MODEL name'],
     ['INSERT INTO shop.t VALUES (1)', 'files.t'],
     ['INSERT INTO files.t VALUES (1)', 'CREATE TABLE files.t'],
     ['CREATE TABLE shop.t (SELECT 1)', 'files.t'],

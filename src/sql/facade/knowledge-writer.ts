@@ -11,7 +11,7 @@ import { leave, type SqlAnswer } from '../contract/answer.js'
 import { rowsOf } from '../contract/query-rows.js'
 import type { RunningStatement } from '../contract/request.js'
 import { readConditions } from '../statements/conditions.js'
-import type { StatementOf, TableName } from '../statements/statement.js'
+import type { Name, StatementOf, TableName } from '../statements/statement.js'
 import { evaluateKnowledge } from './evaluate-knowledge.js'
 import { rowsAnswer, type Reader } from './reader.js'
 
@@ -78,13 +78,8 @@ export class KnowledgeWriter {
 
   /** Asks the questions of a table, and reports the quality of the search. */
   async evaluate({ target, using }: StatementOf<'evaluate_knowledge_base'>, running: RunningStatement): Promise<SqlAnswer> {
-    const { context, signal, origin } = running
-    const projectName = target.project ?? context.db
-    const project = await this.#resources.one('project', projectName)
-    if (!project) throw notFound('project', projectName)
-    const base = await this.#resources.one('knowledge_base', target.name, project)
-    if (!base) throw notFound('knowledge base', target.name)
-    const { position: asOf } = running
+    const { context, signal, origin, position: asOf } = running
+    const base = await this.#existing(target, context.db)
     return rowsAnswer(
       await evaluateKnowledge(base, using, {
         ...{ knowledge: this.options.knowledge, read: (sql) => this.#read(sql, running) },
@@ -93,6 +88,24 @@ export class KnowledgeWriter {
       }),
       context,
     )
+  }
+
+  /**
+   * `CREATE INDEX` and `DROP INDEX`: documents are indexed when they are inserted, so there is nothing to do.
+   *
+   * @throws Problem not_found for a knowledge base that does not exist
+   */
+  async checkIndexed({ target, ifExists }: StatementOf<'index_knowledge_base'>, { context }: RunningStatement): Promise<void> {
+    if (!ifExists) await this.#existing(target, context.db)
+  }
+
+  /** @throws Problem not_found */
+  async #existing({ project: named, name }: Name, db: string): Promise<Resource<'knowledge_base'>> {
+    const project = await this.#resources.one('project', named ?? db)
+    if (!project) throw notFound('project', named ?? db)
+    const base = await this.#resources.one('knowledge_base', name, project)
+    if (!base) throw notFound('knowledge base', name)
+    return base
   }
 
   async *#read(sql: string, running: RunningStatement): AsyncGenerator<JsonObject, void, void> {

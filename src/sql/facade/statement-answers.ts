@@ -72,6 +72,10 @@ const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
     async (statement, running, { writer, knowledge }) =>
       (await knowledge.insert(statement, running)) ?? writer.writeTable(statement, running),
   ),
+  index_knowledge_base: planless(async (statement, running, { knowledge }) => {
+    await knowledge.checkIndexed(statement, running)
+    return ok(running)
+  }),
   evaluate_knowledge_base: planless((statement, running, { knowledge }) => knowledge.evaluate(statement, running)),
   use: async ({ name }, running, { reader }) => ok(running, { db: await reader.databaseNamed(name, running) }),
   client_setting: (_, running) => ok(running),

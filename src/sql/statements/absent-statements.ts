@@ -1,5 +1,4 @@
-import type { LeadingWords, Cursor } from './cursor.js'
-import { takeIfExists, takeIfNotExists, takeName } from './names.js'
+import type { Cursor } from './cursor.js'
 import type { StatementOf } from './statement.js'
 
 const settings = 'the settings of the environment'
@@ -80,18 +79,6 @@ export const refuseUnknown = (cursor: Cursor, verbs: readonly string[]): never =
   const shown = first?.text.slice(0, 60).toUpperCase().toWellFormed() ?? ''
   refuseKnown(cursor, shown)
   return cursor.refuse(first, `${shown} begins no statement of this service; ${verbs.join(', ')} and SELECT do`)
-}
-
-/** Documents are indexed during their insertion. The statement is known, so that its refusal can say this. */
-export const takeKnowledgeIndex = (cursor: Cursor, { verb }: LeadingWords): StatementOf<'unavailable'> => {
-  if (!takeIfNotExists(cursor)) takeIfExists(cursor)
-  takeName(cursor, 'a knowledge base')
-  cursor.takeRest()
-  return {
-    kind: 'unavailable',
-    what: `${verb} INDEX ON KNOWLEDGE_BASE`,
-    instead: "SELECT … FROM name WHERE content = '…' as it is: documents are indexed when they are inserted",
-  }
 }
 
 /** `CREATE ANOMALY DETECTION MODEL …`, these words already taken. The refusal names an alternative. */

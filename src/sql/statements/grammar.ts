@@ -1,11 +1,11 @@
 import { upperWord } from '../../dialect/tokens.js'
-import { refuseAbsent, refuseUnknown, takeAnomalyModel, takeKnowledgeIndex } from './absent-statements.js'
+import { refuseAbsent, refuseUnknown, takeAnomalyModel } from './absent-statements.js'
 import { spanOf } from './clauses.js'
 import { keptNowhere, takeSet, takeTransaction, takeUse } from './client-settings.js'
 import type { LeadingWords, Cursor } from './cursor.js'
 import { takeAlterDatabase, takeCreateDatabase, takeDropDatabase } from './databases.js'
 import { takeCreateJob, takeDropJob } from './jobs.js'
-import { takeEvaluateKnowledge } from './knowledge-bases.js'
+import { takeEvaluateKnowledge, takeKnowledgeIndex } from './knowledge-bases.js'
 import {
   takeAlterModel,
   takeCancel,
@@ -104,6 +104,10 @@ const grammar: { readonly [K in StatementKind]: Entry } = {
   },
   evaluate: { effect: 'reads', forms: [{ verb: 'EVALUATE', take: takeEvaluate }] },
   evaluate_knowledge_base: { effect: 'reads', forms: [{ verb: 'EVALUATE', nouns: knowledgeBases, take: takeEvaluateKnowledge }] },
+  index_knowledge_base: {
+    effect: 'writes',
+    forms: ['CREATE', 'DROP'].map((verb): Form => ({ verb, nouns: knowledgeIndexes, take: takeKnowledgeIndex })),
+  },
   create_view: { effect: 'writes', forms: [{ verb: 'CREATE', orReplace: true, nouns: ['VIEW'], take: takeCreateView }] },
   alter_view: { effect: 'writes', forms: [{ verb: 'ALTER', nouns: ['VIEW'], take: takeAlterView }] },
   drop_view: { effect: 'writes', forms: [{ verb: 'DROP', nouns: ['VIEW'], take: takeDropView }] },
@@ -135,11 +139,7 @@ const grammar: { readonly [K in StatementKind]: Entry } = {
   drop_ml_engine: { effect: 'writes', forms: [{ verb: 'DROP', nouns: engines, take: takeDropEngine }] },
   unavailable: {
     effect: 'writes',
-    forms: [
-      { verb: 'CREATE', nouns: knowledgeIndexes, take: takeKnowledgeIndex },
-      { verb: 'CREATE', nouns: ['ANOMALY DETECTION MODEL'], take: takeAnomalyModel },
-      { verb: 'DROP', nouns: knowledgeIndexes, take: takeKnowledgeIndex },
-    ],
+    forms: [{ verb: 'CREATE', nouns: ['ANOMALY DETECTION MODEL'], take: takeAnomalyModel }],
   },
 }
 

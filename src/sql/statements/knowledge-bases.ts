@@ -1,5 +1,5 @@
-import type { Cursor } from './cursor.js'
-import { takeName } from './names.js'
+import type { Cursor, LeadingWords } from './cursor.js'
+import { takeIfExists, takeIfNotExists, takeName } from './names.js'
 import type { StatementOf } from './statement.js'
 import { takeSettings } from './values.js'
 
@@ -8,4 +8,16 @@ export const takeEvaluateKnowledge = (cursor: Cursor): StatementOf<'evaluate_kno
   const target = takeName(cursor, 'a knowledge base')
   cursor.needWords('USING')
   return { kind: 'evaluate_knowledge_base', target, using: takeSettings(cursor) }
+}
+
+/**
+ * `CREATE INDEX ON KNOWLEDGE_BASE name WITH (…)` and `DROP INDEX ON KNOWLEDGE_BASE name`, the words before the name already taken. Settings
+ * are those of an index that this service does not have.
+ */
+export const takeKnowledgeIndex = (cursor: Cursor, { verb }: LeadingWords): StatementOf<'index_knowledge_base'> => {
+  const isDrop = verb === 'DROP'
+  const hasCondition = isDrop ? takeIfExists(cursor) : takeIfNotExists(cursor)
+  const target = takeName(cursor, 'a knowledge base')
+  if (cursor.isWord('WITH') || cursor.isWord('USING')) cursor.takeRest()
+  return { kind: 'index_knowledge_base', target, ifExists: isDrop && hasCondition }
 }

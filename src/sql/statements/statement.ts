@@ -133,6 +133,8 @@ export type Statement =
   | { kind: 'evaluate_agent'; target: Name; using: JsonObject }
   | { kind: 'evaluate'; metric: string; query: string; using: JsonObject }
   | { kind: 'evaluate_knowledge_base'; target: Name; using: JsonObject }
+  /** An index is created or dropped. */
+  | { kind: 'index_knowledge_base'; target: Name; ifExists: boolean }
   | { kind: 'create_view'; target: Name; ifNotExists: boolean; replace: boolean; source: PlacedQuery }
   | { kind: 'alter_view'; target: Name; source: PlacedQuery }
   | { kind: 'drop_view'; targets: Name[]; ifExists: boolean }

@@ -63,11 +63,19 @@ describe('a knowledge base over REST', () => {
 
 test('a knowledge base writes no answers: a question for one is refused, and says who answers', async () => {
   await create('silent')
-  for (const more of [{}, { type: 'chat' }])
-    expect(await call('POST', '/silent/completions', { query: 'Who are you?', ...more })).toMatchObject({
-      status: 501,
-      body: { code: 'not_built', hint: expect.stringContaining('an agent with this knowledge base answers') },
-    })
+  expect(await call('POST', '/silent/completions', { query: 'Who are you?', type: 'chat' })).toMatchObject({
+    status: 501,
+    body: { code: 'not_built', hint: expect.stringContaining('an agent with this knowledge base answers') },
+  })
+})
+
+test('a question without a type is one for chunks', async () => {
+  await create('untyped')
+  await call('PUT', '/untyped', { knowledge_base: { rows: [{ id: 'a', content: 'The lamp of the attic.' }] } })
+  const found = await call('POST', '/untyped/completions', { query: 'a lamp', type: 'context' })
+  expect(found).toMatchObject({ status: 200, body: { documents: [{ id: 'a' }] } })
+  for (const more of [{}, { type: null }])
+    expect(await call('POST', '/untyped/completions', { query: 'a lamp', ...more })).toMatchObject({ status: 200, body: found.body })
 })
 
 describe('uploaded texts', () => {
@@ -273,7 +281,7 @@ describe('documents', () => {
   })
 
   test('of chats are refused with what to do instead', async () => {
-    expect(await call('POST', '/docs/completions', { query: 'x' })).toMatchObject({
+    expect(await call('POST', '/docs/completions', { query: 'x', type: 'chat' })).toMatchObject({
       status: 501,
       body: { hint: expect.stringContaining('"type": "context"') },
     })

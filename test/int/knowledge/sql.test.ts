@@ -283,8 +283,23 @@ describe('statements on knowledge bases', () => {
     ['EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, generate_data = true', /not made up/],
     ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, save_to = 'files.r'", /saves nothing/],
     ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, llm = {'provider': 'openai'}", /no language model of its own/],
-    ['CREATE INDEX ON KNOWLEDGE_BASE docs', /indexed when they are inserted/],
+    ['CREATE INDEX ON KNOWLEDGE_BASE nothing', /Knowledge base with name nothing does not exist/],
+    ['DROP INDEX ON KNOWLEDGE_BASE nowhere.docs', /Project with name nowhere does not exist/],
   ])('%s is refused with what to do', async (query, message) => expect(ask(query)).rejects.toThrow(message))
+
+  test.each([
+    'CREATE INDEX ON KNOWLEDGE_BASE docs',
+    "CREATE INDEX ON KNOWLEDGE BASE mindsdb.docs WITH (type = 'hnsw', nlist = 10)",
+    'DROP INDEX ON KNOWLEDGE_BASE docs',
+    'DROP INDEX ON KNOWLEDGE_BASE IF EXISTS nothing',
+  ])('%s is answered, and changes nothing', async (query) => {
+    const found = "SELECT id, relevance FROM docs WHERE content = 'sofa'"
+    const before = await ask(found)
+    const [[head]] = (await ask('SELECT max(position) FROM log.events')) as [[unknown]]
+    expect(await sql(at.url, query)).toMatchObject({ type: 'ok' })
+    expect(await ask('SELECT max(position) FROM log.events')).toEqual([[head]])
+    expect(await ask(found)).toEqual(before)
+  })
 
   test('what is refused leaves no query behind that keeps a place', async () => {
     const left = ['VALUES (1, 2, 3)', "SELECT 'a'", 'SELECT range FROM range(1000000)']

@@ -54,7 +54,7 @@ type Changes = z.infer<typeof changes>
 
 const question = z.object({
   query: z.string(),
-  type: z.enum(['chat', 'context']).nullish(),
+  type: z.enum(['chat', 'context']).nullish().describe('context, also by default; chat is refused'),
   keywords: z.union([z.string(), texts]).nullish(),
   metadata: jsonObject.nullish().describe('Values that the metadata of a chunk has'),
   limit: z.int().min(0).max(limits.knowledgeSearchMaxChunks).nullish(),
@@ -247,7 +247,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
       body: object(question, 'body'),
       answers: { 200: found },
       async handle({ segments, body: { query, type, keywords, metadata, limit, alpha, relevance, reranking }, call }) {
-        if ((type ?? 'chat') === 'chat')
+        if (type === 'chat')
           throw new Problem('not_built', 'Not available', 'a knowledge base finds chunks, and writes no answers', {
             hint: 'Send "type": "context" for the chunks; an agent with this knowledge base answers: POST …/agents/<name>/completions.',
           })

@@ -348,6 +348,15 @@ const cases: [sql: string, statement: Statement][] = [
   ['explain analyze WITH a AS (SELECT 1) FROM a', { kind: 'explain', analyze: true, span: { start: 16, end: 43 } }],
   ['EXPLAIN DROP VIEW v', { kind: 'explain_command', statement: { kind: 'drop_view', targets: [session('v')], ifExists: false } }],
 
+  // Indexes
+  ['CREATE INDEX ON KNOWLEDGE_BASE k', { kind: 'index_knowledge_base', target: session('k'), ifExists: false }],
+  [
+    'CREATE INDEX ON KNOWLEDGE BASE IF NOT EXISTS p.k WITH (type = 1)',
+    { kind: 'index_knowledge_base', target: { project: 'p', name: 'k' }, ifExists: false },
+  ],
+  ['DROP INDEX ON KNOWLEDGE_BASE k', { kind: 'index_knowledge_base', target: session('k'), ifExists: false }],
+  ['DROP INDEX ON KNOWLEDGE_BASE IF EXISTS k', { kind: 'index_knowledge_base', target: session('k'), ifExists: true }],
+
   // ClientSetting
   ['SET autocommit=1', { kind: 'client_setting', verb: 'set', variables: ['autocommit'] }],
   ['SET names utf8', { kind: 'client_setting', verb: 'set', variables: ['names'] }],
@@ -394,11 +403,7 @@ const cases: [sql: string, statement: Statement][] = [
 describe('a statement is read into what it means', () => {
   test.each(cases)('%s', (sql, statement) => expect(parseStatement(sql)).toEqual(statement))
 
-  const known: [sql: string, what: string][] = [
-    ['CREATE INDEX ON KNOWLEDGE_BASE k', 'CREATE INDEX ON KNOWLEDGE_BASE'],
-    ['DROP INDEX ON KNOWLEDGE_BASE k', 'DROP INDEX ON KNOWLEDGE_BASE'],
-    ['CREATE ANOMALY DETECTION MODEL m FROM db (SELECT 1)', 'CREATE ANOMALY DETECTION MODEL'],
-  ]
+  const known: [sql: string, what: string][] = [['CREATE ANOMALY DETECTION MODEL m FROM db (SELECT 1)', 'CREATE ANOMALY DETECTION MODEL']]
   test.each(known)('%s is known and says what to use instead', (sql, what) =>
     expect(parseStatement(sql)).toMatchObject({ kind: 'unavailable', what, instead: expect.any(String) }),
   )
