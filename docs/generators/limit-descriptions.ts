@@ -417,7 +417,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   mcpChunksMax: 'Chunks of one search in a knowledge base over MCP. Beyond: the tool refuses the number.',
   mcpFiltersMax: 'Conditions of such a search. Beyond: the tool refuses them.',
   mcpRelayMaxRequests: 'Messages that `mindledger mcp` relays at once. Beyond: the answer is an error.',
-  messageMaxChars: 'Characters of a message to a chatbot. Beyond: 413 `too_large`; a message from Slack or Telegram is cut.',
+  messageMaxChars:
+    'Characters of a message to a chatbot. Beyond: 413 `too_large`; a message from Slack or Telegram is cut, and its end says so to the agent.',
   chatbotNoticeMaxChars:
     'Characters of the notice that a message has no answer (the param `notice` of a chatbot). Beyond: the rest is cut.',
   messageMaxAgeMs:

@@ -113,7 +113,8 @@ export class Answerer {
     const { agent: stream, project: projectStream } = chatbot.state
     const project = await this.#delivering.untilDone(() => log.resources.byStream('project', projectStream))
     const agent = stream === null ? undefined : await this.#delivering.untilDone(() => log.resources.byStream('agent', stream))
-    if (!agent || !project) return this.#delivering.tellFailed(task, 'chatbot', 'the chatbot has no agent that could answer')
+    if (!agent || !project)
+      return this.#delivering.tellFailed(task, 'chatbot', 'the chatbot has no agent that could answer: give it one (agent_name)')
     const before = await givenAnswer(log, agent.stream, conversation.stream, received)
     return before ?? this.#ask(task, project, agent)
   }

@@ -50,6 +50,18 @@ export const checkText = (text: string): string => {
 }
 
 /**
+ * A text of a person in a chat, who would not see a refusal: of a text that is too long, the beginning. Its end says so to the agent and to
+ * readers of the record.
+ *
+ * @example cutMessage('x'.repeat(25_000)) // 'xx… … [The end of this message is left out: it has 25000 characters.]'
+ */
+export const cutMessage = (text: string): string => {
+  if (text.length <= limits.messageMaxChars) return text
+  const mark = ` … [The end of this message is left out: it has ${text.length} characters.]`
+  return text.slice(0, limits.messageMaxChars - mark.length).toWellFormed() + mark
+}
+
+/**
  * Records the arrival of a message once: the same id in the same chatbot, or the same idempotency key, is the same message. A processor
  * that reacts to the event answers it.
  *

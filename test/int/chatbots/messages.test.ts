@@ -76,6 +76,22 @@ test('what an agent cannot answer is refused, recorded, and does not stop the co
   expect((await say({ text: 'go on', conversation })).body).toMatchObject({ answer: { text: 'fine' } })
 })
 
+test('a chatbot with a model and without an agent answers no message: its author gets the notice, and the event says what is missing', async () => {
+  await sql(at.url, 'CREATE TABLE files.pairs (SELECT range AS x, 2 * range AS y FROM range(50))')
+  const made = await sql(at.url, "CREATE MODEL mindsdb.guess FROM files (SELECT x, y FROM pairs) PREDICT y USING engine = 'constant'")
+  expect(made.error_message).toBeUndefined()
+  await at.chatbot('mute', 'webhook', { secret: 'a secret that nobody guesses' }, { agent_name: undefined, model_name: 'guess' })
+  const failed = await send(at.url, 'POST', '/api/projects/mindsdb/chatbots/mute/messages', { text: 'Hello?' })
+  expect(failed).toMatchObject({
+    status: 502,
+    body: { type: expect.stringContaining('not_answered'), reason: 'chatbot', notice: expect.stringMatching(/^Sorry/) },
+  })
+  expect((await at.events('MessageFailed')).at(-1)).toMatchObject({
+    reason: 'chatbot',
+    error: 'the chatbot has no agent that could answer: give it one (agent_name)',
+  })
+})
+
 test('an answer that is longer than a question may be does not end the conversation', async () => {
   at.agent.says((question) => (question === 'tell all' ? 'x'.repeat(40_000) : 'fine'))
   const { conversation } = (await say({ text: 'tell all' })).body

@@ -223,3 +223,12 @@ test('the param notice is what people are told, and an empty one tells them noth
   expect(slack.calls.length).toBe(before)
   at.agent.says((question) => question)
 })
+
+test('a message that is too long is cut, and its end tells the language model so', async () => {
+  at.agent.says(() => 'fine')
+  await deliver(event({ text: 'x'.repeat(25_000), ts: '11.1' }))
+  await until(() => at.agent.asked.at(-1)?.startsWith('xxx') === true)
+  const asked = at.agent.asked.at(-1) ?? ''
+  expect(asked).toMatch(/^x+ … \[The end of this message is left out: it has 25000 characters\.\]$/)
+  expect(asked).toHaveLength(20_000)
+})

@@ -165,3 +165,12 @@ test('people get a notice as a reply when the agent fails', async () => {
   await until(() => String(telegram.calls.at(-1)?.body['text']).startsWith('Sorry'))
   expect(telegram.calls.at(-1)?.body).toMatchObject({ reply_parameters: { message_id: expect.any(Number) } })
 })
+
+test('a message that is too long is cut, and its end tells the language model so', async () => {
+  at.agent.says(() => 'fine')
+  await deliver(update('x'.repeat(25_000), { chat: { id: -77 } }))
+  await until(() => at.agent.asked.at(-1)?.startsWith('xxx') === true)
+  const asked = at.agent.asked.at(-1) ?? ''
+  expect(asked).toMatch(/^x+ … \[The end of this message is left out: it has 25000 characters\.\]$/)
+  expect(asked).toHaveLength(20_000)
+})

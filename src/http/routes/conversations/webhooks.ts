@@ -4,7 +4,7 @@ import { limits } from '../../../basics/limits.js'
 import { channelOf } from '../../../chatbots/channels/channel-of.js'
 import type { Channel, Fetch, InboundMessage } from '../../../chatbots/channels/channel.js'
 import type { MessageIntake } from '../../../chatbots/message-intake.js'
-import { checkText } from '../../../chatbots/receiving.js'
+import { checkText, cutMessage } from '../../../chatbots/receiving.js'
 import { bearerOf, isTokenOf } from '../../../chatbots/webhook-token.js'
 import { chatbotStopped } from '../../../commands/conversation.js'
 import type { Ledger } from '../../../commands/ledger.js'
@@ -57,7 +57,7 @@ export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
     const project = await ledger.log.resources.byStream('project', chatbot.state.project)
     const actor = `chatbot:${project?.state.name ?? chatbot.state.project}.${chatbot.state.name}`
     // A person in a chat cannot see a refusal, but a program can.
-    const said = channel.name === 'webhook' ? checkText(incoming.text) : incoming.text.slice(0, limits.messageMaxChars)
+    const said = channel.name === 'webhook' ? checkText(incoming.text) : cutMessage(incoming.text)
     return intake.take({ ...incoming, chatbot, channel: channel.name, text: said, origin: { ...call.origin(), actor } })
   }
 
