@@ -1,6 +1,6 @@
 import type * as plot from '@observablehq/plot'
 import { useEffect, useRef } from 'preact/hooks'
-import { useLibrary } from './library.js'
+import { useLibrary } from '../basics/library.js'
 import { Refusal } from './notice.js'
 
 type Plot = typeof plot

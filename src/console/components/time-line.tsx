@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { isDark } from '../basics/theme.js'
-import { useLibrary } from './library.js'
+import { useLibrary } from '../basics/library.js'
 import { Refusal } from './notice.js'
 
 /** Numbers over time: seconds since 1970, and one value for each; null if it is unknown. */

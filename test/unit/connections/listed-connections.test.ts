@@ -7,7 +7,11 @@ import type { Scope } from '../../../src/sql/engine/session/scope.js'
 import type { Session } from '../../../src/sql/engine/session/session.js'
 
 test('a list over more connections than may be open at once has all of them', async () => {
-  const databases = Array.from({ length: limits.connectionPoolsMax + 6 }, (_, n) => ({ name: `db_${n}`, stream: `${n}`, engine: 'postgres' }))
+  const databases = Array.from({ length: limits.connectionPoolsMax + 6 }, (_, n) => ({
+    name: `db_${n}`,
+    stream: `${n}`,
+    engine: 'postgres',
+  }))
   let open = 0
   const tablesOf = async () => {
     if (++open > limits.connectionPoolsMax) throw new Problem('busy', 'Too many connections', 'all are in use')

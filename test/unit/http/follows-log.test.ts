@@ -14,16 +14,19 @@ const nodeWith = (readsLocally: boolean) => {
   return { node, follows: followsLog({ health }, { readsLocally, elapsed: () => node.ms }) }
 }
 
-test.each([false, true])('a node that left the log gets no more events, and one without others always does (READS=local: %s)', async (local) => {
-  const { node, follows } = nodeWith(local)
-  expect(await follows()).toBe(true)
-  for (const state of ['outdated', 'other_log'] as const) {
-    node.state = state
-    expect(await follows()).toBe(false)
-  }
-  node.state = undefined
-  expect(await follows()).toBe(true)
-})
+test.each([false, true])(
+  'a node that left the log gets no more events, and one without others always does (READS=local: %s)',
+  async (local) => {
+    const { node, follows } = nodeWith(local)
+    expect(await follows()).toBe(true)
+    for (const state of ['outdated', 'other_log'] as const) {
+      node.state = state
+      expect(await follows()).toBe(false)
+    }
+    node.state = undefined
+    expect(await follows()).toBe(true)
+  },
+)
 
 test('a node that cannot reach PostgreSQL counts as following for a time, which begins anew with each absence', async () => {
   const { node, follows } = nodeWith(false)

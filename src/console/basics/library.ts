@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ApiError } from '../api/request.js'
-import { asApiError, useLoaded } from '../basics/loading.js'
+import { asApiError, useLoaded } from './loading.js'
 
 const unloaded = (): ApiError =>
   new ApiError({
