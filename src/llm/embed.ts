@@ -1,6 +1,6 @@
 import type { EmbeddingModelV3 } from '@ai-sdk/provider'
 import { limits } from '../basics/limits.js'
-import type { EmbeddingModel } from './contract/language-model.js'
+import { unanswered, type EmbeddingModel } from './contract/language-model.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { llmFailed, notUnderstood, type Exchange } from './failures.js'
 import { countIn, listIn, recordIn } from './openai/members.js'
@@ -58,11 +58,15 @@ export const embedWith =
     const vectors: Float32Array[] = []
     const asked = dimensions === undefined ? {} : { providerOptions: { openaiCompatible: { dimensions } } }
     for (const batch of batchesOf(texts)) {
-      const leave = await places.take(exchange.host, signal)
+      const leave = await places.take(exchange.host, signal).catch((error: unknown) => {
+        throw unanswered(error)
+      })
       const stop = new Stop(signal, most, exchange)
       try {
         const ask = async () => (await model()).doEmbed({ values: batch, abortSignal: stop.signal, ...asked })
-        const { embeddings, usage, response } = await askAgain({ ask, learns: () => false, exchange, stop, most })
+        const { embeddings, usage, response } = await askAgain({ ask, learns: () => false, exchange, stop, most }).catch((error: unknown) => {
+          throw stop.signal.aborted ? error : unanswered(error)
+        })
         // Some servers say 0 for what they do not count.
         const input = countIn(usage?.tokens) || null
         if (input !== null) onUsed?.({ input, output: null })

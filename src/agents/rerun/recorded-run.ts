@@ -2,13 +2,13 @@ import type { AnswerOutcome } from '../../../events/records/answers.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { ChatEnd, ChatPart, LanguageModel } from '../../llm/contract/language-model.js'
-import type { AnswerBounds, AnswerRecord } from '../contract/answer-record.js'
+import type { AnswerBounds, AnswerRecord, ToolUse } from '../contract/answer-record.js'
 import { reserveAll } from '../../llm/tokens/daily-token-quotas.js'
 import { Fence } from '../prompt/fence.js'
 import type { RecordedAnswer } from '../record/answer-records.js'
 import { answerRecord } from '../record/record-schema.js'
 import { AnswerRun, CancelledError, type FinishedRun } from '../run/answer-run.js'
-import { ToolExecutor } from '../run/tool-executor.js'
+import { ToolExecutor, type ToolOutcome } from '../run/tool-executor.js'
 import { givenBy, markIn, RecordedUses, RecordEnd } from '../tools/replayed-tool.js'
 import { sqlTraits } from '../tools/sql-tool.js'
 import type { Tool } from '../tools/tool.js'
@@ -55,10 +55,26 @@ class RecordedModel implements LanguageModel {
   }
 }
 
+/** Uses the tools of a record, and ends the answer where its record has no further use: it may have had no tokens left. */
+class RecordedExecutor extends ToolExecutor {
+  #left: number
+  readonly #ending: Error
+
+  constructor(tools: readonly Tool[], uses: readonly ToolUse[], ending: Error) {
+    super(tools, new Fence(markIn(uses)))
+    this.#left = uses.length
+    this.#ending = ending
+  }
+
+  override async use(...asked: Parameters<ToolExecutor['use']>): Promise<ToolOutcome> {
+    if (this.#left-- === 0) throw this.#ending
+    return super.use(...asked)
+  }
+}
+
 /** The bounds of answers whose record does not name them. */
-const boundsOfBefore: AnswerBounds = {
+const boundsOfBefore: Omit<AnswerBounds, 'answerTokens'> = {
   promptTokens: Infinity,
-  answerTokens: limits.agentAnswerMaxTokens,
   history: limits.agentHistoryMaxTurns,
   steps: limits.agentStepsMax,
   queries: limits.agentSqlMaxCalls,
@@ -93,7 +109,7 @@ const toolsOf = ({ settings, tools }: AnswerRecord, bounds: AnswerBounds, ending
  */
 export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Promise<AnswerReplay> => {
   const { tools: _, params: __, bounds: recorded = boundsOfBefore, ...request } = record.settings
-  // Estimates of tokens are not on record. An answer that had no tokens left ends with its record.
+  // Estimates of tokens are not on record, so an answer that had no tokens left ends with its record.
   const bounds = { ...recorded, answerTokens: Infinity }
   const stop = new AbortController()
   const ending = endingOf(answer)
@@ -101,9 +117,10 @@ export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Prom
   const finished = await new AnswerRun({
     ...{ model, request, bounds, signal: stop.signal },
     messages: record.exchanges[0]?.new ?? [],
-    executor: new ToolExecutor(
+    executor: new RecordedExecutor(
       toolsOf(record, bounds, ending, () => stop.abort(ending)),
-      new Fence(markIn(record.tools)),
+      record.tools,
+      ending,
     ),
     reserve: async (tokens) => {
       model.needNext()

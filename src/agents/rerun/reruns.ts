@@ -1,7 +1,7 @@
 /** Room: reruns of recorded answers. It imports only events, basics, catalogue, log/contract, log/read, commands, llm and agents. */
 
 import { streamId, type StreamId } from '../../../events/common.js'
-import type { AgentEvaluated } from '../../../events/records/answers.js'
+import type { AgentAnswered, AgentEvaluated } from '../../../events/records/answers.js'
 import { isProblem, notFound, Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
@@ -57,12 +57,23 @@ type Parts = {
   beside: ErasureGuard
 }
 
-const sideOf = (event: RecordedAnswer, record: AnswerRecord): AnswerSide => {
-  const { outcome, error, version, model, host, input_tokens, output_tokens, duration_ms } = event
+type CountedTokens = Pick<AgentAnswered, 'input_tokens' | 'output_tokens'>
+
+/** The tokens of an answer that its rerun uses again: a rerun that replays tools does not ask the models of their searches. */
+const comparableTokens = ({ steps, input_tokens, output_tokens }: RecordedAnswer, replaying: ReplayScope): CountedTokens => {
+  if (replaying !== 'tools' || !steps.some(({ models }) => models)) return { input_tokens, output_tokens }
+  const asked = steps.filter(({ kind }) => kind === 'model').map(({ input_tokens: input, output_tokens: output }) => ({ input, output }))
+  const { input, output } = asked.reduce(addUsage, noUsage)
+  return { input_tokens: input, output_tokens: output }
+}
+
+const sideOf = (event: RecordedAnswer, record: AnswerRecord, replaying: ReplayScope): AnswerSide => {
+  const { outcome, error, version, model, host, duration_ms } = event
   return {
     text: record.answer,
     queries: queriesOf(record),
-    ...{ outcome, error, version, model, host, input_tokens, output_tokens, duration_ms },
+    ...{ outcome, error, version, model, host, duration_ms },
+    ...comparableTokens(event, replaying),
   }
 }
 
@@ -159,7 +170,7 @@ export class Reruns {
     request.signal.throwIfAborted()
     const record = await this.parts.records.open(event)
     await work.pause()
-    const before = sideOf(event, record)
+    const before = sideOf(event, record, replaying)
     const { question, history_erased } = record
     const places = { of: placeOf(event), question, ...(history_erased && { history_erased }) }
     if (replaying !== 'exchanges') {

@@ -27,8 +27,8 @@ const facts = {
   model: z.string(),
   outcome: z.string().describe('answered, unanswered, failed or aborted'),
   error: z.string().nullable(),
-  input_tokens: z.int().nullable(),
-  output_tokens: z.int().nullable(),
+  input_tokens: z.int().nullable().describe('Tokens that were read for it, those of its searches included'),
+  output_tokens: z.int().nullable().describe('Tokens that were written for it'),
   duration_ms: z.number(),
 }
 

@@ -1,11 +1,11 @@
 import type { ModelInterceptor, ModelRole } from '../../knowledge/contract/search.js'
-import type { TokenUsage } from '../contract/language-model.js'
+import { UnansweredCall, type TokenUsage } from '../contract/language-model.js'
 import type { ReserveTokens } from './daily-token-quotas.js'
 import { addUsage, noUsage, tokensUsed } from './token-usage.js'
 
 /**
- * A provider's model that a search asked, and its tokens. `estimated`: tokens that the provider did not report, by estimate. Until the
- * model has answered, no count is known.
+ * A provider's model that a search asked, and its tokens. `estimated`: tokens that the provider did not report, by estimate; also while
+ * the model has not answered yet.
  */
 export type AskedModel = {
   role: ModelRole
@@ -36,19 +36,16 @@ export class AskedModels {
     if (provider === 'onnx') return use(() => undefined)
     const { settle } = await this.reserve(estimate)
     const began = performance.now()
-    const one: AskedModel = { role, provider, model, host, usage: noUsage, estimated: 0, durationMs: 0 }
+    // A call that is cut off has its estimate: its provider may have read everything by then.
+    const one: AskedModel = { role, provider, model, host, usage: noUsage, estimated: estimate, durationMs: 0 }
     this.#asked.push(one)
-    let hasAnswered = false
     try {
-      const given = await use((more) => {
-        hasAnswered = true
-        one.usage = addUsage(one.usage, more)
-      })
-      hasAnswered = true
-      return given
+      return await use((more) => (one.usage = addUsage(one.usage, more)))
+    } catch (error) {
+      if (error instanceof UnansweredCall) one.estimated = 0
+      throw error
     } finally {
-      // A call that failed before the model answered costs nothing.
-      one.estimated = hasAnswered && one.usage.input === null ? estimate : 0
+      if (one.usage.input !== null) one.estimated = 0
       one.durationMs = performance.now() - began
       settle(tokensUsed(one.usage) + one.estimated)
     }

@@ -38,8 +38,8 @@ const usages: Readonly<Record<string, string>> = {
   'EVALUATE AGENT':
     "EVALUATE AGENT [project.]name USING test_table = 'database.table' [, version = n] [, metrics = 'exact,result_set,judge'] [, judge = {…}]",
   EVALUATE: 'EVALUATE metric FROM (SELECT … AS actual, … AS prediction)',
-  'CREATE INDEX': 'CREATE INDEX ON KNOWLEDGE_BASE [project.]name',
-  'DROP INDEX': 'DROP INDEX ON KNOWLEDGE_BASE [project.]name',
+  'CREATE INDEX': 'CREATE INDEX ON KNOWLEDGE_BASE [IF NOT EXISTS] [project.]name [WITH (…)]',
+  'DROP INDEX': 'DROP INDEX ON KNOWLEDGE_BASE [IF EXISTS] [project.]name',
   'CREATE VIEW': 'CREATE VIEW [IF NOT EXISTS] [project.]name [FROM database] AS (SELECT …)',
   'ALTER VIEW': 'ALTER VIEW [project.]name [FROM database] AS (SELECT …)',
   'DROP VIEW': 'DROP VIEW [IF EXISTS] [project.]name, …',

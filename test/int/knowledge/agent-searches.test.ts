@@ -79,11 +79,12 @@ test('the models of a search are asked once: a rerun that replays it uses no tok
   const { message } = body as { message: { trace_id: string } }
   const again = await send(at.url, 'POST', `${agents}/speaker/answers/${message.trace_id}/rerun`, { replay: 'tools' })
   expect(again.status).toBe(200)
+  expect((again.body as { metrics: unknown[] }).metrics).toContainEqual({ name: 'tokens_change', value: 0 })
   expect(await used('model, searches')).toEqual(before)
   const newest = "SELECT purpose, input_tokens FROM log.answers WHERE agent = 'speaker' ORDER BY position DESC LIMIT 1"
   expect((await sql(at.url, newest)).data).toEqual([['rerun', 40]])
   const asked = model.asked.length
   const same = await send(at.url, 'POST', `${agents}/speaker/answers/${message.trace_id}/rerun`, {})
-  expect(JSON.stringify(same.body)).toMatch(/"same_text":true/)
+  expect(JSON.stringify(same.body)).toMatch(/"result":"same"/)
   expect(model.asked).toHaveLength(asked)
 })
