@@ -2,6 +2,16 @@ import { isObject, type Json, type JsonObject } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { isNameList, namesIn } from './names.js'
 
+/** Params of earlier agents. They gave an agent its data, which now stands in `data`; taken without a word, they would give it none. */
+export const formerAgentParams: readonly string[] = [
+  'database',
+  'knowledge_base_database',
+  'include_tables',
+  'ignore_tables',
+  'include_knowledge_bases',
+  'ignore_knowledge_bases',
+]
+
 /** Names as they were written, the names to exclude, and the place where to look them up; undefined: in the agent’s own project. */
 export type NameGrant = { in: string | undefined; names: readonly string[]; except: readonly string[] }
 

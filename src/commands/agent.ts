@@ -152,7 +152,7 @@ const update = (agent: Agent, sent: Changes, facts: Facts) => {
   const changes = { ...sent, ...withMode(agent, sent, facts) }
   const { model_name, provider, params } = { ...changes, ...withModel(agent, changes) }
   if (params) {
-    refuseUnfitSettings(params)
+    refuseUnfitSettings(params, agent.params)
     refuseUnfitNames({ agentParams: params })
   }
   const skills = changedSkills(agent, changes, facts)

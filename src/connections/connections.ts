@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { inTime } from '../basics/concurrency/bounded-waits.js'
-import { isProblem, Problem } from '../basics/errors.js'
+import { isProblem, Problem, stopping } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { residentBytes } from '../basics/resident-memory.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
@@ -86,6 +86,7 @@ export class Connections {
   /** Requests to files that wait for a process to end. */
   readonly #waiting = new Set<() => void>()
   #idle: NodeJS.Timeout | undefined
+  #isStopped = false
   #asked = 0
   readonly #lists = new RememberedLists((connection, of) => this.#ask(connection, of))
 
@@ -195,6 +196,7 @@ export class Connections {
 
   /** Ends the processes, and their statements in the databases. */
   stop(): void {
+    this.#isStopped = true
     clearTimeout(this.#idle)
     if (this.#network?.isOver === false) this.#network.leave()
     for (const driver of this.#ofFiles) driver.end()
@@ -241,6 +243,7 @@ export class Connections {
   /** The process that talks to a connection's database. */
   #driver({ engine }: Connection): Driver {
     if (driverOf(engine) === undefined) throw new Problem('wrong_arguments', 'Wrong arguments', whyNotOpened(engine))
+    if (this.#isStopped) throw stopping()
     this.#refuseTooMany()
     this.#asked += 1
     const forFile = isOfFiles(engine)

@@ -7,6 +7,9 @@ export type NameLookup = (name: string) => Promise<readonly string[]>
 
 const failuresMax = 1_000
 
+/** A lookup that takes longer keeps others waiting. */
+const slowMs = 1_000
+
 const tooMany = (most: number): Problem =>
   new Problem('busy', 'Too many lookups', `${most} names are being looked up (egressLookupsMax)`, {
     retryAfterSeconds: 1,
@@ -15,7 +18,8 @@ const tooMany = (most: number): Problem =>
 
 /**
  * A lookup that many callers share. The system looks up only a few names at a time, and a name whose resolver is silent keeps its place for
- * long. So each name has at most one lookup under way, a failure is remembered for a short time, and the number of lookups is limited.
+ * long. So each name has at most one lookup under way, and the number of lookups is limited. A failure that took long is remembered for a
+ * short time, and so is a name that does not exist; a passing failure is not.
  * Addresses are not remembered: each connection asks for them again.
  *
  * @example const lookup = sharedLookup(fromSystem); await lookup('db.example.com') // ['192.0.0.9']
@@ -31,13 +35,15 @@ export const sharedLookup = (
   const underWay = new Map<string, Promise<readonly string[]>>()
   const failed = new LRUCache<string, true>({ max: failuresMax, ttl: failureMaxAgeMs })
   const begin = (name: string): Promise<readonly string[]> => {
+    const began = performance.now()
     const asked = Promise.resolve(name).then(ask)
     underWay.set(name, asked)
     asked.then(
       () => underWay.delete(name),
-      () => {
+      (error: unknown) => {
         underWay.delete(name)
-        failed.set(name, true)
+        const isUnknown = error instanceof Error && Reflect.get(error, 'code') === 'ENOTFOUND'
+        if (isUnknown || performance.now() - began > slowMs) failed.set(name, true)
       },
     )
     return asked

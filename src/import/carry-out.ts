@@ -69,11 +69,24 @@ const train = async ({ name }: Item, project: string, statement: string, context
   }
 }
 
+const request = async (
+  { path, body, otherwise }: Extract<CreationMethod, { by: 'request' }>,
+  context: ImportContext,
+): Promise<string[]> => {
+  try {
+    await command(context, path, body)
+    return []
+  } catch (error) {
+    if (!otherwise || !(error instanceof RefusedCommandError)) throw error
+    await command(context, path, otherwise)
+    return [`it is kept without its parameters, which have to be set here: ${error.message}`]
+  }
+}
+
 const carryOutOne = async (item: Item, make: CreationMethod, context: ImportContext): Promise<string[]> => {
   switch (make.by) {
     case 'request':
-      await command(context, make.path, make.body)
-      return []
+      return request(make, context)
     case 'statement':
       await context.here.query(make.statement, keyed())
       return []

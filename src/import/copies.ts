@@ -1,12 +1,14 @@
+import * as z from 'zod'
 import { foldName, type JsonObject } from '../../events/common.js'
 import { connectionEngines, driverOf, isOfFiles } from '../catalogue/connection-engines.js'
 import { engineNamed } from '../catalogue/engines.js'
+import { formerAgentParams } from '../catalogue/grants.js'
 import { cutSecrets } from '../dialect/mask-secrets.js'
 import type { Copy, CreationMethod } from './items.js'
 import type { AgentRecord, ChatbotRecord, ConnectionRecord, EngineRow, FileRecord, JobRecord, SkillRecord, ViewRecord } from './records.js'
 import { withoutMasks } from './secrets.js'
 
-const created = (path: string, body: JsonObject): CreationMethod => ({ by: 'request', path, body })
+const created = (path: string, body: JsonObject): Extract<CreationMethod, { by: 'request' }> => ({ by: 'request', path, body })
 const inProject = (project: string, kind: string): string => `/api/projects/${encodeURIComponent(project)}/${kind}`
 
 export const projectCopy: Copy<{ name: string }> = {
@@ -40,7 +42,8 @@ export const connectionCopy: Copy<ConnectionRecord> = {
   make: ({ name, engine, connection_data }) => {
     if (engine === undefined || engine === null) return 'the old service does not tell its engine'
     if (!connectionEngines.has(engine.toLowerCase())) return `there is no engine ${engine} for connections here`
-    return created('/api/databases', { database: { name, engine, parameters: withoutMasks(connection_data) } })
+    const method = created('/api/databases', { database: { name, engine, parameters: withoutMasks(connection_data) } })
+    return { ...method, otherwise: { database: { name, engine } } }
   },
   notes: ({ engine }) => [usesOf(engine ?? '')],
 }
@@ -76,6 +79,21 @@ export const skillCopy = (project: string): Copy<SkillRecord> => ({
   },
 })
 
+/** The params by which earlier releases of the old service gave an agent its data. */
+const formerData = z
+  .object({ database: z.string(), include_tables: z.array(z.string()), include_knowledge_bases: z.array(z.string()) })
+  .partial()
+  .catch({})
+
+/** The data that former params name, as `data` names it, and the params without them. */
+const withData = (params: JsonObject): JsonObject => {
+  const { database, include_tables = [], include_knowledge_bases: bases = [] } = formerData.parse(params)
+  const tables = include_tables.map((table) => (database === undefined || table.includes('.') ? table : `${database}.${table}`))
+  const rest = Object.entries(params).filter(([name]) => !formerAgentParams.includes(name))
+  const data = { ...(tables.length > 0 && { tables }), ...(bases.length > 0 && { knowledge_bases: bases }) }
+  return { ...Object.fromEntries(rest), ...(Object.keys(data).length > 0 && { data }) }
+}
+
 /** The old service shows some params of an agent outside `params`, depending on whether the agent has skills. */
 const agentSettings = (agent: AgentRecord): JsonObject => {
   const { model_name = null, provider = null, skills, skills_extra_parameters, data, model, prompt_template, params } = agent
@@ -86,7 +104,7 @@ const agentSettings = (agent: AgentRecord): JsonObject => {
     provider,
     skills: Object.fromEntries(used.map(({ name }) => [name, skills_extra_parameters?.[name] ?? {}])),
     params: {
-      ...params,
+      ...withData(params),
       ...(Object.fromEntries(lifted.filter(([, value]) => typeof model !== 'string' || value !== model)) as JsonObject),
     },
   }

@@ -4,9 +4,12 @@ import { differences, maskedPaths, secretPaths } from './secrets.js'
 export type Kind =
   'project' | 'engine' | 'connection' | 'file' | 'view' | 'skill' | 'agent' | 'chatbot' | 'model' | 'job' | 'knowledge base' | 'trigger'
 
-/** The way to create an item here: a REST command, a statement, a training, or an upload of downloaded rows. */
+/**
+ * The way to create an item here: a REST command, a statement, a training, or an upload of downloaded rows. If a command is refused, its
+ * `otherwise` creates what can be kept.
+ */
 export type CreationMethod =
-  | { by: 'request'; path: string; body: JsonObject }
+  | { by: 'request'; path: string; body: JsonObject; otherwise?: JsonObject }
   | { by: 'statement'; statement: string }
   | { by: 'training'; project: string; statement: string }
   | { by: 'upload' }

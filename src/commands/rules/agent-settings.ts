@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { nearest } from '../../basics/nearest.js'
+import { formerAgentParams } from '../../catalogue/grants.js'
 import { statedNumber } from '../../catalogue/stated-model.js'
 
 /** The mode of an agent's answers: words, the rows of its query, or passages from documents. */
@@ -46,18 +47,8 @@ const refuseUnfitNumber = (name: string, value: Json | undefined): void => {
   throw wrong(`${name}: must be a number, at least ${least}`, 'Leave it out for the limit of the service.')
 }
 
-/** Params of earlier agents. They gave an agent its data, which now stands in `data`; taken without a word, they would give it none. */
-const formerParams = [
-  'database',
-  'knowledge_base_database',
-  'include_tables',
-  'ignore_tables',
-  'include_knowledge_bases',
-  'ignore_knowledge_bases',
-]
-
-const refuseFormer = (params: JsonObject): void => {
-  const former = formerParams.filter((name) => !isUnset(params[name]))
+const refuseFormer = (params: JsonObject, before: JsonObject): void => {
+  const former = formerAgentParams.filter((name) => !isUnset(params[name]) && !(name in before))
   if (former.length > 0)
     throw new Problem('not_found', 'Resource not found', `an agent has no params ${former.join(', ')}`, {
       hint: 'Name its tables in data.tables, and its knowledge bases in data.knowledge_bases.',
@@ -66,14 +57,14 @@ const refuseFormer = (params: JsonObject): void => {
 
 /**
  * Refuses invalid settings of an agent. A number above a limit of the service counts as the limit, because an agent from another service
- * may not know it. Params with other names are for templates, and are never checked.
+ * may not know it. Params with other names are for templates, and are never checked. An agent that has a param of `before` may keep it.
  *
  * @example refuseUnfitSettings({ timeout: 'soon' }) // throws
  * @throws Problem wrong_arguments that names the setting; not_found for the params of earlier agents
  */
-export const refuseUnfitSettings = (params: JsonObject): void => {
+export const refuseUnfitSettings = (params: JsonObject, before: JsonObject = {}): void => {
   const { model, mode } = params
-  refuseFormer(params)
+  refuseFormer(params, before)
   for (const name of Object.keys(numbers)) {
     refuseUnfitNumber(name, params[name])
     if (isObject(model)) refuseUnfitNumber(name, model[name])

@@ -133,6 +133,7 @@ export class Answer {
       }
     } catch (error) {
       const isClean = await closed(session, cursor)
+      this.#changed ||= cursor.hasChanged?.() ?? false
       if (!isClean) session.destroy()
       throw error
     }

@@ -1,3 +1,4 @@
+import { errorText } from '../../basics/errors.js'
 import type { SharedLogSession } from '../../log/shared/postgres/shared-log-session.js'
 import { StoreAwayError, type SessionStore } from './sessions.js'
 
@@ -38,7 +39,7 @@ export class SharedSessionStore implements SessionStore {
     try {
       return await ask(await way.session())
     } catch (error) {
-      throw isAway(error) ? new StoreAwayError(error instanceof Error ? error.message : String(error), { cause: error }) : error
+      throw isAway(error) ? new StoreAwayError(errorText(error), { cause: error }) : error
     }
   }
 }

@@ -21,10 +21,13 @@ export const followsLog = (
   { readsLocally, elapsed = () => performance.now() }: Options,
 ): (() => Promise<boolean>) => {
   let awaySince: number | undefined
+  let calledAt = -Infinity
   return async () => {
     const { shared } = await log.health()
     const state = shared?.state ?? 'following'
-    if (state !== 'unreachable') awaySince = undefined
+    // Nobody looked for longer: the node may have followed in between.
+    if (state !== 'unreachable' || elapsed() - calledAt > 2 * limits.eventStreamHeartbeatMs) awaySince = undefined
+    calledAt = elapsed()
     switch (state) {
       case 'following':
         return true

@@ -184,6 +184,26 @@ describe('an import', () => {
     expect(await head()).toBe(before)
   })
 
+  test('keeps a connection whose parameters cannot be used here, and gives an old agent its data', async () => {
+    const { databases, projects } = contents()
+    const lite = { name: 'lite', type: 'data', id: 4, engine: 'sqlite', connection_data: { db_file: '/old/place/shop.db' } }
+    const params = { database: 'files', include_tables: ['homes'], include_knowledge_bases: ['kb'], k: 1 }
+    const former = { id: 3, name: 'former', project_id: 2, model_name: 'gpt-4o', provider: 'openai', skills: [], params }
+    await old.stop()
+    old = await startPublicService({
+      ...contents(),
+      databases: [...databases, lite],
+      projects: { ...projects, shop: { ...projects['shop'], agents: [former], chatbots: [] } },
+    })
+    const ended = await mindledger(importing('--from', old.url, '--apply'))
+    expect(ended).toMatchObject({ code: 0, err: '' })
+    expect(ended.out).toContain('- connection lite: it is kept without its parameters, which have to be set here: ')
+    expect((await send(here.url, 'GET', '/api/databases/lite')).body).toMatchObject({ engine: 'sqlite', connection_data: {} })
+    expect((await send(here.url, 'GET', '/api/projects/shop/agents/former')).body).toMatchObject({
+      data: { tables: ['files.homes'], knowledge_bases: ['kb'] },
+    })
+  })
+
   test('leaves alone what is here and differs, and says in what', async () => {
     await importFrom('--apply')
     await send(here.url, 'PUT', '/api/projects/shop/skills/sales', { skill: { params: { tables: ['others'] } } })

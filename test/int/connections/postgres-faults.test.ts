@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import pg from 'pg'
 import { limits } from '../../../src/basics/limits.js'
+import { Reader } from '../../../src/connections/engines/postgres/cursor.js'
 import { Connections } from '../../../src/connections/connections.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { duck, problemOf, readAll } from '../../support/connections/answers.js'
@@ -362,6 +364,19 @@ describe('long values', () => {
     const answer = await AnswerReader.open(await connections.open(postgres.connection(), { native }))
     for await (const chunk of answer.chunks()) if (chunk.rowCount > 0) break
     await until(async () => (await running('left alone')) === 0)
+  })
+
+  test('a caller that still waits for rows does not take the end of its statement for that of the answer', async () => {
+    const { host, port, user, database } = postgres.connection().parameters as Record<string, string>
+    const client = new pg.Client({ host, port: Number(port), user, password, database })
+    await client.connect()
+    const reader = new Reader(client, 'SELECT i, pg_sleep(0.02) FROM generate_series(1, 10) AS i', [], () => undefined)
+    const waiting = reader.read(100)
+    const refused = expect(waiting).rejects.toThrow('the statement was closed')
+    await reader.close()
+    await refused
+    expect((await client.query('SELECT 1 AS a')).rows).toEqual([{ a: 1 }])
+    await client.end()
   })
 
   test('a value beyond the bytes of a step ends the statement', async () => {

@@ -256,7 +256,8 @@ describe('a lookup that callers share', () => {
     const ask: NameLookup = async (name) => {
       asked.push(name)
       if (name.endsWith('silent.example')) return new Promise(() => undefined)
-      if (name.endsWith('gone.example')) throw new Error('ENOTFOUND')
+      if (name.endsWith('gone.example')) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+      if (name.endsWith('busy.example')) throw Object.assign(new Error('try again'), { code: 'EAI_AGAIN' })
       return ['93.184.216.34']
     }
     return { ask, asked }
@@ -290,6 +291,14 @@ describe('a lookup that callers share', () => {
       await expect(resolveAllowed(policy, 'gone.example', 1, forgetting)).rejects.toMatchObject(unknown)
       return short.asked.length > 1
     })
+  })
+
+  test('asks again after a failure that passes', async () => {
+    const { ask, asked } = counting()
+    const lookup = sharedLookup(ask)
+    for (let i = 0; i < 2; i++)
+      await expect(resolveAllowed(policy, 'busy.example', 1, lookup)).rejects.toMatchObject({ code: 'connection_failed' })
+    expect(asked).toEqual(['busy.example', 'busy.example'])
   })
 
   test('refuses more lookups than its limit, and takes a name that is under way', async () => {

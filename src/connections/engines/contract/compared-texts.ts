@@ -3,13 +3,15 @@ import type { Query } from '../../contract/requests.js'
 import { comparedIn } from '../../pushdown/print-scan.js'
 
 /**
- * Refuses numbers that come as text if a filter compares them: the database compared them as numbers, and DuckDB would compare texts.
+ * Refuses numbers that come as text if a filter or an order compares them: the database compared them as numbers, and DuckDB would compare
+ * texts.
  *
  * @param texts the columns that are numbers there, and texts here
  * @throws Problem query_failed that names the column
  */
 export const refuseComparedTexts = (query: Query, texts: readonly { name: string }[]): void => {
-  const compared = new Set('scan' in query ? (query.scan.filters ?? []).flatMap(comparedIn) : [])
+  const { filters = [], order = [] } = 'scan' in query ? query.scan : {}
+  const compared = new Set([...filters.flatMap(comparedIn), ...order.map(({ column }) => column)])
   const column = texts.find(({ name }) => compared.has(name))
   if (!column) return
   const detail = `In the column "${column.name}" numbers have more digits than can be compared`

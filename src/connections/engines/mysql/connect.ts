@@ -18,6 +18,10 @@ const disorderMax = 100
 /** Whether the certificate of the server is checked. */
 const isChecked = ({ encryption: { mode } }: MysqlParameters): boolean => mode === 'verify-ca' || mode === 'verify-full'
 
+/** Whether the server is known to be the right one: by its name, or by a certificate of the connection's own authority. */
+const isKnown = ({ encryption: { mode, ca } }: MysqlParameters): boolean =>
+  mode === 'verify-full' || (mode === 'verify-ca' && ca !== undefined)
+
 const tlsOptions = (parameters: MysqlParameters): NonNullable<Exclude<ConnectionOptions['ssl'], string>> => {
   const { mode, ca, cert, key } = parameters.encryption
   return {
@@ -50,8 +54,8 @@ const login = (parameters: MysqlParameters, { socket, to }: ConnectedSocket, isS
       flags: ['-LOCAL_FILES'],
       ...(database !== undefined && { database }),
       ...(isSecured && { ssl: tlsOptions(parameters) }),
-      // Only a server whose certificate was checked gets the password itself.
-      enableCleartextPlugin: isSecured && isChecked(parameters),
+      // A server that asks for the password itself (mysql_clear_password) gets it only if it is known to be the right one.
+      enableCleartextPlugin: isSecured && isKnown(parameters),
     })
     const stop = () => {
       socket.destroy()

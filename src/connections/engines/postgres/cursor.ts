@@ -37,8 +37,8 @@ class RowCursor extends PgCursor<TextRow> {
   }
 }
 
-/** A step ends early where its rows are long. */
-const stepBytes = 1024 * 1024
+/** The bytes of a step; it ends early where its rows are long. */
+export const stepBytes = 1024 * 1024
 
 const bytesOf = (row: TextRow): number => row.reduce((sum, value) => sum + (value?.length ?? 1), 0)
 
@@ -58,7 +58,6 @@ export class Reader {
   /** The request under way; `rest` of its rows have not come yet. */
   #request: { rest: number; ended: Promise<void> } | undefined
   #waiting: { most: number; resolve: () => void } | undefined
-  #isDropping = false
 
   /** @param lose ends the session of a server that sends far more rows than requested */
   constructor(client: pg.Client, sql: string, values: readonly string[], lose: () => void) {
@@ -91,9 +90,10 @@ export class Reader {
     return rows
   }
 
-  /** Resolves when no rows are on their way any more. Rows that still come are dropped. */
+  /** Resolves when no rows are on their way any more. Rows that still come are dropped, and a caller that waits for some gets an error. */
   async settled(): Promise<void> {
-    this.#isDropping = true
+    // Without an error it would take this end for that of the answer, and commit.
+    this.#fail(new Error('the statement was closed'))
     this.#stream.resume()
     await this.#request?.ended
   }
@@ -138,7 +138,7 @@ export class Reader {
       this.#fail(unasked())
       this.#lose()
     }
-    if (this.#isDropping || this.#failure) return
+    if (this.#failure) return
     this.#know(result)
     this.#rows.push(row)
     this.#bytes += bytesOf(row)

@@ -48,8 +48,8 @@ class Description {
  * @throws Error of the driver
  */
 export const describe = async (client: pg.Client, text: string, begin: string): Promise<readonly Field[]> => {
-  await run(client, begin)
   try {
+    await run(client, begin)
     return await new Promise((resolve, reject) => {
       client.query(new Description(text, resolve, reject) as unknown as pg.Submittable)
     })

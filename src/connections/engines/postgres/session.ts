@@ -15,7 +15,7 @@ import { uniqueNames } from '../../contract/unique-names.js'
 import { inTime } from '../../../basics/concurrency/bounded-waits.js'
 import { rowsOf, settle } from '../../batch/column-reading.js'
 import { beginSql, sendCancel, type PostgresClient } from './connect.js'
-import { Reader, type Field, type TextRow } from './cursor.js'
+import { Reader, stepBytes, type Field, type TextRow } from './cursor.js'
 import { describe } from './describe.js'
 import { listColumns } from './every-column.js'
 import { declaredColumns, isRefusal, listTables, lookUpTypes, readableColumns, tableComments } from './metadata.js'
@@ -23,10 +23,11 @@ import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
 import { asked, isOwn, numericOid, readingOf, type OwnType, type TextReading } from './types.js'
 
-/** The statement may begin again after its first rows, so these are few. More rows follow before any is passed on: they decide open types. */
+/**
+ * The statement may begin again after its first rows, so these are few. More rows follow before any is passed on, up to the bytes of a step:
+ * they decide open types.
+ */
 const [firstRows, moreRows] = [32, 992]
-/** The bytes of a step, as long as rows are as long as those before. */
-const stepBytes = 1024 * 1024
 
 /** How long to wait for a step that may end soon: if it ends in time, the session can be kept. */
 const settleMs = 50

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../../../events/common.js'
+import { isObject, mapMembers, type Json, type JsonObject } from '../../../../events/common.js'
 import { secretKey, secretsOf } from '../../../../events/secrets.js'
 import { isProblem, wrong } from '../../../basics/errors.js'
 import { driverOf, engineSpoken } from '../../../catalogue/connection-engines.js'
@@ -8,14 +8,12 @@ import type { LogPayloads, Resource } from '../../../log/contract/log.js'
 import { openSecrets } from '../../../vault/seal-secrets.js'
 import { sealKey } from '../../../vault/secret-keys.js'
 
-/** The secret itself in the place of a value that a request marks as one: 1234 for `{"$seal": 1234}`. */
+/** The secret itself in the place of a value that a request marks as one, at any depth: 1234 for `{"$seal": 1234}`. */
 const unmarked = (parameters: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(parameters).map(([name, value]): [string, Json] => [
-      name,
-      isObject(value) && sealKey in value ? (value[sealKey] ?? null) : value,
-    ]),
-  )
+  mapMembers(parameters, (value): Json => {
+    if (!isObject(value)) return value
+    return sealKey in value ? (value[sealKey] ?? null) : unmarked(value)
+  })
 
 /**
  * Refuses a new connection with parameters that no database could be opened with. The database itself is not called. A connection that is
