@@ -44,21 +44,53 @@ export const untilReachable = (aborted: AbortSignal): Promise<void> => untilIs(i
 /** Whether a proxy answers in place of the service, whose own refusals are JSON. */
 export const isFromProxy = ({ status, headers }: Response): boolean => status >= 500 && !/json/.test(headers.get('content-type') ?? '')
 
-const isThere = (): Promise<boolean> =>
-  fetch(apiUrl('health'), { cache: 'no-store', signal: AbortSignal.timeout(answerMaxMs) }).then(
-    (response) => !isFromProxy(response),
-    () => false,
-  )
+/** The connections that a browser has to one address over HTTP/1.1. Further requests wait until one of them is free. */
+const connectionsMax = 6
 
-let looking: Promise<boolean> | undefined
+/** The requests that are watched now: each may hold a connection. */
+const watched = new Set<object>()
+/** The time at which a part of an answer came last, in ms. */
+let heardAt = -Infinity
 
-/** Whether the service answers now. Requests that ask at the same time share one look, because a browser has few connections. */
-export const isThereNow = (): Promise<boolean> => (looking ??= isThere().finally(() => (looking = undefined)))
+/** Counts a request while it is watched. */
+export const noteWatched = (request: object, is: boolean): void => {
+  if (is) watched.add(request)
+  else watched.delete(request)
+}
+
+/** Says that a part of an answer came from the service. */
+export const noteHeard = (): void => {
+  heardAt = performance.now()
+}
+
+const areAllTaken = (): boolean => watched.size >= connectionsMax
+
+/** What a look for the service finds. It is `unsure` without an answer in time if the look itself may have waited for a connection. */
+type Found = 'there' | 'away' | 'unsure'
+
+const look = async (): Promise<Found> => {
+  const from = performance.now()
+  const wereAllTaken = areAllTaken()
+  try {
+    const response = await fetch(apiUrl('health'), { cache: 'no-store', signal: AbortSignal.timeout(answerMaxMs) })
+    return isFromProxy(response) ? 'away' : 'there'
+  } catch (error) {
+    if (!(error instanceof DOMException) || error.name !== 'TimeoutError') return 'away'
+    // What came on another connection meanwhile came from the service.
+    if (heardAt > from) return 'there'
+    return wereAllTaken || areAllTaken() ? 'unsure' : 'away'
+  }
+}
+
+let looking: Promise<Found> | undefined
+
+/** Looks whether the service answers now. Requests that ask at the same time share one look, because a browser has few connections. */
+export const lookNow = (): Promise<Found> => (looking ??= look().finally(() => (looking = undefined)))
 
 let isLooking = false
 
 /** Looks for the service with growing pauses until it answers. A network that is back is tried at once. */
-const look = async (): Promise<void> => {
+const lookUntilThere = async (): Promise<void> => {
   isLooking = true
   for (let failures = 0; !isReachable.peek(); failures++) {
     const online = new AbortController()
@@ -66,7 +98,7 @@ const look = async (): Promise<void> => {
     addEventListener('online', stop)
     await rest(pauseMs(failures), online.signal)
     removeEventListener('online', stop)
-    if (await isThere()) isReachable.value = true
+    if ((await look()) === 'there') isReachable.value = true
   }
   isLooking = false
 }
@@ -74,5 +106,5 @@ const look = async (): Promise<void> => {
 /** Says that the service cannot be reached, until it answers again. */
 export const setAway = (): void => {
   isReachable.value = false
-  if (!isLooking) void look()
+  if (!isLooking) void lookUntilThere()
 }

@@ -1,12 +1,16 @@
 import { joined } from './joined.js'
 
-/** The bytes of a body as they arrive. If the reader stops, the rest is cancelled. */
-export async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
+/** The bytes of a body as they arrive. If the reader stops, the rest is cancelled. `heard` is called whenever something arrives. */
+export async function* chunksOf(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  heard?: () => void,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
   const reader = body.getReader()
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
+      heard?.()
       yield value
     }
   } finally {
@@ -14,14 +18,13 @@ export async function* chunksOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): 
   }
 }
 
-/** The lines of a body as they arrive, each as bytes without its line end. `heard` is called whenever something arrives. */
+/** The lines of a body as they arrive, each as bytes without its line end. `heard` is called as by `chunksOf`. */
 export async function* linesOf(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  heard: () => void,
+  heard?: () => void,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
   let parts: Uint8Array<ArrayBuffer>[] = []
-  for await (const chunk of chunksOf(body)) {
-    heard()
+  for await (const chunk of chunksOf(body, heard)) {
     let from = 0
     for (let end = chunk.indexOf(10, from); end >= 0; end = chunk.indexOf(10, from)) {
       parts.push(chunk.subarray(from, end))

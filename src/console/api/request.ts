@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals'
 import { isFromProxy, isReachable, setAway, untilIs } from './away.js'
+import { joined } from './joined.js'
 import { chunksOf } from './lines.js'
 import { sendForm } from './upload-request.js'
 import { apiUrl } from './url.js'
@@ -33,10 +34,14 @@ const brokenOff = /^(?:network ?error|failed to fetch|load failed|error in (?:in
 /** Whether an error comes from the network. Browsers report such errors as a TypeError. */
 export const isBrokenOff = (error: unknown): error is TypeError => error instanceof TypeError && brokenOff.test(error.message)
 
-export const brokenOffError = (): ApiError =>
+/** What to do without a whole answer. A request that changes something may have done so. */
+const hintWithoutAnswer = (isReading: boolean): string =>
+  isReading ? 'Try it again.' : 'It may have been done all the same: look before you send it again.'
+
+export const brokenOffError = (isReading = true): ApiError =>
   new ApiError({
-    ...{ status: 0, detail: 'the connection to the service broke off before the answer was whole', hint: 'Try it again.' },
-    isOfNetwork: true,
+    ...{ status: 0, detail: 'the connection to the service broke off before the answer was whole', isOfNetwork: true },
+    hint: hintWithoutAnswer(isReading),
   })
 
 /** Whether the service requires a login. The frame then shows the login page. */
@@ -55,12 +60,12 @@ export type RequestOptions = {
   at?: string | undefined
   /** A status besides the successful ones that is an answer and not a refusal; a problem is always a refusal. */
   alsoAnswers?: number
+  /** Whether the request changes nothing, such as a dry run; by default a GET. Without an answer it may be sent again. */
+  isReading?: boolean
   /** Whether the answer must be the service's own of now, and not one that the browser kept. */
   isUnkept?: boolean
   /** Gets the share of a form that is sent, from 0 to 1. */
   onSent?: ((share: number) => void) | undefined
-  /** The watch over the request, if its answer is watched as well; the caller ends it. By default only the time until the answer begins is. */
-  vigil?: Vigil | undefined
 }
 
 /** The refusal in a response. */
@@ -83,11 +88,11 @@ export const refusalOf = async (response: Response): Promise<ApiError> => {
 const awayError = (hint: string | undefined): ApiError =>
   new ApiError({ status: 0, detail: 'the service cannot be reached', hint, isOfNetwork: true })
 
-/** The error of a request that was not waited for any more. One that changes something may have done so. */
+/** The error of a request that was not waited for any more. */
 export const silentError = (isReading: boolean): ApiError =>
   new ApiError({
     ...{ status: 0, detail: 'no answer came from the service', isOfNetwork: true },
-    hint: isReading ? 'Try it again.' : 'It may have been done all the same: look before you send it again.',
+    hint: hintWithoutAnswer(isReading),
   })
 
 /** What a proxy says if it does not reach the service. It also says 504 while a heavy statement runs, which is not sent by GET. */
@@ -96,29 +101,19 @@ const unreached = (method: string): readonly number[] => (method === 'GET' ? [50
 const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
   body === undefined ? {} : { body: body instanceof FormData || typeof body === 'string' ? body : JSON.stringify(body) }
 
+const doesRead = ({ method = 'GET', isReading = method === 'GET' }: RequestOptions): boolean => isReading
+
+const vigilOf = (ask: RequestOptions): Vigil => new Vigil(doesRead(ask) ? ofReading : ofWriting)
+
 /**
- * Sends a request to the service.
+ * Sends a request to the service. What its caller reads of the answer must be watched as well, so the caller has the watch and ends it.
+ * `json`, `text` and `bytes` do this for a whole answer.
  *
- * @example const response = await request('projects', { at: '42' })
+ * @example const response = await request('events/stream', { vigil })
  * @throws ApiError when the service refuses, or cannot be reached; the reason of the signal when that was aborted
  */
-export const request = async (path: string, ask: RequestOptions = {}): Promise<Response> => {
-  if (ask.vigil) return watched(path, ask, ask.vigil)
-  const vigil = vigilOf(ask)
-  try {
-    return await watched(path, ask, vigil)
-  } finally {
-    vigil.end()
-  }
-}
-
-const vigilOf = ({ method = 'GET' }: RequestOptions): Vigil => new Vigil(method === 'GET' ? ofReading : ofWriting)
-
-const watched = async (
-  path: string,
-  { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers, isUnkept = false, onSent }: RequestOptions,
-  vigil: Vigil,
-): Promise<Response> => {
+export const request = async (path: string, { vigil, ...ask }: RequestOptions & { vigil: Vigil }): Promise<Response> => {
+  const { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers, isUnkept = false, onSent } = ask
   const url = apiUrl(path)
   if (at !== undefined) url.searchParams.set('as_of', at)
   const isJson = body !== undefined && !(body instanceof FormData)
@@ -126,7 +121,7 @@ const watched = async (
   const sent = { Accept: 'application/json', ...(isJson && { 'Content-Type': 'application/json' }), ...headers }
   const signal = aborted ? AbortSignal.any([aborted, vigil.signal]) : vigil.signal
   const told = (share: number): void => {
-    vigil.heard()
+    vigil.begin()
     onSent?.(share)
   }
   try {
@@ -139,7 +134,7 @@ const watched = async (
       })
   } catch (error) {
     aborted?.throwIfAborted()
-    if (vigil.isSilent) throw silentError(method === 'GET')
+    if (vigil.isSilent) throw silentError(doesRead(ask))
     setAway()
     throw awayError(error instanceof Error ? error.message : undefined)
   }
@@ -155,40 +150,43 @@ const watched = async (
   throw await refusalOf(response)
 }
 
-/** Sends a request and reads its answer as text, and its status. @throws as request */
-const answered = async (path: string, ask: RequestOptions): Promise<{ text: string; status: number }> => {
+/** A whole answer. */
+type Whole = { bytes: Uint8Array<ArrayBuffer>; status: number; headers: Headers }
+
+/** Sends a request and reads its whole answer, which is watched to its end. @throws as request */
+const whole = async (path: string, ask: RequestOptions): Promise<Whole> => {
   const vigil = vigilOf(ask)
   try {
-    const response = await request(path, { ...ask, vigil })
-    const decoder = new TextDecoder()
-    let text = ''
-    if (response.body)
-      for await (const chunk of chunksOf(response.body)) {
-        vigil.heard()
-        text += decoder.decode(chunk, { stream: true })
-      }
-    return { text: text + decoder.decode(), status: response.status }
+    const { body, status, headers } = await request(path, { ...ask, vigil })
+    const parts: Uint8Array[] = []
+    if (body) for await (const part of chunksOf(body, () => vigil.heard())) parts.push(part)
+    return { bytes: joined(parts), status, headers }
   } catch (error) {
-    if (vigil.isSilent && ask.signal?.aborted !== true) throw silentError((ask.method ?? 'GET') === 'GET')
-    throw error
+    if (vigil.isSilent && ask.signal?.aborted !== true) throw silentError(doesRead(ask))
+    throw isBrokenOff(error) ? brokenOffError(doesRead(ask)) : error
   } finally {
     vigil.end()
   }
 }
 
+/** Sends a request and reads its answer as it is. @throws as request */
+export const bytes = async (path: string, ask: RequestOptions = {}): Promise<Uint8Array<ArrayBuffer>> => (await whole(path, ask)).bytes
+
 /** Sends a request and reads its answer as text. @throws as request */
-export const text = async (path: string, ask: RequestOptions = {}): Promise<string> => (await answered(path, ask)).text
+export const text = async (path: string, ask: RequestOptions = {}): Promise<string> => new TextDecoder().decode(await bytes(path, ask))
+
+type JsonAnswer<T> = { value: T; headers: Headers }
 
 /**
- * Sends a request and reads its answer as JSON; null for an answer without a body.
+ * Sends a request and reads its answer as JSON, and the headers of the answer.
  *
- * @example const projects = await json<{ name: string }[]>('projects')
+ * @example const { value, headers } = await jsonWithHeaders<Skill>('projects/shop/skills/rents')
  * @throws as request
  */
-export const json = async <T>(path: string, ask: RequestOptions = {}): Promise<T> => {
-  const { text: written, status } = await answered(path, ask)
+export const jsonWithHeaders = async <T>(path: string, ask: RequestOptions = {}): Promise<JsonAnswer<T>> => {
+  const { bytes: written, status, headers } = await whole(path, ask)
   try {
-    return (written === '' ? null : JSON.parse(written)) as T
+    return { value: (written.length === 0 ? null : JSON.parse(new TextDecoder().decode(written))) as T, headers }
   } catch {
     throw new ApiError({
       status,
@@ -197,3 +195,11 @@ export const json = async <T>(path: string, ask: RequestOptions = {}): Promise<T
     })
   }
 }
+
+/**
+ * Sends a request and reads its answer as JSON; null for an answer without a body.
+ *
+ * @example const projects = await json<{ name: string }[]>('projects')
+ * @throws as request
+ */
+export const json = async <T>(path: string, ask: RequestOptions = {}): Promise<T> => (await jsonWithHeaders<T>(path, ask)).value

@@ -45,7 +45,7 @@ const isRows = (line: Uint8Array): boolean => line[0] === 91
 type Lines = AsyncGenerator<Uint8Array<ArrayBuffer>, void, void>
 
 async function* piecesOf(lines: Lines, vigil: Vigil): Lines {
-  vigil.heard()
+  vigil.begin()
   try {
     for await (const line of lines) {
       if (isRows(line)) yield line

@@ -1,4 +1,4 @@
-import { isReachable, isThereNow, setAway } from './away.js'
+import { isReachable, lookNow, noteHeard, noteWatched, setAway } from './away.js'
 
 /** How long a silent request is waited for, in ms. */
 export type Patience = {
@@ -6,14 +6,14 @@ export type Patience = {
   lookAfterMs: number
   /** The silence after which a request ends if the service is not there. */
   whenAwayMs: number
-  /** The silence after which a request ends although the service is there. */
+  /** The silence after which a request ends although the service is there, or nobody knows whether it is. */
   longestMs: number
 }
 
 /** A request for data ends as soon as the service is away: it is sent again when the service is back. */
 export const ofReading: Patience = { lookAfterMs: 10_000, whenAwayMs: 0, longestMs: 120_000 }
-/** A query may run for long before its first row. */
-export const ofQuery: Patience = { ...ofReading, longestMs: 150_000 }
+/** A query may wait for long in the queue of the service, and run for long before its first row. The service itself ends it. */
+export const ofQuery: Patience = { ...ofReading, longestMs: Infinity }
 /** An answer to a write says whether it was done, so it is waited for longer. */
 export const ofWriting: Patience = { lookAfterMs: 10_000, whenAwayMs: 30_000, longestMs: 15 * 60_000 }
 /** A statement that its user can cancel is waited for as long as the user waits. */
@@ -23,7 +23,7 @@ export const ofStream: Patience = { lookAfterMs: 20_000, whenAwayMs: 0, longestM
 
 /**
  * Watches one request, because a connection whose other end is gone may stay open for minutes without a word. After a silence the page looks
- * whether the service is there. If it is not, the frame of the page says so, and the request ends.
+ * whether the service is there. If it is not, the frame of the page says so, and the request ends. Each watch must be ended.
  *
  * @example const vigil = new Vigil(ofReading); await fetch(url, { signal: vigil.signal }).finally(() => vigil.end())
  */
@@ -34,7 +34,7 @@ export class Vigil {
   #heardAt = 0
 
   constructor(private readonly patience: Patience) {
-    this.heard()
+    this.begin()
   }
 
   /** Aborted when the request is not waited for any more. */
@@ -47,14 +47,22 @@ export class Vigil {
     return this.#ending.signal.aborted
   }
 
-  /** Says that something of the answer came, or that the watch begins again. */
+  /** Says that something of the answer came. */
   heard(): void {
+    noteHeard()
+    this.begin()
+  }
+
+  /** Begins the watch again: the silence is that from now on. */
+  begin(): void {
+    noteWatched(this, true)
     this.#heardAt = performance.now()
     this.#lookLater()
   }
 
   /** Ends the watch. */
   end(): void {
+    noteWatched(this, false)
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
@@ -67,12 +75,15 @@ export class Vigil {
   async #look(): Promise<void> {
     const timer = this.#timer
     // While the service is away, the page looks for it anyway.
-    const is = isReachable.peek() && (await isThereNow())
+    const found = isReachable.peek() ? await lookNow() : 'away'
     // The watch has ended, or something came in between.
     if (timer !== this.#timer) return
-    if (!is) setAway()
+    if (found === 'away') setAway()
     const silentMs = performance.now() - this.#heardAt
-    if (silentMs < (is ? this.patience.longestMs : this.patience.whenAwayMs)) this.#lookLater()
-    else this.#ending.abort()
+    if (silentMs < (found === 'away' ? this.patience.whenAwayMs : this.patience.longestMs)) this.#lookLater()
+    else {
+      this.end()
+      this.#ending.abort()
+    }
   }
 }

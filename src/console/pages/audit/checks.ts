@@ -1,4 +1,4 @@
-import { json, request, text as textAt } from '../../api/request.js'
+import { bytes as bytesAt, json, text as textAt } from '../../api/request.js'
 import { bytesOf, isSigned, parseHead, type Head } from './head.js'
 import type { LocalHead } from './kept-heads.js'
 import { isContinued, isIncluded, leafOf } from './proof.js'
@@ -54,8 +54,7 @@ export const checkKept = async ({ head: kept, key, isFromFile }: LocalHead, show
  */
 export const checkEvent = async (position: number, head: Head, signal: AbortSignal): Promise<Finding & { text: string }> => {
   // A browser keeps events for long. It would go on to show an event that was changed in the service as it was.
-  const response = await request(`events/${position}`, { signal, isUnkept: true })
-  const bytes = new Uint8Array(await response.arrayBuffer())
+  const bytes = await bytesAt(`events/${position}`, { signal, isUnkept: true })
   const text = new TextDecoder().decode(bytes)
   if (position > head.size) return { isProven: undefined, says: 'It was recorded after this head.', text }
   const { hashes } = await json<{ hashes: string[] }>(`log/proofs/inclusion?position=${position}&size=${head.size}`, {

@@ -96,13 +96,11 @@ export const Erase = ({ erased }: { erased: () => void }) => {
   const { send, isSending, error: refused, forget } = useSending()
   const isShown = useIsShown()
   const asked = isPlanned ? JSON.stringify(data) : undefined
-  const { loaded, reload } = useLoaded(
-    async (): Promise<ErasurePlan | undefined> =>
-      asked !== undefined
-        ? { data, told: await json<ErasureResult>('log/erasures', { method: 'POST', body: { ...data, dry_run: true, shared: true } }) }
-        : undefined,
-    [asked],
-  )
+  const { loaded, reload } = useLoaded(async (): Promise<ErasurePlan | undefined> => {
+    if (asked === undefined) return undefined
+    const body = { ...data, dry_run: true, shared: true }
+    return { data, told: await json<ErasureResult>('log/erasures', { method: 'POST', body, isReading: true }) }
+  }, [asked])
   const { value: plan, isLoading } = loaded.value
   const error = refused ?? loaded.value.error
   /** The plan of the data in the fields, and of no others. */

@@ -17,7 +17,7 @@ export const bytesOf = (base64: string): Hash => Uint8Array.from(atob(base64), (
 /**
  * Reads a head.
  *
- * @example parseHead(await (await request('log/checkpoint')).text())
+ * @example parseHead(await text('log/checkpoint'))
  * @throws Error when the text is not a head
  */
 export const parseHead = (note: string): Head => {

@@ -22,12 +22,9 @@ async function* watchedChunks(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   vigil: Vigil,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-  vigil.heard()
+  vigil.begin()
   try {
-    for await (const chunk of chunksOf(body)) {
-      vigil.heard()
-      yield chunk
-    }
+    yield* chunksOf(body, () => vigil.heard())
   } finally {
     vigil.end()
   }

@@ -69,9 +69,9 @@ export default ({ params: { kind = '' } }: PageProps) => {
             word="Create"
             draft={`new ${kind}`}
             choices={(field) => choicesOf(field, within, value[1])}
-            done={async ({ name }, answer) => {
+            done={({ name }, answer) => {
               const page = pathOfResource(kind, within, typeof name === 'string' ? name : '')
-              const { webhook_token: token } = kind === 'chatbot' ? ((await answer.json()) as { webhook_token?: string | null }) : {}
+              const token = kind === 'chatbot' ? answer['webhook_token'] : undefined
               if (typeof token === 'string') chatbot.value = { page, webhook: apiUrl(`webhooks/chatbots/${token}`).href }
               else if (isShown()) goToMade(page)
             }}

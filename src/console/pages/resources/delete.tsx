@@ -51,7 +51,7 @@ export const Delete = ({ info, path, project, name }: { info: KindInfo; path: st
       if (!isAsked) return undefined
       const [mentions, { events }] = await Promise.all([
         select<Mention>({ query: mentionsQuery, params: { name, project: project ?? '', kind: info.kind }, signal }),
-        json<{ events: PlannedEvent[] }>(path, { method: 'DELETE', headers: { Prefer: 'dry-run' } }),
+        json<{ events: PlannedEvent[] }>(path, { method: 'DELETE', headers: { Prefer: 'dry-run' }, isReading: true }),
       ])
       return { events, mentions }
     },

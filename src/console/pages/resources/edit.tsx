@@ -1,4 +1,4 @@
-import { request } from '../../api/request.js'
+import { jsonWithHeaders } from '../../api/request.js'
 import { bodyForm } from '../../api/schemas.js'
 import { isObject, type Value } from '../../api/sql.js'
 import { listResources, type KindInfo } from '../../basics/kinds.js'
@@ -27,10 +27,7 @@ const asSent: Readonly<Record<string, (record: Record<string, Value>) => Record<
   }),
 }
 
-const readRecord = async (kind: string, response: Response): Promise<Record<string, Value>> => {
-  const record = (await response.json()) as Record<string, Value>
-  return { ...record, ...asSent[kind]?.(record) }
-}
+const recordOf = (kind: string, record: Record<string, Value>): Record<string, Value> => ({ ...record, ...asSent[kind]?.(record) })
 
 /** A form with the current values of a resource. */
 export const Edit = ({
@@ -49,13 +46,13 @@ export const Edit = ({
   const described = info.isInProject ? `/api/projects/{project}/${info.plural}/{${segment}}` : `/api/${info.plural}/{${segment}}`
   const { loaded, reload } = useLoaded(
     async (signal) => {
-      const [form, response, all] = await Promise.all([
+      const [form, { value: record, headers }, all] = await Promise.all([
         bodyForm('put', described),
-        request(path, { signal }),
+        jsonWithHeaders<Record<string, Value>>(path, { signal }),
         listResources(undefined, signal, { kinds: kindsOfChoices }),
       ])
-      const etag = response.headers.get('ETag') ?? undefined
-      return { form, all, etag, record: await readRecord(info.kind, response), loadedAt: performance.now() }
+      const etag = headers.get('ETag') ?? undefined
+      return { form, all, etag, record: recordOf(info.kind, record), loadedAt: performance.now() }
     },
     [path],
   )

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { request } from '../../api/request.js'
+import { json } from '../../api/request.js'
 import type { BodyForm, Field } from '../../api/schemas.js'
 import type { Value } from '../../api/sql.js'
 import { useDraft } from '../../basics/drafts.js'
@@ -25,7 +25,7 @@ type Props = {
   /** The proposals for a field. */
   choices: (field: Field) => readonly string[]
   /** Gets what was sent, and the answer to it. */
-  done: (sent: Record<string, Value>, answer: Response) => unknown
+  done: (sent: Record<string, Value>, answer: Record<string, Value>) => unknown
 }
 
 /** Members that add to or remove from another member. The form shows that other member instead. */
@@ -52,26 +52,25 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
     texts.value = was
     events.value = undefined
   }
-  const ask = async (headers: Record<string, string> = {}) => {
+  const ask = async <T,>(isDryRun: boolean) => {
     events.value = undefined
     const body = changedMembers(shown, was, texts.value, record)
-    const version = etag === undefined ? {} : { 'If-Match': etag }
-    return { body, response: await request(path, { method, body: { [member]: body }, headers: { ...headers, ...version } }) }
+    const headers = { ...(isDryRun && { Prefer: 'dry-run' }), ...(etag !== undefined && { 'If-Match': etag }) }
+    return { body, answer: await json<T>(path, { method, body: { [member]: body }, headers, isReading: isDryRun }) }
   }
   const plan = () =>
     send(async () => {
       const sent = texts.value
-      const { response } = await ask({ Prefer: 'dry-run' })
-      const planned = (await response.json()) as { events: PlannedEvent[] }
-      if (texts.value === sent) events.value = planned.events
+      const { answer } = await ask<{ events: PlannedEvent[] }>(true)
+      if (texts.value === sent) events.value = answer.events
     })
   const submit = () =>
     send(async () => {
       isClosed.value = true
       try {
-        const { body, response } = await ask()
+        const { body, answer } = await ask<Record<string, Value>>(false)
         drop()
-        await done(body, response)
+        done(body, answer)
       } catch (refused) {
         isClosed.value = false
         throw refused

@@ -23,16 +23,17 @@ type RollBackProps = {
 
 /** The events of going back to a version, before they are recorded. The plan takes the focus if the user asked for it here. */
 const RollBackPlan = ({ path, version, newest, done, isAsked, leave }: RollBackProps & { isAsked: boolean; leave: () => void }) => {
-  const rollBack = (headers: Record<string, string> = {}) =>
+  const rollBack = (isDryRun: boolean) =>
     json<{ events: PlannedEvent[]; name: string }>(`${path}/rollback`, {
       method: 'POST',
       body: { version },
-      headers: { 'If-Match': `"${newest}"`, ...headers },
+      headers: { 'If-Match': `"${newest}"`, ...(isDryRun && { Prefer: 'dry-run' }) },
+      isReading: isDryRun,
     })
-  const { loaded, reload } = useLoaded(() => rollBack({ Prefer: 'dry-run' }), [path, version, newest])
+  const { loaded, reload } = useLoaded(() => rollBack(true), [path, version, newest])
   const { send, isSending, error: refused } = useSending()
   const { value: plan, error } = loaded.value
-  const goBack = () => send(async () => done((await rollBack()).name))
+  const goBack = () => send(async () => done((await rollBack(false)).name))
   const group = useFocusWhen<HTMLDivElement>(plan !== undefined && isAsked)
   if (!plan)
     return (
