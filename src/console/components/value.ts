@@ -18,14 +18,21 @@ const cellMax = 500
  * @example shortText('a long text', 6) // 'a long…'
  */
 export const shortText = (value: Value | undefined, max = cellMax): string => {
-  if (typeof value !== 'object' || value === null) return cut(shown(value), max)
+  if (typeof value !== 'object' || value === null || max > cellMax) return cut(shown(value), max)
   const known = shortTexts.get(value) ?? cut(shown(value), cellMax)
   shortTexts.set(value, known)
   return max < cellMax ? cut(known, max) : known
 }
 
-/** A pair of code units stays whole. */
-const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max).replace(/[\ud800-\udbff]$/, '')}…`)
+/**
+ * The beginning of a text, as a text of its own: a slice would keep the whole text in memory. A pair of code units stays whole.
+ *
+ * @example beginning('a long text', 6) // 'a long'
+ */
+export const beginning = (text: string, max: number): string =>
+  text.length <= max ? text : (JSON.parse(JSON.stringify(text.slice(0, max).replace(/[\ud800-\udbff]$/, ''))) as string)
+
+const cut = (text: string, max: number): string => (text.length <= max ? text : `${beginning(text, max)}…`)
 
 /** Whether a type is that of dates or times with a date. */
 export const isTime = (type: string): boolean => /^(?:DATE|TIMESTAMP)/.test(type)

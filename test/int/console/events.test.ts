@@ -1,9 +1,11 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage } from '../../support/console/browser.js'
+import { openPage, requestsOf, setVisibility } from '../../support/console/browser.js'
 import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { eachOf } from '../../support/each-of.js'
+import { projectCreated, writes } from '../../support/log/log.js'
 import { send, sql } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 const changes = 2_000
 
@@ -152,12 +154,19 @@ test('new events wait while the reader pauses, or does not see the page, and non
   const { page: beside } = await openPage(at.browser, at.url, '#/events?kind=project')
   const status = page.locator('h1 ~ [role=status]')
   const eventOf = (of: Page, name: string) => of.locator('.events > li', { has: of.locator('pre', { hasText: `"${name}"` }) })
+  const streams = requestsOf(page, '/api/events/stream')
   const isSeenBesideAlone = async (name: string) => {
+    await until(() => streams.open.size === 0)
+    const before = streams.count
     await sql(at.url, `CREATE PROJECT ${name}`)
     await eventOf(beside, name).first().waitFor({ state: 'attached' })
-    expect(await eventOf(page, name).count()).toBe(0)
+    expect([await eventOf(page, name).count(), streams.count]).toEqual([0, before])
   }
   for (const one of [page, beside]) await one.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  // A stream that is counted from its beginning.
+  await page.reload()
+  await until(() => streams.open.size > 0)
+  await status.getByText('Live').waitFor()
   const pause = page.getByRole('button', { name: 'Pause' })
   await pause.click()
   await status.getByText('Paused').waitFor()
@@ -166,13 +175,10 @@ test('new events wait while the reader pauses, or does not see the page, and non
   await pause.click()
   await eventOf(page, 'while_paused').first().waitFor({ state: 'attached' })
   await status.getByText('Live').waitFor()
-  const setVisibility = (state: string) =>
-    page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))`)
-  await setVisibility('hidden')
+  await setVisibility(page, 'hidden')
   await status.getByText('Not connected').waitFor()
   await isSeenBesideAlone('while_hidden')
-  await setVisibility('visible')
+  await setVisibility(page, 'visible')
   await eventOf(page, 'while_hidden').first().waitFor({ state: 'attached' })
   await status.getByText('Live').waitFor()
   for (const name of ['while_paused', 'while_hidden']) expect([name, await eventOf(page, name).count()]).toEqual([name, 1])
@@ -191,5 +197,51 @@ test('of a long event a closed line has the beginning alone, and an open one has
   await page.locator('.events > li:first-child pre', { hasText: 'and this is the end' }).waitFor()
   await page.locator('.events > li:first-child summary').click()
   await page.waitForFunction(`document.querySelector('.events > li:first-child pre').textContent.length === 2000`)
+  await page.context().close()
+})
+
+/** Records new projects at once. */
+const recordProjects = async (from: number, count: number): Promise<void> => {
+  const projects = Array.from({ length: count }, (_, i) => projectCreated(from + i, `many_${from + i}`))
+  await at.log.submit(writes(...projects))
+}
+
+/** The positions of the newest events of projects. */
+const newestOfProjects = async (limit: number): Promise<number[]> => {
+  const { body } = (await send(at.url, 'GET', `/api/events?kind=project&order=desc&limit=${limit}`)) as {
+    body: { events: { position: number }[] }
+  }
+  return body.events.map(({ position }) => position)
+}
+
+test('many events that came during a pause are drawn in a few steps, and of too many the newest page is loaded', async () => {
+  await recordProjects(1, 150)
+  const { page } = await openPage(at.browser, at.url, '#/events?kind=project')
+  const status = page.locator('h1 ~ [role=status]')
+  await status.getByText('Live').waitFor()
+  const pause = page.getByRole('button', { name: 'Pause' })
+  await pause.click()
+  await status.getByText('Paused').waitFor()
+  await recordProjects(1_000, 600)
+  await page.evaluate(`window.draws = 0
+    new MutationObserver(() => window.draws++).observe(document.querySelector('.events'), { childList: true })`)
+  await pause.click()
+  await page.locator('.events pre', { hasText: '"many_1599"' }).first().waitFor({ state: 'attached' })
+  const kept = 100 + 600
+  expect(await positionsOf(page)).toEqual(await newestOfProjects(kept))
+  expect(await page.evaluate<number>('window.draws')).toBeLessThan(300)
+
+  await pause.click()
+  await status.getByText('Paused').waitFor()
+  await recordProjects(2_000, 600)
+  await recordProjects(3_000, 600)
+  await pause.click()
+  await page.locator('.events > li:first-child pre', { hasText: '"many_3599"' }).waitFor({ state: 'attached' })
+  await status.getByText('Live').waitFor()
+  const newest = await newestOfProjects(200)
+  expect(await positionsOf(page)).toEqual(newest.slice(0, 100))
+  await page.getByRole('link', { name: 'Earlier' }).click()
+  await beginsAt(page, newest[100] ?? 0)
+  expect(await positionsOf(page)).toEqual(newest.slice(100))
   await page.context().close()
 })

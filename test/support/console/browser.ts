@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { createRequire } from 'node:module'
 import { repository } from '../cli.js'
 import { madeOnce } from '../made-once.js'
-import { chromium, type Browser, type BrowserContextOptions, type ConsoleMessage, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContextOptions, type ConsoleMessage, type Page, type Request } from 'playwright-core'
 
 const require = createRequire(import.meta.url)
 
@@ -127,6 +127,32 @@ export const openPage = async (
 ): Promise<{ page: Page }> => {
   if (!isChecked) throw new Error('nobody looks at the misdeeds of this page: call startConsole or checkMisdeeds in the file of the test')
   return openWindow(browser, url, hash, options)
+}
+
+/**
+ * Hides the window of a page from it, or shows it, as other tabs of a browser do.
+ *
+ * @example await setVisibility(page, 'hidden')
+ */
+export const setVisibility = (page: Page, state: 'hidden' | 'visible'): Promise<void> =>
+  page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))`)
+
+/**
+ * The requests of a page for a path from now on: how many there were, and which ones have not ended.
+ *
+ * @example const looks = requestsOf(page, '/api/ready'); await until(() => looks.count > 0 && looks.open.size === 0)
+ */
+export const requestsOf = (page: Page, path: string): { count: number; open: Set<Request> } => {
+  const found = { count: 0, open: new Set<Request>() }
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname !== path) return
+    found.count += 1
+    found.open.add(request)
+  })
+  page.on('requestfinished', (request) => found.open.delete(request))
+  page.on('requestfailed', (request) => found.open.delete(request))
+  return found
 }
 
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')

@@ -41,8 +41,10 @@ export default () => {
   )
   const { value, error, isLoading } = loaded.value
   // New events match the filter, like those of the page below.
-  const live = useLiveEvents(search, isPast || isLoading || value?.search !== search ? undefined : value.head, isPaused, (event) => {
-    newer.value = [event, ...newer.value].slice(0, keptMax)
+  const live = useLiveEvents({
+    ...{ search, after: isPast || isLoading || value?.search !== search ? undefined : value.head },
+    ...{ isPaused, keptMax, loadNewest: reload },
+    take: (events) => (newer.value = [...events.toReversed(), ...newer.peek()].slice(0, keptMax)),
   })
   const all = [...newer.value, ...(value?.events ?? [])]
   const events = all.slice(0, keptMax)
