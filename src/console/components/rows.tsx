@@ -2,6 +2,8 @@ import type { Value } from '../api/sql.js'
 import { countText, isNumeric, shortText } from './value.js'
 
 const shownMax = 50
+/** The most characters of a value. A reader can select and copy what is too wide for its column. */
+const valueMax = 5_000
 
 /** The first rows of a small table. @example <Rows label="Rows of the query" columns={['n']} rows={[[3]]} /> */
 export const Rows = ({
@@ -36,7 +38,7 @@ export const Rows = ({
             <tr key={i}>
               {row.map((value, j) => (
                 <td key={j} class={isNumber[j] ? 'right' : 'clipped'}>
-                  {value === null ? <span class="null">NULL</span> : shortText(value)}
+                  {value === null ? <span class="null">NULL</span> : shortText(value, valueMax)}
                 </td>
               ))}
             </tr>

@@ -15,7 +15,7 @@ export type ColumnSummary = {
   mean: number | undefined
   /**
    * The most frequent values, as short texts, and their counts. With more than `distinctMax` values a count may be too low, and only values
-   * that are more frequent than all others are here.
+   * are here that are certainly more frequent than all that are not.
    */
   top: [string, number][]
   /** The counts of equal ranges between `least` and `greatest`; undefined for a column without numbers or times. */
@@ -26,7 +26,7 @@ const distinctMax = 10_000
 const sampleMax = 20_000
 const barCount = 24
 const topCount = 5
-/** A longer text is told apart from others by its hash, so that no long text is kept. */
+/** A longer text is told apart from others by its length and its hash, so that no long text is kept. */
 const keptMax = 100
 
 /** A hash with 53 bits, in which two of `distinctMax` texts hardly ever agree. */
@@ -54,7 +54,7 @@ class TextCounts {
 
   add(text: string): void {
     const isLong = text.length > keptMax
-    const key = isLong ? `${text.length} ${hashOf(text)} ${text.slice(0, keptMax)}` : text
+    const key = isLong ? `${text.length} ${hashOf(text)}` : text
     const known = this.#counts.get(key)
     if (known) known.count += 1
     else if (this.#counts.size < distinctMax) this.#counts.set(key, { shown: isLong ? shortText(text, keptMax) : text, count: 1 })
@@ -74,24 +74,40 @@ class TextCounts {
     return this.isMore ? distinctMax : this.#counts.size
   }
 
-  /** The most frequent texts, of equal ones the first. */
+  /** The most frequent texts, of equal ones the first. If counts are too low, texts are left out that others may be as frequent as. */
   top(): [string, number][] {
-    const top: Counted[] = []
+    const highest = this.#highest(topCount + 1)
+    let length = Math.min(topCount, highest.length)
+    if (this.isMore) while (length > 0 && !this.#isCertain(highest, length)) length -= 1
+    return highest.slice(0, length).map(({ shown: text, count }) => [text, count])
+  }
+
+  /** Whether each of the first texts came more often than any other one can have come. */
+  #isCertain(highest: readonly Counted[], length: number): boolean {
+    return (highest[length - 1]?.count ?? 0) > this.#lost + (highest[length]?.count ?? 0)
+  }
+
+  /** The texts with the highest counts, of equal ones the first. */
+  #highest(max: number): Counted[] {
+    const highest: Counted[] = []
     for (const counted of this.#counts.values()) {
-      const least = top[topCount - 1]
-      if (counted.count <= this.#lost || (least && least.count >= counted.count)) continue
-      const at = top.findIndex(({ count }) => count < counted.count)
-      top.splice(at < 0 ? top.length : at, 0, counted)
-      top.length = Math.min(top.length, topCount)
+      const least = highest[max - 1]
+      if (least && least.count >= counted.count) continue
+      const at = highest.findIndex(({ count }) => count < counted.count)
+      highest.splice(at < 0 ? highest.length : at, 0, counted)
+      highest.length = Math.min(highest.length, max)
     }
-    return top.map(({ shown: text, count }) => [text, count])
+    return highest
   }
 }
 
+/** An end of a range, as it is written, and as a number or a time in ms. */
+type End = { written: number | string; value: number }
+
 class ColumnCount {
   nulls = 0
-  least: string | number | null = null
-  greatest: string | number | null = null
+  #least: End | undefined
+  #greatest: End | undefined
   #sum = 0
   #measured = 0
   readonly #texts = new TextCounts()
@@ -111,17 +127,17 @@ class ColumnCount {
       return
     }
     // Numbers arrive as numbers, or as texts if they would lose digits.
-    if (this.#isNumeric && (typeof value === 'number' || typeof value === 'string')) this.#measure(value, Number(value), compareNumbers)
-    if (this.#isTime && typeof value === 'string') this.#measure(value, Number(timeOf(value)), compareTimes)
+    if (this.#isNumeric && (typeof value === 'number' || typeof value === 'string')) this.#measure(value, Number(value))
+    if (this.#isTime && typeof value === 'string') this.#measure(value, Number(timeOf(value)))
     this.#texts.add(shown(value))
   }
 
-  #measure(written: number | string, value: number, compare: (a: number | string, b: number | string) => number): void {
+  #measure(written: number | string, value: number): void {
     if (!Number.isFinite(value)) return
     this.#sum += value
     this.#measured += 1
-    if (this.least === null || compare(written, this.least) < 0) this.least = written
-    if (this.greatest === null || compare(written, this.greatest) > 0) this.greatest = written
+    if (!this.#least || this.#compare(written, value, this.#least) < 0) this.#least = { written, value }
+    if (!this.#greatest || this.#compare(written, value, this.#greatest) > 0) this.#greatest = { written, value }
     if (this.#sample.length < sampleMax) this.#sample.push(value)
     else {
       const at = Math.floor(Math.random() * this.#measured)
@@ -129,10 +145,15 @@ class ColumnCount {
     }
   }
 
+  /** Compares a value with an end. Numbers with many digits may differ although they are the same as JavaScript numbers. */
+  #compare(written: number | string, value: number, end: End): number {
+    return value !== end.value || this.#isTime ? value - end.value : compareNumbers(written, end.written)
+  }
+
   summary(): ColumnSummary {
     return {
       ...{ column: this.column, nulls: this.nulls, distinct: this.#texts.distinct, isDistinctMore: this.#texts.isMore },
-      ...{ least: this.least, greatest: this.greatest },
+      ...{ least: this.#least?.written ?? null, greatest: this.#greatest?.written ?? null },
       mean: this.#isNumeric && this.#measured > 0 ? this.#sum / this.#measured : undefined,
       // The page shows the mean of numbers, and none of them.
       top: this.#isNumeric && this.#measured > 0 ? [] : this.#texts.top(),
@@ -141,10 +162,8 @@ class ColumnCount {
   }
 
   #bars(): number[] | undefined {
-    if (this.#sample.length === 0) return undefined
-    const [from, to] = this.#isTime
-      ? [Number(timeOf(String(this.least))), Number(timeOf(String(this.greatest)))]
-      : [Number(this.least), Number(this.greatest)]
+    if (!this.#least || !this.#greatest) return undefined
+    const [from, to] = [this.#least.value, this.#greatest.value]
     const bars = new Array<number>(barCount).fill(0)
     for (const value of this.#sample) {
       const at = to > from ? Math.min(barCount - 1, Math.floor(((value - from) / (to - from)) * barCount)) : 0
@@ -153,8 +172,6 @@ class ColumnCount {
     return bars
   }
 }
-
-const compareTimes = (a: number | string, b: number | string): number => Number(timeOf(String(a))) - Number(timeOf(String(b)))
 
 /**
  * Summarises the columns of an answer while it arrives. The memory that this takes does not grow with the rows.

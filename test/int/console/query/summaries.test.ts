@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { openPage, violationsOf } from '../../../support/console/browser.js'
 import { expectRefusals, startConsole } from '../../../support/console/console.js'
+import { sql } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
 
 const at = startConsole()
@@ -75,6 +76,32 @@ test('a value is among the most frequent ones also if it first comes after ten t
   await card('own').getByText('No value is frequent.').waitFor()
   expect(await card('own').locator('.frequent > li').count()).toBe(0)
   expect(await violationsOf(page)).toEqual([])
+  await page.context().close()
+})
+
+test('of more than ten thousand values one is shown only if it is more frequent than those whose counts may be too low', async () => {
+  // The early value came 15 times, and ten times there was no room for all values, so its count is 5. The late ones come 14 and 30 times.
+  const of = (late: number) =>
+    `CASE WHEN i < 15 THEN 'early' WHEN i >= 105015 AND i < ${105_015 + late} THEN 'late' ELSE 'one of ' || i END`
+  const statement = `SELECT ${of(14)} AS fewer, ${of(30)} AS more FROM range(105045) AS t(i) ORDER BY i`
+  const { page } = await openPage(at.browser, at.url, queryPage(statement, { view: 'columns' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('status').getByText('all after').waitFor()
+  const card = (name: string) => page.locator('.columns > li', { has: page.locator('h2', { hasText: new RegExp(`^${name} `) }) })
+  await card('fewer').getByText('No value is frequent.').waitFor()
+  expect(await card('fewer').locator('.frequent > li').count()).toBe(0)
+  const frequent = await card('more').locator('.frequent > li').allInnerTexts()
+  expect(frequent.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual(['late at least 30'])
+  await page.context().close()
+})
+
+test('the first rows of a view have long values, and not only their beginnings', async () => {
+  await sql(at.url, `CREATE VIEW mindsdb.long_texts AS (SELECT repeat('x', 3000) AS long, list(i) AS many FROM range(900) AS t(i))`)
+  const { page } = await openPage(at.browser, at.url, '#/resources/view/mindsdb/long_texts?tab=rows')
+  const cells = page.getByRole('region', { name: 'First rows' }).locator('td')
+  await cells.first().waitFor()
+  const [long = '', many = ''] = await cells.allTextContents()
+  expect([long.length, JSON.parse(many)]).toEqual([3_000, Array.from({ length: 900 }, (_, i) => i)])
   await page.context().close()
 })
 
