@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ApiError } from '../api/request.js'
-import { asApiError, useLoaded } from './loading.js'
+import { asApiError, reopen, useLoaded } from './loading.js'
 
 const unloaded = (): ApiError =>
   new ApiError({
@@ -42,7 +42,7 @@ export const useLibrary = <T>(load: () => Promise<T>, inputs: readonly unknown[]
   useEffect(forget, inputs)
   const { value: library, error } = loaded.value
   // Some browsers keep the failure of a file until the page is loaded again.
-  const loadAgain = () => void load().then(reload, () => location.reload())
+  const loadAgain = () => void load().then(reload, reopen)
   const attempt = (draw: () => void) => {
     try {
       draw()

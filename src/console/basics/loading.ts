@@ -1,6 +1,6 @@
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { isReachable, pauseMs, rest, untilReachable } from '../api/away.js'
+import { isReachable, lookNow, pauseMs, rest, setAway, untilReachable } from '../api/away.js'
 import { ApiError, brokenOffError, isBrokenOff, untilLoggedIn } from '../api/request.js'
 import { isVisible } from './visible.js'
 
@@ -113,6 +113,16 @@ export const useRepeated = <T>(loaded: ReadonlySignal<LoadState<T>>, reload: () 
     const timer = setTimeout(reload, everyMs)
     return () => clearTimeout(timer)
   }, [isLoading, everyMs, isShown])
+}
+
+/**
+ * Loads the page again if the service is there. Otherwise the browser would show its own error in place of the page, and nothing of it
+ * would be left; the frame then says that the service is away.
+ */
+export const reopen = async (): Promise<void> => {
+  const found = await lookNow()
+  if (found === 'there') location.reload()
+  else if (found === 'away') setAway()
 }
 
 /**

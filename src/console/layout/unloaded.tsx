@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { setAway, untilReachable } from '../api/away.js'
 import { keep, readKept } from '../basics/kept.js'
-import { asApiError } from '../basics/loading.js'
+import { asApiError, reopen } from '../basics/loading.js'
 import { Busy, Refusal } from '../components/notice.js'
 
 const reopened = 'opened-again'
@@ -17,7 +17,7 @@ export const Unloaded = ({ error }: { error: unknown }) => {
   const isGivenUp = useSignal(false)
   useEffect(() => {
     const aborting = new AbortController()
-    const reopen = async () => {
+    const reopenOnce = async () => {
       setAway()
       await untilReachable(aborting.signal)
       if (aborting.signal.aborted) return
@@ -25,9 +25,9 @@ export const Unloaded = ({ error }: { error: unknown }) => {
       if (!isTooSoon && keep(reopened, String(Date.now()), 'session')) location.reload()
       else isGivenUp.value = true
     }
-    void reopen()
+    void reopenOnce()
     return () => aborting.abort()
   }, [])
-  if (isGivenUp.value) return <Refusal error={asApiError(error)} again={() => location.reload()} />
+  if (isGivenUp.value) return <Refusal error={asApiError(error)} again={() => void reopen()} />
   return <Busy what="Waiting for the service; this page opens when it answers" />
 }

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { send, sql } from '../../support/service.js'
 import { readConfig } from '../../../src/setup/config.js'
-import { openPage } from '../../support/console/browser.js'
+import { openPage, requestsOf, setVisibility } from '../../support/console/browser.js'
 import { builtWith } from '../../support/console/built.js'
 import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { jobWithRuns } from '../../support/jobs/job-runs.js'
@@ -157,6 +156,17 @@ test('a line whose library cannot be loaded says so, and is drawn once it can', 
   const notice = page.getByRole('alert').filter({ hasText: 'could not be loaded' })
   await notice.nth(2).waitFor()
   await expectUsable(page)
+  // Without the service a page that is loaded again would be an error of the browser, and all that is in it would be lost.
+  let looks = 0
+  await page.route('**/api/health', (route) => {
+    looks += 1
+    return route.abort()
+  })
+  await page.evaluate(`document.body.dataset.here = 'yes'`)
+  await notice.first().getByRole('button', { name: 'Try again' }).click()
+  await until(() => looks > 0)
+  await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
+  expect([await page.locator('body[data-here]').count(), await notice.count()]).toEqual([1, 3])
   await page.unrouteAll()
   await notice.first().getByRole('button', { name: 'Try again' }).click()
   await page.locator('.time-line canvas').first().waitFor()
@@ -207,27 +217,28 @@ test('the first seconds say what is waited for, and nothing is told as a fault',
 test('the numbers rest while the reader pauses, or does not see the page', async () => {
   const watched = async () => {
     const { page } = await openPage(at.browser, at.url, '#/health')
-    const looks = { page, count: 0 }
-    page.on('request', (request) => request.url().endsWith('/api/ready') && looks.count++)
+    const looks = requestsOf(page, '/api/ready')
     await until(() => looks.count > 0)
-    return looks
+    return { page, looks }
+  }
+  /** Waits until the page has done what it began, and the looks that were under way have ended. */
+  const isAtRest = async ({ page, looks }: Awaited<ReturnType<typeof watched>>): Promise<void> => {
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    await until(() => looks.open.size === 0)
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
   }
   const [paused, hidden, shown] = [await watched(), await watched(), await watched()]
   const pause = paused.page.getByRole('button', { name: 'Pause' })
   await pause.click()
-  const setVisibility = (state: string) =>
-    hidden.page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))`)
-  await setVisibility('hidden')
+  await setVisibility(hidden.page, 'hidden')
   await expectUsable(paused.page)
-  // A look may have been under way.
-  await sleep(1_000)
-  const before = [paused.count, hidden.count]
-  const looked = shown.count
-  await until(() => shown.count > looked + 1)
-  expect([paused.count, hidden.count]).toEqual(before)
+  for (const one of [paused, hidden]) await isAtRest(one)
+  const before = [paused.looks.count, hidden.looks.count]
+  const looked = shown.looks.count
+  await until(() => shown.looks.count > looked + 1)
+  expect([paused.looks.count, hidden.looks.count]).toEqual(before)
   await pause.click()
-  await setVisibility('visible')
-  await until(() => paused.count > (before[0] ?? 0) && hidden.count > (before[1] ?? 0))
+  await setVisibility(hidden.page, 'visible')
+  await until(() => paused.looks.count > (before[0] ?? 0) && hidden.looks.count > (before[1] ?? 0))
   for (const { page } of [paused, hidden, shown]) await page.context().close()
 })
