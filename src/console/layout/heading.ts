@@ -1,4 +1,5 @@
 import { useLayoutEffect } from 'preact/hooks'
+import { focusedElement, isFocusFree } from '../basics/focus.js'
 
 /** The heading of a page, also of one that is not there. */
 const headings = '#content :is(h1, .empty h2)'
@@ -13,12 +14,11 @@ export const noteShown = (): void => {
 
 /** Focuses the heading once it is there, unless the user has gone on to another part by then. Returns what ends the wait. */
 const focusHeading = (): (() => void) => {
-  const before = document.activeElement
-  const isFree = (focused: Element | null): boolean => focused === null || focused === document.body || focused === before
+  const before = focusedElement()
   const take = (): boolean => {
     const heading = document.querySelector<HTMLElement>(headings)
     if (!heading) return false
-    if (isFree(document.activeElement)) {
+    if (isFocusFree(before)) {
       heading.tabIndex = -1
       heading.focus()
     }

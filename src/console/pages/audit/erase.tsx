@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { json } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { useFocusWhen } from '../../basics/focus.js'
@@ -107,7 +108,8 @@ export const Erase = ({ erased }: { erased: () => void }) => {
   const planned = plan && JSON.stringify(plan.data) === asked ? plan : undefined
   /** Whether the user asked for the plan here. The plan of an address does not take the focus. */
   const isAsked = useSignal(false)
-  const group = useFocusWhen<HTMLDivElement>(planned !== undefined && !isLoading && isAsked.value)
+  const button = useRef<HTMLButtonElement>(null)
+  const group = useFocusWhen<HTMLDivElement>(planned !== undefined && !isLoading && isAsked.value, button)
   const change = (next: { what: string; given: Record<string, string> }) => {
     isAsked.value = false
     changeQuery({ erase: next.what, of: Object.keys(next.given).length === 0 ? undefined : JSON.stringify(next.given), plan: undefined })
@@ -170,7 +172,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
         </label>
         {error && <Refusal error={error} />}
         <div class="row">
-          <button type="submit" disabled={isSending || (isPlanned && isLoading)}>
+          <button ref={button} type="submit" disabled={isSending || (isPlanned && isLoading)}>
             What would be erased
           </button>
         </div>

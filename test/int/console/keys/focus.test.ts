@@ -85,3 +85,27 @@ test('the plan of an erasure takes the focus when it is asked for', async () => 
   await page.locator('[role=group]:focus', { hasText: '1 content.' }).waitFor()
   await page.context().close()
 })
+
+test('a plan that comes late does not take the focus from where the user writes', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/audit')
+  await page.getByText('Erase data of a person').click()
+  await page.getByRole('combobox', { name: /^What/ }).selectOption('file')
+  await page.getByLabel('name', { exact: true }).fill('people')
+  let answer: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/api/log/erasures', async (route) => {
+    await held
+    await route.continue()
+  })
+  await press(page, 'What would be erased')
+  const reason = page.getByLabel(/^Reason/)
+  await reason.click()
+  await page.keyboard.type('She asked')
+  answer()
+  await page.getByRole('group', { name: 'What would be erased' }).waitFor()
+  // A focus would be moved after the next frame.
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  await page.keyboard.type(' for it')
+  expect(await reason.inputValue()).toBe('She asked for it')
+  await page.context().close()
+})
