@@ -23,6 +23,10 @@ const seen = (page: Page, selector: string): Promise<number> =>
     return there !== null && element.contains(there)
   }).length`)
 
+type Scrolled = { scrollTop: number; clientHeight: number; scrollHeight: number }
+
+const isAtEnd = ({ scrollTop, clientHeight, scrollHeight }: Scrolled): boolean => scrollTop + clientHeight >= scrollHeight - 2
+
 /** Turns the wheel at the edge of the page, beside the editor and the grid, which scroll on their own. */
 const turnWheel = async (page: Page, pixels: number): Promise<void> => {
   const main = await page.locator('main').boundingBox()
@@ -54,10 +58,8 @@ test.each(screens)(
     // The keys scroll it.
     await error.focus()
     await page.keyboard.press('End')
-    await page.waitForFunction(`(() => {
-    const { scrollTop, clientHeight, scrollHeight } = document.querySelector('.query .notice pre')
-    return scrollTop + clientHeight >= scrollHeight - 2
-  })()`)
+    // A page whose policy forbids eval takes no function to wait for.
+    await until(() => error.evaluate(isAtEnd))
     await until(async () => {
       if ((await seen(page, '.answer [role=tab]:first-child')) === 1) return true
       await turnWheel(page, 30)

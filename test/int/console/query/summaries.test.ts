@@ -110,7 +110,7 @@ test('the columns of dates and times say from when to when they are, and how the
   const { page } = await openPage(at.browser, at.url, queryPage(statement, { view: 'columns' }))
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByText('2024-01-01 to 2024-02-17').waitFor()
-  await page.getByText('2024-01-01 06:00:00 to 2024-02-17 06:00:00').waitFor()
+  await page.getByText('2024-01-01 06:00:00.000000 to 2024-02-17 06:00:00.000000').waitFor()
   const bars = await page.getByRole('img', { name: 'Values of day from 2024-01-01 to 2024-02-17' }).locator('rect').all()
   const heights = await Promise.all(bars.map(async (bar) => Number(await bar.getAttribute('height'))))
   // Each of the 24 ranges has two of the 48 days.
