@@ -64,9 +64,11 @@ export const embedWith =
       const stop = new Stop(signal, most, exchange)
       try {
         const ask = async () => (await model()).doEmbed({ values: batch, abortSignal: stop.signal, ...asked })
-        const { embeddings, usage, response } = await askAgain({ ask, learns: () => false, exchange, stop, most }).catch((error: unknown) => {
-          throw stop.signal.aborted ? error : unanswered(error)
-        })
+        const { embeddings, usage, response } = await askAgain({ ask, learns: () => false, exchange, stop, most }).catch(
+          (error: unknown) => {
+            throw stop.signal.aborted ? error : unanswered(error)
+          },
+        )
         // Some servers say 0 for what they do not count.
         const input = countIn(usage?.tokens) || null
         if (input !== null) onUsed?.({ input, output: null })
