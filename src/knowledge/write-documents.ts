@@ -12,7 +12,7 @@ import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { LongWork } from '../basics/long-work.js'
 import type { Execution, Ledger } from '../commands/ledger.js'
-import type { EmbeddingModel, TokenUsage } from '../llm/contract/language-model.js'
+import type { EmbeddingModel } from '../llm/contract/language-model.js'
 import type { Resource, Origin } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import type { InsertMode } from './contract/contents.js'
@@ -20,8 +20,8 @@ import { chunksIn } from './documents/chunks.js'
 import { documentBytes } from './documents/documents.js'
 import type { Embedders } from './embedding/embedders.js'
 import { estimateTokens } from '../llm/tokens/estimates.js'
-import { reserveAll, type Spending, type SpendingOfProject } from '../llm/tokens/daily-token-quotas.js'
-import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
+import { AskedModels } from '../llm/tokens/asked-models.js'
+import type { Spending, SpendingOfProject } from '../llm/tokens/daily-token-quotas.js'
 import type { FollowedIndexes } from './followed-indexes.js'
 import { vectorBytes } from './index/vector-bytes.js'
 import { checkLength } from './index/vectors.js'
@@ -213,23 +213,15 @@ export class DocumentWriter {
     return { inserted, payloads: [payload, ...(sealed ? [sealed] : [])] }
   }
 
-  /** The vectors of texts, and the tokens that the provider reported. The tokens of a failed call also count for the day. */
+  /** The vectors of texts, and the tokens that the provider reported. */
   async #embed(model: EmbeddingModel, texts: readonly string[], spending: Spending, signal: AbortSignal) {
-    let usage = noUsage
-    const onUsed = (more: TokenUsage) => {
-      usage = addUsage(usage, more)
-    }
-    // An uploaded model runs here, and costs nothing.
-    const estimate = model.provider === 'onnx' ? 0 : texts.reduce((sum, text) => sum + estimateTokens(text), 0)
-    const { settle } = await (estimate === 0 ? reserveAll : spending.reserve)(estimate)
-    try {
-      const vectors = await this.parts.embedders.embed(model, texts, { signal, onUsed })
-      settle(usage.input ?? estimate)
-      return { vectors, tokens: usage.input }
-    } catch (error) {
-      settle(usage.input ?? 0)
-      throw error
-    }
+    const { provider, model: name, host } = model
+    const estimate = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
+    const models = new AskedModels(spending.reserve)
+    const vectors = await models.asking('embedding', { provider, model: name, host, estimate }, (onUsed) =>
+      this.parts.embedders.embed(model, texts, { signal, onUsed }),
+    )
+    return { vectors, tokens: models.usage.input }
   }
 
   /** @throws Problem when the knowledge base would hold too many chunks */
