@@ -78,8 +78,8 @@ const request = async (
     return []
   } catch (error) {
     if (!otherwise || !(error instanceof RefusedCommandError)) throw error
-    await command(context, path, otherwise)
-    return [`it is kept without its parameters, which have to be set here: ${error.message}`]
+    await command(context, path, otherwise.body)
+    return [`${otherwise.note}: ${error.message}`]
   }
 }
 

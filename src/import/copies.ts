@@ -1,8 +1,8 @@
-import * as z from 'zod'
-import { foldName, type JsonObject } from '../../events/common.js'
+import { foldName, type Json, type JsonObject } from '../../events/common.js'
 import { connectionEngines, driverOf, isOfFiles } from '../catalogue/connection-engines.js'
 import { engineNamed } from '../catalogue/engines.js'
 import { formerAgentParams } from '../catalogue/grants.js'
+import { namesIn } from '../catalogue/names.js'
 import { cutSecrets } from '../dialect/mask-secrets.js'
 import type { Copy, CreationMethod } from './items.js'
 import type { AgentRecord, ChatbotRecord, ConnectionRecord, EngineRow, FileRecord, JobRecord, SkillRecord, ViewRecord } from './records.js'
@@ -43,7 +43,8 @@ export const connectionCopy: Copy<ConnectionRecord> = {
     if (engine === undefined || engine === null) return 'the old service does not tell its engine'
     if (!connectionEngines.has(engine.toLowerCase())) return `there is no engine ${engine} for connections here`
     const method = created('/api/databases', { database: { name, engine, parameters: withoutMasks(connection_data) } })
-    return { ...method, otherwise: { database: { name, engine } } }
+    const note = 'it is kept without its parameters, which have to be set here'
+    return { ...method, otherwise: { body: { database: { name, engine } }, note } }
   },
   notes: ({ engine }) => [usesOf(engine ?? '')],
 }
@@ -79,19 +80,26 @@ export const skillCopy = (project: string): Copy<SkillRecord> => ({
   },
 })
 
-/** The params by which earlier releases of the old service gave an agent its data. */
-const formerData = z
-  .object({ database: z.string(), include_tables: z.array(z.string()), include_knowledge_bases: z.array(z.string()) })
-  .partial()
-  .catch({})
+/** Names with the database or project that holds them. */
+const namesOf = (names: Json | undefined, place: Json | undefined): string[] =>
+  namesIn(names).map((name) => (typeof place !== 'string' || name.includes('.') ? name : `${place}.${name}`))
 
-/** The data that former params name, as `data` names it, and the params without them. */
+/**
+ * Params without those by which earlier releases of the old service gave an agent its data: `data` has them, with what they leave out. A
+ * database without a list of tables means all of its tables.
+ */
 const withData = (params: JsonObject): JsonObject => {
-  const { database, include_tables = [], include_knowledge_bases: bases = [] } = formerData.parse(params)
-  const tables = include_tables.map((table) => (database === undefined || table.includes('.') ? table : `${database}.${table}`))
-  const rest = Object.entries(params).filter(([name]) => !formerAgentParams.includes(name))
-  const data = { ...(tables.length > 0 && { tables }), ...(bases.length > 0 && { knowledge_bases: bases }) }
-  return { ...Object.fromEntries(rest), ...(Object.keys(data).length > 0 && { data }) }
+  const { database, knowledge_base_database: project, include_tables: included, ignore_tables: left } = params
+  const { include_knowledge_bases: bases, ignore_knowledge_bases: leftBases } = params
+  const data = {
+    tables: included === undefined && typeof database === 'string' ? [`${database}.*`] : namesOf(included, database),
+    ignore_tables: namesOf(left, database),
+    knowledge_bases: namesOf(bases, project),
+    ignore_knowledge_bases: namesOf(leftBases, project),
+  }
+  const given = Object.entries(data).filter(([, names]) => names.length > 0)
+  const others = Object.entries(params).filter(([name]) => !formerAgentParams.includes(name))
+  return { ...Object.fromEntries(others), ...(given.length > 0 && { data: Object.fromEntries(given) }) }
 }
 
 /** The old service shows some params of an agent outside `params`, depending on whether the agent has skills. */

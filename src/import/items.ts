@@ -9,7 +9,7 @@ export type Kind =
  * `otherwise` creates what can be kept.
  */
 export type CreationMethod =
-  | { by: 'request'; path: string; body: JsonObject; otherwise?: JsonObject }
+  | { by: 'request'; path: string; body: JsonObject; otherwise?: { body: JsonObject; note: string } }
   | { by: 'statement'; statement: string }
   | { by: 'training'; project: string; statement: string }
   | { by: 'upload' }

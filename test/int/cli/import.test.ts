@@ -187,7 +187,7 @@ describe('an import', () => {
   test('keeps a connection whose parameters cannot be used here, and gives an old agent its data', async () => {
     const { databases, projects } = contents()
     const lite = { name: 'lite', type: 'data', id: 4, engine: 'sqlite', connection_data: { db_file: '/old/place/shop.db' } }
-    const params = { database: 'files', include_tables: ['homes'], include_knowledge_bases: ['kb'], k: 1 }
+    const params = { database: 'files', include_tables: ['homes'], ignore_tables: ['empty'], include_knowledge_bases: ['kb'], k: 1 }
     const former = { id: 3, name: 'former', project_id: 2, model_name: 'gpt-4o', provider: 'openai', skills: [], params }
     await old.stop()
     old = await startPublicService({
@@ -200,7 +200,7 @@ describe('an import', () => {
     expect(ended.out).toContain('- connection lite: it is kept without its parameters, which have to be set here: ')
     expect((await send(here.url, 'GET', '/api/databases/lite')).body).toMatchObject({ engine: 'sqlite', connection_data: {} })
     expect((await send(here.url, 'GET', '/api/projects/shop/agents/former')).body).toMatchObject({
-      data: { tables: ['files.homes'], knowledge_bases: ['kb'] },
+      data: { tables: ['files.homes'], ignore_tables: ['files.empty'], knowledge_bases: ['kb'] },
     })
   })
 
