@@ -8,7 +8,7 @@ import { columnsOf, type FindColumn } from './find-column.js'
 import { rowsWanted } from './limits-of-query.js'
 import { isEmpty, showsEachRow } from './shown-columns.js'
 
-/** How many rows a query shows of its only table: any rows, or the first ones of an order. */
+/** The number of rows that a query shows of its only table. With `order` they are the first ones in this order. */
 export type WantedRows = { limit: number; order?: readonly ScanOrder[] }
 
 const isStar = (item: AstNode): boolean => textOf(item, 'class') === 'STAR'
