@@ -196,7 +196,7 @@ test('of a long event a closed line has the beginning alone, and an open one has
   await page.locator('.events > li:first-child summary').click()
   await page.locator('.events > li:first-child pre', { hasText: 'and this is the end' }).waitFor()
   await page.locator('.events > li:first-child summary').click()
-  await page.waitForFunction(`document.querySelector('.events > li:first-child pre').textContent.length === 2000`)
+  await until(async () => (await text.textContent())?.length === 2_000)
   await page.context().close()
 })
 

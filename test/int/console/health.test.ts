@@ -128,7 +128,7 @@ test('the first look is drawn at once, at the end of the last minute', async () 
   const { page } = await openPage(at.browser, at.url, '#/health')
   const canvas = page.locator('.time-line canvas').first()
   await canvas.waitFor()
-  await page.waitForFunction(`${drawn} > 0.9`)
+  await until(() => page.evaluate<boolean>(`${drawn} > 0.9`))
   await page.context().close()
 })
 
@@ -137,11 +137,11 @@ test('lines have the colours of the theme, also after the system or the reader c
   await page.locator('.time-line canvas').first().waitFor()
   const colour = `getComputedStyle(document.querySelector('.time-line [role=img]')).outlineColor`
   const light = await page.evaluate<string>(colour)
-  await page.waitForFunction(`${drawn} > 0.9`)
+  await until(() => page.evaluate<boolean>(`${drawn} > 0.9`))
   await page.emulateMedia({ colorScheme: 'dark' })
-  await page.waitForFunction(`${colour} !== '${light}' && ${drawn} > 0.9`)
+  await until(() => page.evaluate<boolean>(`${colour} !== '${light}' && ${drawn} > 0.9`))
   await page.getByRole('button', { name: /^Theme: system/ }).click()
-  await page.waitForFunction(`${colour} === '${light}' && ${drawn} > 0.9`)
+  await until(() => page.evaluate<boolean>(`${colour} === '${light}' && ${drawn} > 0.9`))
   await page.context().close()
 })
 
