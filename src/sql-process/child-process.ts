@@ -1,8 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { constants } from 'node:os'
 import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
-import { lowerPriority } from '../basics/priority.js'
+import { lowerPriority, queryPriority } from '../basics/priority.js'
 import { confine } from './contract/confinement.js'
 import { QueryConnection, type Answer, type ConnectionEvents } from './query-connection.js'
 import type { AnswerQuestion, HoldBlob, ReadingEnd } from './contract/options.js'
@@ -111,8 +110,8 @@ export class SqlChildProcess {
     this.#held = holdBlob && new HeldBlobs(holdBlob)
     const { execArgv, env } = confine(settings)
     this.#process = fork(entry, [], { execArgv, env: { ...environment(), ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    // Its threads inherit the priority, so that REST answers get the processor before SQL.
-    if (this.pid !== undefined) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL, this.pid)
+    // Its threads inherit the priority.
+    if (this.pid !== undefined) lowerPriority(queryPriority, this.pid)
     this.exited = new Promise((resolve) => {
       const over = () => {
         this.isOver = true
