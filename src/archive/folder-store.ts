@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasCode, moveFile, sync } from '../basics/disk.js'
+import { errorCode } from '../basics/errors.js'
+import { moveFile, sync } from '../basics/disk.js'
 import type { ArchiveStore, MadeFile } from './store.js'
 import { archiveFolders } from './tables.js'
 
@@ -22,7 +23,7 @@ export class FolderStore implements ArchiveStore {
     const directory = join(this.place, folder)
     const found = new Map<string, number>()
     const names = await readdir(directory).catch((error: unknown) => {
-      if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return []
+      if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return []
       throw error
     })
     for (const name of names) {

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { errorCode } from './errors.js'
 
 const readBytes = 1024 * 1024
 
@@ -28,14 +29,6 @@ export const sync = async (path: string): Promise<void> => {
     await file.close()
   }
 }
-
-/**
- * Whether an error of the file system has a code. The error may come from another realm.
- *
- * @example hasCode(error, 'ENOENT')
- */
-export const hasCode = (error: unknown, code: string): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === code
 
 /**
  * Writes a small file for its owner alone. Its name has the whole text or does not exist, even after a kill or a power cut. The name itself
@@ -67,7 +60,7 @@ export const moveFile = async (from: string, to: string): Promise<void> => {
     await rename(from, to)
     return
   } catch (error) {
-    if (!hasCode(error, 'EXDEV')) throw error
+    if (errorCode(error) !== 'EXDEV') throw error
   }
   const near = partialFileIn(dirname(to))
   try {

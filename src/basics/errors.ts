@@ -200,15 +200,25 @@ export const wrong = (detail: string, hint?: string): Problem =>
 /** The refusal of work that arrives while the service stops. */
 export const stopping = (): Problem => new Problem('busy', 'Stopping', 'the service is stopping', { retryAfterSeconds: 5 })
 
-const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT']
+const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT']
+
+/**
+ * The code of anything that was thrown, as the system, databases and libraries give one; '' without a code. It is recognized by its shape,
+ * because errors may come from another realm.
+ *
+ * @example errorCode(error) // 'ENOENT'
+ */
+export const errorCode = (error: unknown): string => {
+  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined
+  return typeof code === 'string' ? code : ''
+}
 
 /** The message of anything that was thrown. @example errorText(new Error('no room')) // 'no room' */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Whether an error says that a disk is full: a system error by its code, an error of DuckDB by its text. */
 export const isDiskFull = (error: unknown): boolean =>
-  error instanceof Error &&
-  (fullCodes.includes(Reflect.get(error, 'code')) || /no space left on device|disk quota exceeded/i.test(error.message))
+  error instanceof Error && (fullCodes.includes(errorCode(error)) || /no space left on device|disk quota exceeded/i.test(error.message))
 
 /** The disk has no room for a file: 507. */
 export const diskFull = (cause: unknown): Problem =>

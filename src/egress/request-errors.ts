@@ -1,4 +1,4 @@
-import { Problem } from '../basics/errors.js'
+import { errorCode, Problem } from '../basics/errors.js'
 
 /** A refused call, or a failed call. */
 export const callFailed = (title: string, detail: string, hint: string): Problem =>
@@ -27,11 +27,6 @@ const causes = function* (error: unknown): Generator<object> {
   }
 }
 
-const codeOf = (error: object): string => {
-  const code: unknown = Reflect.get(error, 'code')
-  return typeof code === 'string' ? code : ''
-}
-
 const isTls = (code: string): boolean => /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO$)/.test(code)
 const isNotHttp = (code: string): boolean => /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$)/.test(code)
 
@@ -44,7 +39,7 @@ export const explainCall = (error: unknown, where: string): Problem => {
   const chain = [...causes(error)]
   const problem = chain.find((cause) => cause instanceof Problem)
   if (problem) return problem
-  const code = chain.map(codeOf).findLast((found) => found !== '') ?? ''
+  const code = chain.map(errorCode).findLast((found) => found !== '') ?? ''
   if (isTls(code))
     return callFailed(
       'TLS failed',

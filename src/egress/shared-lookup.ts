@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { Problem } from '../basics/errors.js'
+import { errorCode, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 
 /** Asks for all addresses of a name. */
@@ -42,7 +42,7 @@ export const sharedLookup = (
       () => underWay.delete(name),
       (error: unknown) => {
         underWay.delete(name)
-        const isUnknown = error instanceof Error && Reflect.get(error, 'code') === 'ENOTFOUND'
+        const isUnknown = errorCode(error) === 'ENOTFOUND'
         if (isUnknown || performance.now() - began > slowMs) failed.set(name, true)
       },
     )

@@ -1,5 +1,5 @@
 import { connect as connectSocket, type Socket } from 'node:net'
-import { Problem } from '../basics/errors.js'
+import { errorCode, Problem } from '../basics/errors.js'
 import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import type { EgressPolicy } from './policy.js'
 import { resolveAllowed, type AllowedAddress } from './resolve.js'
@@ -13,22 +13,15 @@ export type ConnectOptions = { timeoutMs: number; signal?: AbortSignal; lookup?:
 /** A connected socket and its destination. A certificate must be valid for `name`. */
 export type ConnectedSocket = { socket: Socket; to: AllowedAddress }
 
-const codeOf = (error: unknown): unknown => (typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined)
-
-const failed = (host: string, port: number, code: unknown): Problem => {
+const failed = (host: string, port: number, code: string): Problem => {
   const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   if (code === 'ECONNREFUSED')
     return new Problem('connection_failed', 'Connection refused', `Nothing listens at ${where}`, {
       hint: 'Check the port, and that a server runs there and takes connections from this machine.',
     })
-  return new Problem(
-    'connection_failed',
-    'No connection',
-    `${where} cannot be reached (${typeof code === 'string' ? code : 'no answer'})`,
-    {
-      hint: 'Check the host and the port, and that no firewall stands between.',
-    },
-  )
+  return new Problem('connection_failed', 'No connection', `${where} cannot be reached (${code || 'no answer'})`, {
+    hint: 'Check the host and the port, and that no firewall stands between.',
+  })
 }
 
 const connectTo = (to: AllowedAddress, signal: AbortSignal): Promise<Socket> =>
@@ -77,13 +70,13 @@ export const connectAllowed = async (
   const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
   // The system's resolver accepts no signal.
   const places = await unlessAborted(resolveAllowed(policy, host, port, lookup), signal, () => failed(host, port, 'ETIMEDOUT'))
-  let code: unknown
+  let code = ''
   for (const [i, to] of places.entries()) {
     const share = AbortSignal.timeout(Math.max(0, Math.ceil((ends - performance.now()) / (places.length - i))))
     try {
       return { socket: await connectTo(to, AbortSignal.any([signal, share])), to }
     } catch (error) {
-      code = deadline.aborted || share.aborted ? 'ETIMEDOUT' : codeOf(error)
+      code = deadline.aborted || share.aborted ? 'ETIMEDOUT' : errorCode(error)
       if (signal.aborted) break
     }
   }

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto'
 import { rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { access, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode, hasHash, hashFile, moveFile, partialFileIn, sync } from '../basics/disk.js'
-import { Problem, wrong } from '../basics/errors.js'
+import { hasHash, hashFile, moveFile, partialFileIn, sync } from '../basics/disk.js'
+import { errorCode, Problem, wrong } from '../basics/errors.js'
 import type { BlobStore, HeldBlob } from './blob-store.js'
 
 const shaPattern = /^[0-9a-f]{64}$/
@@ -23,7 +23,7 @@ export const blobPath = (directory: string, sha: string): string => {
   return join(directory, sha)
 }
 
-const isMissing = (error: unknown) => hasCode(error, 'ENOENT')
+const isMissing = (error: unknown) => errorCode(error) === 'ENOENT'
 
 const missing = (sha: string): Problem => new Problem('not_found', 'Blob not found', `Blob ${sha} does not exist`)
 

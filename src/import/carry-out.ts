@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid'
 import * as z from 'zod'
 import { RefusedCommandError, ServiceError, type Client } from './client.js'
 import { downloadFile } from './download-file.js'
-import type { Item, CreationMethod } from './items.js'
+import type { CreationMethod, Item, RequestMethod } from './items.js'
 
 /** The outcome for an item: `failed` is the reason why it could not be created; undefined if it was created. */
 export type ItemOutcome = { item: Item; failed: string | undefined; notes: string[] }
@@ -69,10 +69,7 @@ const train = async ({ name }: Item, project: string, statement: string, context
   }
 }
 
-const request = async (
-  { path, body, otherwise }: Extract<CreationMethod, { by: 'request' }>,
-  context: ImportContext,
-): Promise<string[]> => {
+const request = async ({ path, body, otherwise }: RequestMethod, context: ImportContext): Promise<string[]> => {
   try {
     await command(context, path, body)
     return []

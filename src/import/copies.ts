@@ -4,11 +4,11 @@ import { engineNamed } from '../catalogue/engines.js'
 import { formerAgentParams } from '../catalogue/grants.js'
 import { namesIn } from '../catalogue/names.js'
 import { cutSecrets } from '../dialect/mask-secrets.js'
-import type { Copy, CreationMethod } from './items.js'
+import type { Copy, RequestMethod } from './items.js'
 import type { AgentRecord, ChatbotRecord, ConnectionRecord, EngineRow, FileRecord, JobRecord, SkillRecord, ViewRecord } from './records.js'
 import { withoutMasks } from './secrets.js'
 
-const created = (path: string, body: JsonObject): Extract<CreationMethod, { by: 'request' }> => ({ by: 'request', path, body })
+const created = (path: string, body: JsonObject): RequestMethod => ({ by: 'request', path, body })
 const inProject = (project: string, kind: string): string => `/api/projects/${encodeURIComponent(project)}/${kind}`
 
 export const projectCopy: Copy<{ name: string }> = {

@@ -4,15 +4,12 @@ import { differences, maskedPaths, secretPaths } from './secrets.js'
 export type Kind =
   'project' | 'engine' | 'connection' | 'file' | 'view' | 'skill' | 'agent' | 'chatbot' | 'model' | 'job' | 'knowledge base' | 'trigger'
 
-/**
- * The way to create an item here: a REST command, a statement, a training, or an upload of downloaded rows. If a command is refused, its
- * `otherwise` creates what can be kept.
- */
+/** A REST command. If it is refused, `otherwise` creates what can be kept. */
+export type RequestMethod = { by: 'request'; path: string; body: JsonObject; otherwise?: { body: JsonObject; note: string } }
+
+/** The way to create an item here: a REST command, a statement, a training, or an upload of downloaded rows. */
 export type CreationMethod =
-  | { by: 'request'; path: string; body: JsonObject; otherwise?: { body: JsonObject; note: string } }
-  | { by: 'statement'; statement: string }
-  | { by: 'training'; project: string; statement: string }
-  | { by: 'upload' }
+  RequestMethod | { by: 'statement'; statement: string } | { by: 'training'; project: string; statement: string } | { by: 'upload' }
 
 /** One item of the old service and its result. `project` is null if it belongs to none. */
 export type Item = {

@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import type { DuckDBAppender, DuckDBDataChunk } from '@duckdb/node-api'
 import { quoteName } from '../../dialect/strings.js'
-import { isProblem, Problem } from '../../basics/errors.js'
+import { errorCode, isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { FrameReader, type Frame } from '../contract/frames.js'
 import type { AnswerAddress } from '../contract/requests.js'
@@ -93,8 +93,7 @@ export class AnswerReader {
 /** If the socket fails, the answer was cut off. */
 const told = (error: unknown, signal: AbortSignal | undefined): unknown => {
   if (signal?.aborted) return signal.reason
-  if (isProblem(error) || typeof error !== 'object' || error === null) return error
-  return typeof Reflect.get(error, 'code') === 'string' ? cutOff() : error
+  return isProblem(error) || errorCode(error) === '' ? error : cutOff()
 }
 
 /** The columns of a table that takes an answer, as CREATE TABLE has them. */

@@ -1,7 +1,8 @@
 import { renameSync, rmSync } from 'node:fs'
 import { access, mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode, moveFile, partialFileIn, sync } from '../../basics/disk.js'
+import { errorCode } from '../../basics/errors.js'
+import { moveFile, partialFileIn, sync } from '../../basics/disk.js'
 import type { HeldBlob } from '../blob-store.js'
 import { blobPath, isBlobName } from '../blobs.js'
 import { noBlob } from './problems.js'
@@ -121,7 +122,7 @@ export class BlobCache {
       // No other code runs between this check and the entry.
       renameSync(file, this.path(sha))
     } catch (error) {
-      if (!hasCode(error, 'EXDEV')) throw error
+      if (errorCode(error) !== 'EXDEV') throw error
       const near = this.temporary()
       try {
         await moveFile(file, near)

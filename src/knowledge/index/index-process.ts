@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { fieldsOf, isProblem, Problem } from '../../basics/errors.js'
+import { errorCode, fieldsOf, isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { ignoreUserSignals } from '../../basics/user-signals.js'
 import { knowledgeFingerprint } from '../../setup/package.js'
@@ -53,8 +53,7 @@ class Indexes {
 /** The request needs an index that has not been opened yet. */
 class IndexClosedError extends Error {}
 
-const isDamage = (error: unknown): boolean =>
-  error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(Reflect.get(error, 'code') ?? ''))
+const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error))
 
 const answer = (index: BaseIndex, request: Exclude<IndexRequest, { open: unknown } | { page: unknown }>): IndexAnswer => {
   if ('apply' in request) return { state: index.apply(request.apply) }

@@ -1,4 +1,4 @@
-import { isProblem, Problem, shortened } from '../../../basics/errors.js'
+import { errorCode, isProblem, Problem, shortened } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { refusedToWrite, type Reason } from '../../pushdown/native.js'
 
@@ -38,15 +38,10 @@ const tlsRefusals: readonly (readonly [code: string, message: string, says: stri
   ['ERR_TLS_CERT_ALTNAME_INVALID', "Hostname/IP does not match certificate's altnames", 'its certificate is for another host'],
 ]
 
-const codeOf = (error: unknown): string => {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  return typeof code === 'string' ? code : ''
-}
-
 /** The meaning of an error of the network or of TLS, for every database; undefined for other errors. */
 export const explainNetwork = (error: unknown): Problem | undefined => {
   if (isProblem(error)) return error
-  const code = codeOf(error)
+  const code = errorCode(error)
   const message = error instanceof Error ? error.message : ''
   const refusal = tlsRefusals.find(([known, text]) => code === known || message.startsWith(text))
   if (refusal)

@@ -1,5 +1,6 @@
 import { isIP, type Socket } from 'node:net'
 import mysql, { type Connection as Client, type ConnectionOptions } from 'mysql2'
+import { errorCode } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { connectAllowed, type ConnectedSocket } from '../../../egress/tcp-connection.js'
 import type { NameLookup } from '../../../egress/shared-lookup.js'
@@ -91,7 +92,7 @@ const settings = [
 /** Whether the server reads a time in winter and a time in summer as times of UTC. */
 const utcSql = "SELECT unix_timestamp('2024-01-01 00:00:00') = 1704067200 AND unix_timestamp('2024-07-01 00:00:00') = 1719792000"
 
-const noTls = (error: unknown): boolean => error instanceof Error && Reflect.get(error, 'code') === 'HANDSHAKE_NO_SSL_SUPPORT'
+const noTls = (error: unknown): boolean => errorCode(error) === 'HANDSHAKE_NO_SSL_SUPPORT'
 const isRefusal = (error: unknown): boolean => error instanceof Error && typeof Reflect.get(error, 'sqlMessage') === 'string'
 
 /** Whether the session has the zone UTC: some servers accept the setting without obeying it. */

@@ -1,3 +1,4 @@
+import { errorCode } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { ListedColumns, Query, Table, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
@@ -25,12 +26,10 @@ const settleMs = 50
 type Statement = { sql: string; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
 
 /** A missing table; its database may be missing, or the statement names no database. */
-const missingCodes: ReadonlySet<unknown> = new Set(['ER_NO_SUCH_TABLE', 'ER_NO_DB_ERROR', 'ER_BAD_DB_ERROR'])
+const missingCodes: ReadonlySet<string> = new Set(['ER_NO_SUCH_TABLE', 'ER_NO_DB_ERROR', 'ER_BAD_DB_ERROR'])
 
 /** The user may not read the table, or not all of its columns. */
-const forbiddenCodes: ReadonlySet<unknown> = new Set(['ER_COLUMNACCESS_DENIED_ERROR', 'ER_TABLEACCESS_DENIED_ERROR'])
-
-const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined)
+const forbiddenCodes: ReadonlySet<string> = new Set(['ER_COLUMNACCESS_DENIED_ERROR', 'ER_TABLEACCESS_DENIED_ERROR'])
 
 /** The reading of a column whose type was looked up. */
 const asked = (type: AnswerColumn['type'], reading: BytesReading | UnsettledBytes): BytesReading | UnsettledBytes => {
@@ -161,7 +160,7 @@ export class MysqlSession extends SocketSession implements DatabaseSession {
         }
       })
     } catch (error) {
-      throw missingCodes.has(codeOf(error)) ? missingTable({ schema, table }, await this.#tables(), this.name) : error
+      throw missingCodes.has(errorCode(error)) ? missingTable({ schema, table }, await this.#tables(), this.name) : error
     }
   }
 
@@ -176,7 +175,7 @@ export class MysqlSession extends SocketSession implements DatabaseSession {
     try {
       return await this.#fieldsOf(`SELECT * FROM ${quoted} LIMIT 0`)
     } catch (error) {
-      if (!forbiddenCodes.has(codeOf(error))) throw error
+      if (!forbiddenCodes.has(errorCode(error))) throw error
       const readable = `SELECT column_name FROM information_schema.columns WHERE ${where} AND privileges LIKE '%select%' ORDER BY ordinal_position`
       const names = texts(await run(this.#client, readable)).map(([name = '']) => mysqlDialect.quote(name))
       if (names.length === 0) throw error

@@ -1,4 +1,4 @@
-import { Problem } from '../../../basics/errors.js'
+import { errorCode, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { mayWrite } from '../../pushdown/native.js'
@@ -39,8 +39,6 @@ type Statement = {
   writes: boolean
   isNative: boolean
 }
-
-const hasCode = (error: unknown, code: string): boolean => error instanceof Error && Reflect.get(error, 'code') === code
 
 /** The columns of an answer; a statement without an answer gets one column and no rows. */
 const shownColumns = (columns: readonly AnswerColumn[]): readonly AnswerColumn[] =>
@@ -140,7 +138,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     try {
       return await this.#fieldsOf(`SELECT * FROM ${quoted} LIMIT 0`)
     } catch (error) {
-      if (!hasCode(error, '42501')) throw error
+      if (errorCode(error) !== '42501') throw error
       const names = await readableColumns(this.#client, quoted)
       if (names.length === 0) throw error
       return this.#fieldsOf(`SELECT ${names.map((name) => this.#dialect.quote(name)).join(', ')} FROM ${quoted} LIMIT 0`)
@@ -324,10 +322,16 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
   async #sayWhatIsMissing(error: unknown, query: Query): Promise<Error> {
     const problem = this.explain(error)
     if (!('scan' in query) || this.isLost) return problem
-    const { scan } = query
-    if (!hasCode(error, '42P01') && !hasCode(error, '3F000') && !hasCode(error, '42703')) return problem
     try {
-      return hasCode(error, '42703') ? await this.#missingColumn(scan, problem) : await this.#missingTable(scan)
+      switch (errorCode(error)) {
+        case '42703':
+          return await this.#missingColumn(query.scan, problem)
+        case '42P01':
+        case '3F000':
+          return await this.#missingTable(query.scan)
+        default:
+          return problem
+      }
     } catch {
       return problem
     }
