@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page, Request } from 'playwright-core'
-import { openPage, violationsOf } from '../../support/console/browser.js'
+import { openPage, violationsOf, untilDrawn } from '../../support/console/browser.js'
 import { expectRefusals, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 
@@ -135,7 +135,7 @@ test('an edit sends what was changed alone, keeps secrets, and tells of a change
   const save = page.getByRole('button', { name: 'Save' })
   await save.click()
   await reading
-  await page.evaluate('new Promise(requestAnimationFrame)')
+  await untilDrawn(page)
   // Until the new version is there, nothing is sent for the old one, and nothing is typed into it.
   expect(await save.isDisabled()).toBe(true)
   expect(await page.getByLabel(/^model name/).isDisabled()).toBe(true)

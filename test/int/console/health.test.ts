@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { send, sql } from '../../support/service.js'
 import { readConfig } from '../../../src/setup/config.js'
-import { openPage, requestsOf, setVisibility } from '../../support/console/browser.js'
+import { openPage, requestsOf, setVisibility, untilDrawn } from '../../support/console/browser.js'
 import { builtWith } from '../../support/console/built.js'
 import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { jobWithRuns } from '../../support/jobs/job-runs.js'
@@ -124,11 +125,14 @@ const drawn = `(() => {
   return rightmost
 })()`
 
+/** Waits until a line is drawn up to now, and something else in the page is so. */
+const untilLine = (page: Page, alsoHolds = 'true'): Promise<void> => until(() => page.evaluate<boolean>(`${alsoHolds} && ${drawn} > 0.9`))
+
 test('the first look is drawn at once, at the end of the last minute', async () => {
   const { page } = await openPage(at.browser, at.url, '#/health')
   const canvas = page.locator('.time-line canvas').first()
   await canvas.waitFor()
-  await until(() => page.evaluate<boolean>(`${drawn} > 0.9`))
+  await untilLine(page)
   await page.context().close()
 })
 
@@ -137,11 +141,11 @@ test('lines have the colours of the theme, also after the system or the reader c
   await page.locator('.time-line canvas').first().waitFor()
   const colour = `getComputedStyle(document.querySelector('.time-line [role=img]')).outlineColor`
   const light = await page.evaluate<string>(colour)
-  await until(() => page.evaluate<boolean>(`${drawn} > 0.9`))
+  await untilLine(page)
   await page.emulateMedia({ colorScheme: 'dark' })
-  await until(() => page.evaluate<boolean>(`${colour} !== '${light}' && ${drawn} > 0.9`))
+  await untilLine(page, `${colour} !== '${light}'`)
   await page.getByRole('button', { name: /^Theme: system/ }).click()
-  await until(() => page.evaluate<boolean>(`${colour} === '${light}' && ${drawn} > 0.9`))
+  await untilLine(page, `${colour} === '${light}'`)
   await page.context().close()
 })
 
@@ -223,9 +227,9 @@ test('the numbers rest while the reader pauses, or does not see the page', async
   }
   /** Waits until the page has done what it began, and the looks that were under way have ended. */
   const isAtRest = async ({ page, looks }: Awaited<ReturnType<typeof watched>>): Promise<void> => {
-    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    await untilDrawn(page)
     await until(() => looks.open.size === 0)
-    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    await untilDrawn(page)
   }
   const [paused, hidden, shown] = [await watched(), await watched(), await watched()]
   const pause = paused.page.getByRole('button', { name: 'Pause' })

@@ -139,6 +139,14 @@ export const setVisibility = (page: Page, state: 'hidden' | 'visible'): Promise<
     document.dispatchEvent(new Event('visibilitychange'))`)
 
 /**
+ * Waits until a page has drawn what it knew, and has done what follows the drawing.
+ *
+ * @example await untilDrawn(page)
+ */
+export const untilDrawn = (page: Page): Promise<void> =>
+  page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+
+/**
  * The requests of a page for a path from now on: how many there were, and which ones have not ended.
  *
  * @example const looks = requestsOf(page, '/api/ready'); await until(() => looks.count > 0 && looks.open.size === 0)

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage } from '../../../support/console/browser.js'
+import { openPage, untilDrawn } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 
@@ -104,7 +104,7 @@ test('a plan that comes late does not take the focus from where the user writes'
   answer()
   await page.getByRole('group', { name: 'What would be erased' }).waitFor()
   // A focus would be moved after the next frame.
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  await untilDrawn(page)
   await page.keyboard.type(' for it')
   expect(await reason.inputValue()).toBe('She asked for it')
   await page.context().close()

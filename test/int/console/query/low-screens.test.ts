@@ -58,7 +58,6 @@ test.each(screens)(
     // The keys scroll it.
     await error.focus()
     await page.keyboard.press('End')
-    // A page whose policy forbids eval takes no function to wait for.
     await until(() => error.evaluate(isAtEnd))
     await until(async () => {
       if ((await seen(page, '.answer [role=tab]:first-child')) === 1) return true

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage, violationsOf } from '../../../support/console/browser.js'
+import { openPage, violationsOf, untilDrawn } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { sql } from '../../../support/service.js'
 
@@ -101,7 +101,7 @@ test('an error in a view has no mark in the statement that reads it', async () =
   const { page } = await openPage(at.browser, at.url, `#/query?${new URLSearchParams({ sql: 'SELECT * FROM mindsdb.broken' }).toString()}`)
   await page.getByRole('button', { name: 'Run' }).click()
   expect(await page.getByRole('alert').innerText()).toMatch(/^In view mindsdb.broken: .*line 1, column/)
-  await page.evaluate('new Promise(requestAnimationFrame)')
+  await untilDrawn(page)
   expect(await page.locator('.cm-lintRange-error').count()).toBe(0)
   await page.context().close()
 })
