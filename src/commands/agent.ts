@@ -22,7 +22,7 @@ import { listed } from './rules/listed.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
 import { namesakes, refuseTakenName } from './rules/taken-names.js'
-import { gone, updatedTo, type WayBack } from './rules/way-back.js'
+import { gone, updatedTo, type RollbackRule } from './rules/rollback.js'
 
 type Target = { project: string; agent: string }
 /** A skill by its name, with the agent's own params for it. */
@@ -217,7 +217,7 @@ const inUse = ({ state }: Resource<'agent'>, chatbots: readonly NamedResource[])
     hint: 'Delete them first, or give them another agent.',
   })
 
-const wayBack: WayBack<'agent'> = {
+const rollbackRule: RollbackRule<'agent'> = {
   needs: ({ skills, provider, model_name }, project) => ({
     ...Object.fromEntries(skills.map(({ skill }) => [`skill ${skill}`, byStream('skill', skill)])),
     ...(provider === 'mindsdb' && model_name !== null && { model: byName('model', model_name, project) }),
@@ -233,7 +233,7 @@ const wayBack: WayBack<'agent'> = {
 export const agentDecider = decider('agent', {
   commands: { CreateAgent: true, UpdateAgent: true, DeleteAgent: true },
   secrets: ['params'],
-  rollback: wayBack,
+  rollback: rollbackRule,
   reads,
   decide,
 })

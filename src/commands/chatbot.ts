@@ -7,7 +7,7 @@ import { byName, byExactName, byStream, usersOf, type FactsOf, type Resource } f
 import { databaseDecider, knownEngine } from './database.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
-import { gone, updatedTo, type WayBack } from './rules/way-back.js'
+import { gone, updatedTo, type RollbackRule } from './rules/rollback.js'
 
 type Target = { project: string; chatbot: string }
 /** The chatbot's own connection, `<name>_db`, which is created or replaced together with it. `stream` is for a new one. */
@@ -176,7 +176,7 @@ const update = (command: Extract<ChatbotCommand, { type: 'UpdateChatbot' | 'PutC
   return events
 }
 
-const wayBack: WayBack<'chatbot'> = {
+const rollbackRule: RollbackRule<'chatbot'> = {
   needs: ({ agent, database }) => ({
     ...(agent !== null && { agent: byStream('agent', agent) }),
     database: byStream('database', database),
@@ -192,7 +192,7 @@ const wayBack: WayBack<'chatbot'> = {
 export const chatbotDecider = decider('chatbot', {
   commands: { CreateChatbot: true, UpdateChatbot: true, PutChatbot: true, RenewChatbotToken: true, DeleteChatbot: true },
   secrets: ['params', 'parameters'],
-  rollback: wayBack,
+  rollback: rollbackRule,
   reads,
   readsFurther,
   decide,

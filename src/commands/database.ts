@@ -10,7 +10,7 @@ import { refuseMovedSecrets } from './rules/bound-keys.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { reservedDatabases } from './project.js'
 import { decider } from './rules/decider.js'
-import { updatedTo, type WayBack } from './rules/way-back.js'
+import { updatedTo, type RollbackRule } from './rules/rollback.js'
 
 type Changes = { name?: string; engine?: string; parameters?: JsonObject }
 export type DatabaseCommand =
@@ -104,7 +104,7 @@ const update = (
   return events
 }
 
-const wayBack: WayBack<'database'> = {
+const rollbackRule: RollbackRule<'database'> = {
   needs: ({ name }) => ({ projectOfThisName: byExactName('project', name) }),
   check: ({ name }, facts, now) => {
     const isTaken = facts['projectOfThisName'] !== undefined || isReserved(name) !== undefined
@@ -117,7 +117,7 @@ const wayBack: WayBack<'database'> = {
 export const databaseDecider = decider('database', {
   commands: { CreateDatabase: true, UpdateDatabase: true, PutDatabase: true, DeleteDatabase: true },
   secrets: ['parameters'],
-  rollback: wayBack,
+  rollback: rollbackRule,
   reads,
   decide,
 })

@@ -4,7 +4,7 @@ import type { FileContent, FileEvent } from '../../events/file.js'
 import { isProblem, notFound, Problem } from '../basics/errors.js'
 import { byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { decider } from './rules/decider.js'
-import type { WayBack } from './rules/way-back.js'
+import type { RollbackRule } from './rules/rollback.js'
 
 export type FileCommand =
   | Command<'CreateFile', { file: string; content: FileContent; unlessExists?: boolean }>
@@ -52,7 +52,7 @@ const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof reads>
   }
 }
 
-const wayBack: WayBack<'file'> = {
+const rollbackRule: RollbackRule<'file'> = {
   events: (now, { name: _, ...content }) => (now.content === content.content ? [] : [{ type: 'FileReplaced', data: content }]),
 }
 
@@ -60,7 +60,7 @@ const wayBack: WayBack<'file'> = {
 export const fileDecider = decider('file', {
   commands: { CreateFile: true, ReplaceFile: true, AppendToFile: true, DeleteFile: true },
   secrets: [],
-  rollback: wayBack,
+  rollback: rollbackRule,
   reads,
   decide,
 })

@@ -8,7 +8,7 @@ import { decider } from './rules/decider.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
 import { namesakes, refuseTakenName } from './rules/taken-names.js'
-import { updatedTo } from './rules/way-back.js'
+import { updatedTo } from './rules/rollback.js'
 
 type Target = { project: string; knowledge_base: string }
 export type KnowledgeBaseCommand =

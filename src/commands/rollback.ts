@@ -4,7 +4,7 @@ import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { byName, byExactName, earlier, type ResourceVersion, type Resource, type Lookup } from '../log/contract/lookups.js'
 import { deciders, type RollbackKind } from './deciders.js'
-import type { WayBack } from './rules/way-back.js'
+import type { RollbackRule } from './rules/rollback.js'
 import { isReadable, namesakes, refuseTakenName, type Namesakes } from './rules/taken-names.js'
 
 type Target = { project?: string; name: string; version: number }
@@ -20,7 +20,7 @@ export const rollbackTypeOf = (kind: RollbackKind): RollbackCommand['type'] =>
   `RollBack${kind.charAt(0).toUpperCase()}${kind.slice(1)}` as RollbackCommand['type']
 
 /** Each kind's rollback takes its own states; the compiler cannot infer that through a union. */
-const wayOf = <K extends RollbackKind>(kind: K) => deciders[kind].rollback as unknown as WayBack<K>
+const wayOf = <K extends RollbackKind>(kind: K) => deciders[kind].rollback as unknown as RollbackRule<K>
 
 type Facts<K extends RollbackKind> = {
   project?: Resource<'project'> | undefined

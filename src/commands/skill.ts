@@ -6,7 +6,7 @@ import { byName, byExactName, type FactsOf, type Resource } from '../log/contrac
 import { refuseUnfitNames } from './rules/granted-names.js'
 import { mergeParams, newParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
-import { updatedTo } from './rules/way-back.js'
+import { updatedTo } from './rules/rollback.js'
 
 type Target = { project: string; skill: string }
 type Changes = { name?: string; type?: string; params?: JsonObject }

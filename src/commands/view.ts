@@ -5,7 +5,7 @@ import { conflict, notFound } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
 import { namesakes, refuseTakenName } from './rules/taken-names.js'
 import { decider } from './rules/decider.js'
-import { updatedTo } from './rules/way-back.js'
+import { updatedTo } from './rules/rollback.js'
 
 type Target = { project: string; view: string }
 /** `database` is where the query's unqualified names are looked up. The view's own project is stored as an empty text. */

@@ -7,7 +7,7 @@ import { noComments, type TableComments } from '../../connections/contract/reque
 import { nameText, quoteName } from '../../dialect/strings.js'
 import type { Resource } from '../../log/contract/log.js'
 import { columnsOf, type ListColumns } from './columns-of.js'
-import { TableLinks } from './link.js'
+import { TableLinks } from './schema-linking.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 import type { Queries } from '../queries/queries.js'
 

@@ -5,7 +5,7 @@ import { nameKey } from '../../dialect/names.js'
 import type { ScopeTable } from '../scope/tables-in.js'
 import { tableKeys, type ListColumns } from './columns-of.js'
 import { tooSlow } from './describe.js'
-import type { TableLinks } from './link.js'
+import type { TableLinks } from './schema-linking.js'
 
 const learnFrom = async (links: TableLinks, tables: readonly ScopeTable[], list: Promise<ListedColumns>): Promise<void> => {
   const { listed } = await list

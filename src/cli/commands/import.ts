@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { foldName } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import { carryOut, type ItemOutcome } from '../../import/carry-out.js'
+import { importItems, type ItemOutcome } from '../../import/import-items.js'
 import { Client } from '../../import/client.js'
 import { planImport } from '../../import/import-plan.js'
 import { readAbsent, readInventory } from '../../import/inventory.js'
@@ -102,7 +102,7 @@ const run = async (old: Client, server: Server, options: ImportOptions, out: Scr
   out.progress(`reading ${old.address}`)
   const plan = await planOf(old, here, options, (what, why) => unread.push(`${what}: ${why}`))
   const onProgress = (text: string) => out.progress(withoutControls(text))
-  const outcomes = options.apply ? await inDirectory((directory) => carryOut(plan, { old, here, directory, onProgress })) : []
+  const outcomes = options.apply ? await inDirectory((directory) => importItems(plan, { old, here, directory, onProgress })) : []
   show({ plan, outcomes: new Map(outcomes.map((outcome) => [outcome.item, outcome])), unread, apply: options.apply }, out)
   return unread.length > 0 || outcomes.some(({ failed }) => failed !== undefined) ? 1 : 0
 }

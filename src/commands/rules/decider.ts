@@ -4,7 +4,7 @@ import type { Command, Decider as EmmettDecider } from '@event-driven-io/emmett'
 import { evolve, initialState, type EventsOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue/catalogue.js'
 import type { NewEvent } from '../../log/contract/log.js'
 import type { Lookup } from '../../log/contract/lookups.js'
-import type { WayBack } from './way-back.js'
+import type { RollbackRule } from './rollback.js'
 
 /** The commands of one kind of stream and the decisions on them. `Facts` has the results of `reads` and `readsFurther`. */
 export type Decisions<C extends Command, Facts extends object> = {
@@ -32,7 +32,7 @@ export type Decider<K extends Kind, C extends Command, Facts extends object> = D
     /** The kind of the resource that the events belong to; the fact of this name is that resource. */
     kind: K
     /** How a resource is rolled back to an earlier version; null if it cannot be. */
-    rollback: WayBack<K> | null
+    rollback: RollbackRule<K> | null
   }
 
 /**
@@ -40,7 +40,7 @@ export type Decider<K extends Kind, C extends Command, Facts extends object> = D
  *
  * @example export const viewDecider = decider('view', { commands: { CreateView: true }, secrets: [], rollback: null, reads, decide })
  */
-export const decider = <K extends Kind, C extends Command, Facts extends object, Rollback extends WayBack<K> | null>(
+export const decider = <K extends Kind, C extends Command, Facts extends object, Rollback extends RollbackRule<K> | null>(
   kind: K,
   decisions: Decisions<C, Facts> & { rollback: Rollback },
 ): Decider<K, C, Facts> & { rollback: Rollback } => ({

@@ -1,6 +1,6 @@
 import { rowsOf, run, type Column, type Row, type Statement, type Value } from './sql.js'
 import { writtenValues } from './as-objects.js'
-import { ofQuery } from './vigil.js'
+import { ofQuery } from './silence-timer.js'
 
 /** Types whose numbers may have more digits than a JavaScript number keeps, even inside lists and structs. */
 const manyDigits = /BIGINT|HUGEINT|BIGNUM|DECIMAL/

@@ -6,7 +6,7 @@ import { joined } from './joined.js'
 import { chunksOf } from './lines.js'
 import { sendForm } from './upload-request.js'
 import { apiUrl } from './url.js'
-import { ofReading, ofWriting, Vigil } from './vigil.js'
+import { ofReading, ofWriting, SilenceTimer } from './silence-timer.js'
 
 type RefusalText = { status: number; detail: string; hint?: string | undefined; code?: string | undefined }
 
@@ -103,25 +103,25 @@ const bodyOf = (body: unknown): Pick<RequestInit, 'body'> =>
 
 const doesRead = ({ method = 'GET', isReading = method === 'GET' }: RequestOptions): boolean => isReading
 
-const vigilOf = (ask: RequestOptions): Vigil => new Vigil(doesRead(ask) ? ofReading : ofWriting)
+const silenceTimerOf = (ask: RequestOptions): SilenceTimer => new SilenceTimer(doesRead(ask) ? ofReading : ofWriting)
 
 /**
  * Sends a request to the service. What its caller reads of the answer must be watched as well, so the caller has the watch and ends it.
  * `json`, `text` and `bytes` do this for a whole answer.
  *
- * @example const response = await request('events/stream', { vigil })
+ * @example const response = await request('events/stream', { silence })
  * @throws ApiError when the service refuses, or cannot be reached; the reason of the signal when that was aborted
  */
-export const request = async (path: string, { vigil, ...ask }: RequestOptions & { vigil: Vigil }): Promise<Response> => {
+export const request = async (path: string, { silence, ...ask }: RequestOptions & { silence: SilenceTimer }): Promise<Response> => {
   const { method = 'GET', body, headers = {}, signal: aborted, at, alsoAnswers, isUnkept = false, onSent } = ask
   const url = apiUrl(path)
   if (at !== undefined) url.searchParams.set('as_of', at)
   const isJson = body !== undefined && !(body instanceof FormData)
   let response: Response
   const sent = { Accept: 'application/json', ...(isJson && { 'Content-Type': 'application/json' }), ...headers }
-  const signal = aborted ? AbortSignal.any([aborted, vigil.signal]) : vigil.signal
+  const signal = aborted ? AbortSignal.any([aborted, silence.signal]) : silence.signal
   const told = (share: number): void => {
-    vigil.begin()
+    silence.begin()
     onSent?.(share)
   }
   try {
@@ -134,7 +134,7 @@ export const request = async (path: string, { vigil, ...ask }: RequestOptions & 
       })
   } catch (error) {
     aborted?.throwIfAborted()
-    if (vigil.isSilent) throw silentError(doesRead(ask))
+    if (silence.isSilent) throw silentError(doesRead(ask))
     setAway()
     throw awayError(error instanceof Error ? error.message : undefined)
   }
@@ -155,17 +155,17 @@ type Whole = { bytes: Uint8Array<ArrayBuffer>; status: number; headers: Headers 
 
 /** Sends a request and reads its whole answer, which is watched to its end. @throws as request */
 const whole = async (path: string, ask: RequestOptions): Promise<Whole> => {
-  const vigil = vigilOf(ask)
+  const silence = silenceTimerOf(ask)
   try {
-    const { body, status, headers } = await request(path, { ...ask, vigil })
+    const { body, status, headers } = await request(path, { ...ask, silence })
     const parts: Uint8Array[] = []
-    if (body) for await (const part of chunksOf(body, () => vigil.heard())) parts.push(part)
+    if (body) for await (const part of chunksOf(body, () => silence.heard())) parts.push(part)
     return { bytes: joined(parts), status, headers }
   } catch (error) {
-    if (vigil.isSilent && ask.signal?.aborted !== true) throw silentError(doesRead(ask))
+    if (silence.isSilent && ask.signal?.aborted !== true) throw silentError(doesRead(ask))
     throw isBrokenOff(error) ? brokenOffError(doesRead(ask)) : error
   } finally {
-    vigil.end()
+    silence.end()
   }
 }
 

@@ -1,6 +1,6 @@
 import { ApiError, request, silentError } from './request.js'
 import { linesOf } from './lines.js'
-import { ofQuery, ofWriting, Vigil, type Patience } from './vigil.js'
+import { ofQuery, ofWriting, SilenceTimer, type Patience } from './silence-timer.js'
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value }
 export type Row = Value[]
@@ -44,8 +44,8 @@ const isRows = (line: Uint8Array): boolean => line[0] === 91
 
 type Lines = AsyncGenerator<Uint8Array<ArrayBuffer>, void, void>
 
-async function* piecesOf(lines: Lines, vigil: Vigil): Lines {
-  vigil.begin()
+async function* piecesOf(lines: Lines, silence: SilenceTimer): Lines {
+  silence.begin()
   try {
     for await (const line of lines) {
       if (isRows(line)) yield line
@@ -55,9 +55,9 @@ async function* piecesOf(lines: Lines, vigil: Vigil): Lines {
       }
     }
   } catch (error) {
-    throw vigil.isSilent ? silentError(true) : error
+    throw silence.isSilent ? silentError(true) : error
   } finally {
-    vigil.end()
+    silence.end()
   }
 }
 
@@ -77,22 +77,22 @@ export const contextOf = ({ db, at, dryRun = false, readsOnly = false }: Omit<St
  * @throws ApiError
  */
 export const run = async (statement: Statement, patience: Patience = ofWriting): Promise<Answer> => {
-  const vigil = new Vigil(patience)
+  const silence = new SilenceTimer(patience)
   try {
-    return await answerOf(statement, vigil)
+    return await answerOf(statement, silence)
   } catch (error) {
-    throw vigil.isSilent && statement.signal?.aborted !== true ? silentError(patience !== ofWriting) : error
+    throw silence.isSilent && statement.signal?.aborted !== true ? silentError(patience !== ofWriting) : error
   } finally {
     // The rows are watched while somebody reads them.
-    vigil.end()
+    silence.end()
   }
 }
 
-const answerOf = async ({ query, params, signal, ...rest }: Statement, vigil: Vigil): Promise<Answer> => {
+const answerOf = async ({ query, params, signal, ...rest }: Statement, silence: SilenceTimer): Promise<Answer> => {
   const body = { query, context: contextOf(rest), response_format: 'jsonlines', ...(params && { params }) }
-  const response = await request('sql/query', { method: 'POST', body, signal, vigil })
+  const response = await request('sql/query', { method: 'POST', body, signal, silence })
   if (!response.body) throw new ApiError({ status: 0, detail: 'the answer was empty' })
-  const lines = linesOf(response.body, () => vigil.heard())
+  const lines = linesOf(response.body, () => silence.heard())
   const first = await lines.next()
   if (first.done) throw new ApiError({ status: 0, detail: 'the answer was cut off', hint: 'Run it again.', isOfNetwork: true })
   const head = JSON.parse(decoder.decode(first.value)) as Head
@@ -100,7 +100,7 @@ const answerOf = async ({ query, params, signal, ...rest }: Statement, vigil: Vi
     return {
       type: 'table',
       columns: head.column_names.map((name, i) => ({ name, type: head.column_types[i] ?? '' })),
-      pieces: piecesOf(lines, vigil),
+      pieces: piecesOf(lines, silence),
     }
   await lines.return()
   if (head.type === 'error') throw sqlError(head.error_message)

@@ -3,7 +3,7 @@
 import type * as z from 'zod'
 import { illFormed } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
-import type { Body, RequestBody } from './body.js'
+import type { Body, RequestBody } from './body-schema.js'
 import type { Call, Refusal } from './call.js'
 import { readParameters, refuseUnknown, type Parameters, type ValuesOf } from './parameters.js'
 import type { Reply } from './reply.js'

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { illFormed, isBlank, isObject } from '../../../events/common.js'
 import type { Turn } from '../../agents/contract/answering.js'
 import { Problem, wrong } from '../../basics/errors.js'
-import type { Body } from '../protocol/body.js'
-import { objectIn } from '../protocol/body.js'
+import type { Body } from '../protocol/body-schema.js'
+import { objectIn } from '../protocol/body-schema.js'
 
 const part = z.looseObject({ type: z.string().optional(), text: z.string().optional() })
 const message = z.union([

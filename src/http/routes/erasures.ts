@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Erasures } from '../../erasure/erasures.js'
 import { erasureBody, erasureRequest } from '../../erasure/subjects.js'
-import { object } from '../protocol/body.js'
+import { object } from '../protocol/body-schema.js'
 import { dryRunApplied } from '../protocol/request-headers.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { limits } from '../../basics/limits.js'
 import { tokensOf } from '../login/caller.js'
 import type { Sessions } from '../login/sessions.js'
-import { objectOrNone, titled } from '../protocol/body.js'
+import { objectOrNone, titled } from '../protocol/body-schema.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 

@@ -4,7 +4,7 @@ import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { InputRow } from '../../models/serving/answer.js'
-import { notJson, type Body } from '../protocol/body.js'
+import { notJson, type Body } from '../protocol/body-schema.js'
 import { jsonArray, type Reply } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { KeyRotation, RotationStatus } from '../../key-rotation/key-rotation.js'
-import { object, type Body } from '../protocol/body.js'
+import { object, type Body } from '../protocol/body-schema.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 

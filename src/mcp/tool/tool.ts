@@ -6,7 +6,7 @@
 import * as z from 'zod'
 import type { JsonObject } from '../../../events/common.js'
 import type { Origin } from '../../log/contract/log.js'
-import { parse } from '../../http/protocol/body.js'
+import { parse } from '../../http/protocol/body-schema.js'
 
 /** The context of a call of a tool: the caller, and the end of the call. */
 export type CallContext = {

@@ -8,7 +8,7 @@ import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { SearchFor } from '../../knowledge/contract/search.js'
 import type { Resource } from '../../log/contract/log.js'
 import { recordTimeOf } from './record-time.js'
-import { relevancyOf } from './relevancy.js'
+import { relevancyOf } from './relevancy-metrics.js'
 
 type Parts = {
   knowledge: Pick<KnowledgeStore, 'search'>

@@ -7,7 +7,7 @@ import type { CommandKind } from './commands/interpret.js'
 import { evaluateAsSelect } from './evaluate.js'
 import type { KnowledgeWriter } from './knowledge-writer.js'
 import { rowsAnswer, type Reader } from './reader.js'
-import { refuseRowChange, refuseStatement, refuseTriggers } from './unavailable.js'
+import { refuseRowChange, refuseStatement, refuseTriggers } from './unsupported-statements.js'
 import type { Writer } from './writer.js'
 
 /** Asks an agent the questions of a table. The answer has a row for each question, and the position of the event with the summary. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { fetchFrom } from '../../../src/basics/fetch-from.js'
-import { carryOut } from '../../../src/import/carry-out.js'
+import { importItems } from '../../../src/import/import-items.js'
 import { Client } from '../../../src/import/client.js'
 import type { Item } from '../../../src/import/items.js'
 import { commandHere } from '../../support/command-here.js'
@@ -28,7 +28,7 @@ test('a disk that takes no rows fails the file alone, and is told', async () => 
     { kind: 'file', project: null, name: 'homes', notes: [], fate: { is: 'create', make: { by: 'upload' } } },
     { kind: 'project', project: null, name: 'shop', notes: [], fate: { is: 'create', make } },
   ]
-  const outcomes = await carryOut(items, { ...clients, directory: join(here.directory, 'none'), onProgress: () => undefined })
+  const outcomes = await importItems(items, { ...clients, directory: join(here.directory, 'none'), onProgress: () => undefined })
   expect(outcomes.map(({ item, failed }) => [item.name, failed])).toEqual([
     ['homes', expect.stringMatching(/^its rows cannot be kept on this machine: ENOENT/) as unknown],
     ['shop', undefined],

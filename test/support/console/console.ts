@@ -106,10 +106,10 @@ export const startConsole = (prepare?: (url: string) => Promise<void>, environme
 
 /** Checks that the current page is accessible in both themes, and that nothing in it is too wide. */
 export const expectUsable = async (page: Page): Promise<void> => {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    expect(await violationsOf(page)).toEqual([])
-  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  expect(await violationsOf(page)).toEqual([])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  expect(await violationsOf(page, 'colours')).toEqual([])
   expect(await tooWideIn(page)).toEqual([])
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
-import { TableLinks } from '../../../src/agents/prompt/link.js'
+import { TableLinks } from '../../../src/agents/prompt/schema-linking.js'
 import { fitting } from '../../../src/agents/prompt/prompt.js'
 import { tableText } from '../../../src/agents/prompt/table-text.js'
 import { grantsOf } from '../../../src/catalogue/grants.js'

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { pauseMs, rest, untilIs, untilReachable } from '../../api/away.js'
 import { json, request, untilLoggedIn, type ApiError } from '../../api/request.js'
 import { serverEvents } from '../../api/server-events.js'
-import { ofStream, Vigil } from '../../api/vigil.js'
+import { ofStream, SilenceTimer } from '../../api/silence-timer.js'
 import { asApiError } from '../../basics/loading.js'
 import { isVisible } from '../../basics/visible.js'
 import type { LogEvent } from './log-event.js'
@@ -81,23 +81,23 @@ export const useLiveEvents = ({ search, after, isPaused, keptMax, take, loadNewe
         return
       }
       mayBeBehind = true
-      const vigil = new Vigil(ofStream)
+      const silence = new SilenceTimer(ofStream)
       const wanted = whileTrue(isWanted)
       try {
         const response = await request(`events/stream?${new URLSearchParams([...new URLSearchParams(search), ['after', last]])}`, {
           headers: { Accept: 'text/event-stream' },
           signal: AbortSignal.any([signal, wanted.signal]),
-          vigil,
+          silence,
         })
         state.value = { is: 'live' }
         for await (const { id, data } of serverEvents(response)) {
           if (isOver() || wanted.signal.aborted) return
-          vigil.heard()
+          silence.heard()
           if (data !== '') collected.add(JSON.parse(data) as LogEvent)
           if (id !== undefined) last = id
         }
       } finally {
-        vigil.end()
+        silence.end()
         wanted.end()
       }
     }

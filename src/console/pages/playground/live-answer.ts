@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { request, silentError, type ApiError } from '../../api/request.js'
 import { serverEvents } from '../../api/server-events.js'
 import type { Value } from '../../api/sql.js'
-import { ofStream, Vigil } from '../../api/vigil.js'
+import { ofStream, SilenceTimer } from '../../api/silence-timer.js'
 import { asApiError } from '../../basics/loading.js'
 
 /** The agent of a question: its current version, or the version at an earlier position. */
@@ -107,7 +107,7 @@ export class LiveAnswer {
     const { project, agent, asOf } = this.side
     const from = performance.now()
     const path = `projects/${encodeURIComponent(project)}/agents/${encodeURIComponent(agent)}/completions/stream`
-    const vigil = new Vigil(ofStream)
+    const silence = new SilenceTimer(ofStream)
     try {
       const response = await request(path, {
         method: 'POST',
@@ -115,19 +115,19 @@ export class LiveAnswer {
         at: asOf,
         signal: this.#aborting.signal,
         headers: { Accept: 'text/event-stream' },
-        vigil,
+        silence,
       })
       for await (const { data } of serverEvents(response)) {
-        vigil.heard()
+        silence.heard()
         if (data !== '') this.said.value = after(this.said.value, JSON.parse(data) as Frame)
       }
       if (this.said.value.state === 'asking') throw new Error('The answer was cut off. Ask again.')
     } catch (error) {
       this.said.value = this.#aborting.signal.aborted
         ? { ...this.said.value, state: 'stopped' }
-        : { ...this.said.value, state: 'failed', error: vigil.isSilent ? silentError(false) : asApiError(error) }
+        : { ...this.said.value, state: 'failed', error: silence.isSilent ? silentError(false) : asApiError(error) }
     } finally {
-      vigil.end()
+      silence.end()
     }
     this.said.value = { ...this.said.value, ms: performance.now() - from }
   }

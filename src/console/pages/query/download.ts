@@ -5,7 +5,7 @@ import { contextOf, run, type Column, type Statement } from '../../api/sql.js'
 import { csvOf } from '../../api/as-csv.js'
 import { objectsOf } from '../../api/as-objects.js'
 import { asApiError } from '../../basics/loading.js'
-import { ofStatement, Vigil } from '../../api/vigil.js'
+import { ofStatement, SilenceTimer } from '../../api/silence-timer.js'
 import { saveFile } from '../../basics/save-file.js'
 import type { RowStore } from './rows.js'
 import { firstWords, isReading } from './statement-kind.js'
@@ -20,13 +20,13 @@ const harmless = ({ isDryRun, ...asked }: DownloadRequest): Statement => ({ ...a
 
 async function* watchedChunks(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  vigil: Vigil,
+  silence: SilenceTimer,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-  vigil.begin()
+  silence.begin()
   try {
-    yield* chunksOf(body, () => vigil.heard())
+    yield* chunksOf(body, () => silence.heard())
   } finally {
-    vigil.end()
+    silence.end()
   }
 }
 
@@ -36,9 +36,9 @@ const written =
   async (asked: DownloadRequest, aborted: AbortSignal): Promise<Pieces> => {
     const { query, params, ...rest } = harmless(asked)
     const body = { query, context: contextOf(rest), params, response_format: form }
-    const vigil = new Vigil(ofStatement)
-    const response = await request('sql/query', { method: 'POST', body, signal: aborted, vigil }).finally(() => vigil.end())
-    if (response.body && (response.headers.get('Content-Type') ?? '').startsWith(type)) return watchedChunks(response.body, vigil)
+    const silence = new SilenceTimer(ofStatement)
+    const response = await request('sql/query', { method: 'POST', body, signal: aborted, silence }).finally(() => silence.end())
+    if (response.body && (response.headers.get('Content-Type') ?? '').startsWith(type)) return watchedChunks(response.body, silence)
     await response.body?.cancel()
     throw new ApiError({ status: 200, detail: `this statement has no answer as ${form}`, hint: 'Save it as JSON.' })
   }

@@ -8,7 +8,7 @@ import type { InsertMode, KnowledgeStore } from '../../../knowledge/contract/con
 import type { MetadataFilter } from '../../../knowledge/contract/search.js'
 import type { Resource } from '../../../log/contract/log.js'
 import { checkExpects } from '../../../log/contract/precondition.js'
-import { object, wrappedKnown } from '../../protocol/body.js'
+import { object, wrappedKnown } from '../../protocol/body-schema.js'
 import type { Call } from '../../protocol/call.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'

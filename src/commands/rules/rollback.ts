@@ -3,7 +3,7 @@ import { Problem } from '../../basics/errors.js'
 import type { Lookup } from '../../log/contract/lookups.js'
 
 /** How a resource of a kind is rolled back to an earlier state: the conditions, and the events that restore it. */
-export type WayBack<K extends Kind> = {
+export type RollbackRule<K extends Kind> = {
   /** Lookups of resources that the earlier state needs or conflicts with. `project` is the name of the resource's project. */
   needs?: (then: States[K], project: string | undefined) => Record<string, Lookup>
   /** @throws Problem when one of these is missing or conflicts */

@@ -80,7 +80,7 @@ const request = async ({ path, body, otherwise }: RequestMethod, context: Import
   }
 }
 
-const carryOutOne = async (item: Item, make: CreationMethod, context: ImportContext): Promise<string[]> => {
+const importItem = async (item: Item, make: CreationMethod, context: ImportContext): Promise<string[]> => {
   switch (make.by) {
     case 'request':
       return request(make, context)
@@ -102,7 +102,7 @@ const attempt = async (item: Item, context: ImportContext): Promise<AttemptOutco
   if (item.fate.is !== 'create') return { item, failed: undefined, notes: [], isRefused: false }
   context.onProgress(`${item.kind} ${item.name}`)
   try {
-    return { item, failed: undefined, notes: await carryOutOne(item, item.fate.make, context), isRefused: false }
+    return { item, failed: undefined, notes: await importItem(item, item.fate.make, context), isRefused: false }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return { item, failed: error.message, notes: [], isRefused: error instanceof RefusedCommandError }
@@ -113,9 +113,9 @@ const attempt = async (item: Item, context: ImportContext): Promise<AttemptOutco
  * Creates the items of a plan. Refused items are tried again as long as others succeed, because a view may need a later view, and an agent
  * may need a model. A failed item does not prevent the others.
  *
- * @example const failed = (await carryOut(plan, context)).filter(({ failed }) => failed !== undefined)
+ * @example const failed = (await importItems(plan, context)).filter(({ failed }) => failed !== undefined)
  */
-export const carryOut = async (plan: readonly Item[], context: ImportContext): Promise<ItemOutcome[]> => {
+export const importItems = async (plan: readonly Item[], context: ImportContext): Promise<ItemOutcome[]> => {
   const tried = new Map<Item, AttemptOutcome>()
   let left = plan.filter(({ fate }) => fate.is === 'create')
   for (let before = Infinity; left.length > 0 && left.length < before;) {

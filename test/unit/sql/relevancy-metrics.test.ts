@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { relevancyOf } from '../../../src/sql/facade/relevancy.js'
+import { relevancyOf } from '../../../src/sql/facade/relevancy-metrics.js'
 
 test('a question whose best chunk is first counts fully, and one whose is second by half', () => {
   const { avg_relevancy, mean_mrr, avg_first_relevant_position, hit_at_k, avg_ndcg } = relevancyOf(

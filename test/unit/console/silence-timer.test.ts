@@ -3,8 +3,8 @@ import { loadModule } from '../../support/console/load-module.js'
 import { until } from '../../support/until.js'
 
 type Patience = { lookAfterMs: number; whenAwayMs: number; longestMs: number }
-type Vigil = { heard(): void; end(): void; isSilent: boolean }
-type Module = { Vigil: new (patience: Patience) => Vigil }
+type SilenceTimer = { heard(): void; end(): void; isSilent: boolean }
+type Module = { SilenceTimer: new (patience: Patience) => SilenceTimer }
 
 /** A service that does not answer a look, but gives up all looks when it is asked to. */
 const silentService = () => {
@@ -25,7 +25,7 @@ const silentService = () => {
 /** What a browser has, and Node has not. Other test files in this process must not find it. */
 const ofBrowser = { document: { baseURI: 'http://localhost/' }, addEventListener: () => undefined, removeEventListener: () => undefined }
 Object.assign(globalThis, ofBrowser)
-const { Vigil } = await loadModule<Module>('api/vigil.ts')
+const { SilenceTimer } = await loadModule<Module>('api/silence-timer.ts')
 
 const impatient: Patience = { lookAfterMs: 10, whenAwayMs: 0, longestMs: Infinity }
 
@@ -38,25 +38,25 @@ afterAll(() => {
 
 test('a look without an answer is no verdict while all connections of the browser may be taken', async () => {
   const service = silentService()
-  const watching = Array.from({ length: 6 }, () => new Vigil(impatient))
+  const watching = Array.from({ length: 6 }, () => new SilenceTimer(impatient))
   await until(() => service.looks > 2)
   expect(watching.map(({ isSilent }) => isSilent)).toEqual(Array(6).fill(false))
-  for (const vigil of watching) vigil.end()
+  for (const silence of watching) silence.end()
 })
 
 test('a look without an answer is no verdict while something comes on another connection', async () => {
   const service = silentService()
-  const [silent, lively] = [new Vigil(impatient), new Vigil({ ...impatient, lookAfterMs: 60_000 })]
+  const [silent, lively] = [new SilenceTimer(impatient), new SilenceTimer({ ...impatient, lookAfterMs: 60_000 })]
   const beats = setInterval(() => lively.heard(), 5)
   await until(() => service.looks > 2)
   expect(silent.isSilent).toBe(false)
   clearInterval(beats)
-  for (const vigil of [silent, lively]) vigil.end()
+  for (const silence of [silent, lively]) silence.end()
 })
 
 test('a look without an answer says that the service is away if a connection was free, and nothing came', async () => {
   const service = silentService()
-  const watching = Array.from({ length: 5 }, () => new Vigil(impatient))
+  const watching = Array.from({ length: 5 }, () => new SilenceTimer(impatient))
   await until(() => watching.every(({ isSilent }) => isSilent))
   const { looks } = service
   service.answers = true

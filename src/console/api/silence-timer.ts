@@ -25,9 +25,9 @@ export const ofStream: Patience = { lookAfterMs: 20_000, whenAwayMs: 0, longestM
  * Watches one request, because a connection whose other end is gone may stay open for minutes without a word. After a silence the page looks
  * whether the service is there. If it is not, the frame of the page says so, and the request ends. Each watch must be ended.
  *
- * @example const vigil = new Vigil(ofReading); await fetch(url, { signal: vigil.signal }).finally(() => vigil.end())
+ * @example const silence = new SilenceTimer(ofReading); await fetch(url, { signal: silence.signal }).finally(() => silence.end())
  */
-export class Vigil {
+export class SilenceTimer {
   readonly #ending = new AbortController()
   #timer: ReturnType<typeof setTimeout> | undefined
   /** The time of the last sign of life, in ms. */
