@@ -5,7 +5,7 @@ import type { Log } from '../../../src/log/contract/log.js'
 import type { Service } from '../../../src/main.js'
 import { sql, startTestService } from '../service.js'
 import { until } from '../until.js'
-import { openBrowser, openPage, setChecked, takeMisdeeds, violationsOf } from './browser.js'
+import { openBrowser, openPage, setChecked, takeMisdeeds, untilDrawn, violationsOf } from './browser.js'
 import { tooWideIn } from './width.js'
 
 let areRefusalsExpected = false
@@ -116,18 +116,20 @@ export const expectUsable = async (page: Page): Promise<void> => {
 /** The widths of a phone, a laptop and a large screen, in pixels. */
 export const screenWidths = [360, 1_280, 2_560] as const
 
-/** Checks a page on a phone, a laptop and a large screen, in both themes: it is accessible, and nothing is too wide. */
+/** Checks a page on a phone, and then in a window that grows to a laptop and a large screen, in both themes. It is usable in all. */
 export const seenAtAllSizes = async (
   { browser, url }: Pick<Console, 'browser' | 'url'>,
   hash: string,
   ready: (page: Page) => Promise<void>,
 ): Promise<void> => {
+  const { page } = await openPage(browser, url, hash, { viewport: { width: screenWidths[0], height: 900 } })
   for (const width of screenWidths) {
-    const { page } = await openPage(browser, url, hash, { viewport: { width, height: 900 } })
+    await page.setViewportSize({ width, height: 900 })
     await ready(page)
+    await untilDrawn(page)
     await expectUsable(page)
-    await page.context().close()
   }
+  await page.context().close()
 }
 
 /** Ends the session, and clicks. On a busy machine the page may still load then, and be behind the login before the click. */
