@@ -454,9 +454,32 @@ describe('a row is scored at most once, and only if it is needed', () => {
     [`WITH p AS (SELECT t.a, m.y ${large}) SELECT count(*) FROM p x JOIN p z USING (a) WHERE x.y = z.y`, { 'm-wide': 30_000 }],
     [`SELECT count(m.y) FROM files.big t JOIN files.regions r ON TRUE JOIN wide m WHERE t.a < 25000 AND m.y >= 0`, { 'm-wide': 25_000 }],
     ['SELECT count(m.y) FROM files.big t JOIN wide m JOIN files.prices p ON p.price = m.y', { 'm-wide': 30_000 }],
+    // Rows that WHERE gives are recorded one by one; those of a table beside them are counted.
+    [`SELECT rental_price FROM rent WHERE sqft = 1 UNION ALL SELECT m.rental_price ${small}`, { 'm-rent': 60 }],
     // Rows with the same inputs are one to the model.
     ['SELECT count(m.y) FROM (SELECT g AS a FROM files.big) t JOIN wide m', { 'm-wide': 10 }],
   ])('%s', async (sql, scored) => expect(await scoredBy(sql)).toEqual(scored))
+
+  test.each([
+    ['GROUP BY ALL', 'GROUP BY ALL'],
+    ['names of columns', 'GROUP BY t.location, one'],
+  ])('a LIMIT is one of groups, if they are made by %s', async (_, grouped) => {
+    expect(await rowsOf(`SELECT t.location, m.rental_price > 0 AS one ${small} ${grouped} ORDER BY t.location LIMIT 3`)).toEqual([
+      ['good', true],
+      ['great', true],
+      ['poor', true],
+    ])
+  })
+
+  test.each([
+    ['WHERE wide.y < 2 ORDER BY t.a', [[0], [1]]],
+    ['ORDER BY wide.y DESC LIMIT 2', [[29_999], [29_998]]],
+    ['WHERE wide.wide < 0 ORDER BY t.a', /no column wide/],
+  ])('a model comes before a column of its name: %s', async (rest, expected) => {
+    const sql = `SELECT wide.y FROM (SELECT a, {'y': -1, 'wide': -1} AS wide FROM files.big) AS t JOIN wide ${rest}`
+    if (expected instanceof RegExp) expect(await refusal(sql)).toMatch(expected)
+    else expect(await rowsOf(sql)).toEqual(expected)
+  })
 
   test('the rows that ORDER BY and LIMIT pick are the ones that are shown', async () => {
     expect(await rowsOf(`SELECT t.a, m.y ${large} ORDER BY t.g, t.a DESC LIMIT 3`)).toEqual([

@@ -230,3 +230,14 @@ export const selectItems = (tree: AstNode): ReadonlySet<AstNode> => {
 /** The parts of the name that a FROM gives for a table. */
 export const partsOf = (ref: AstNode): string[] =>
   [textOf(ref, 'catalog_name'), textOf(ref, 'schema_name'), textOf(ref, 'table_name')].filter((part) => part !== '')
+
+/** Whether a part of a tree is empty. */
+export const isEmpty = (node: AstNode, key: string): boolean => {
+  const part = node[key]
+  return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
+}
+
+/** Whether a query has no groups and selects rows only by WHERE. Its items may still be aggregates. */
+export const showsEachRow = (select: AstNode): boolean =>
+  textOf(select, 'aggregate_handling') === 'STANDARD_HANDLING' &&
+  ['having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => isEmpty(select, key))

@@ -1,6 +1,5 @@
 import { NumberText, type AstNode } from '../ast/json.js'
-import { isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
-import { isEmpty } from './shown-columns.js'
+import { isEmpty, isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
 
 /** The number in `LIMIT 10` plus the number of an OFFSET. */
 export const rowsWanted = (modifier: AstNode): number | undefined => {

@@ -5,7 +5,7 @@ import { dialectOf } from '../../../connections/pushdown/dialects.js'
 import { canAggregate, namesIn, shortEnough } from '../../../connections/pushdown/print-scan.js'
 import { conjuncts, equality, isTrue } from '../ast/conditions.js'
 import type { AstNode } from '../ast/json.js'
-import { become, columnRef, isColumnRef, listOf, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
+import { become, columnRef, isColumnRef, isEmpty, listOf, nodeOf, nodesOf, textOf, textsOf, walk } from '../ast/nodes.js'
 import type { ConnectedTable } from '../resolve/resolve.js'
 import { aliasOf } from '../session/describe.js'
 import type { Session } from '../session/session.js'
@@ -16,7 +16,6 @@ import { columnsOf, type FindColumn } from './find-column.js'
 import { findTable, type FoundTable } from './find-table.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
 import { fetchScan, placeOf, type FetchedRows, type Use } from './plan-scan.js'
-import { isEmpty } from './shown-columns.js'
 
 /** A table of a FROM, and the conditions of its join with the tables before it, including those of USING. */
 type Step = { ref: AstNode; isLeft: boolean; using: readonly string[]; conditions: readonly AstNode[] }

@@ -2,11 +2,10 @@ import type { ComparisonOperator, Constant, Filter, TableColumn } from '../../..
 import type { PlainType } from '../../../connections/contract/types.js'
 import { conjuncts } from '../ast/conditions.js'
 import { NumberText, type AstNode } from '../ast/json.js'
-import { isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
+import { isEmpty, isLiteral, nodeOf, nodesOf, textOf } from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
 import { columnsOf, type FindColumn } from './find-column.js'
 import type { FoldedTimes } from './fold-times.js'
-import { isEmpty } from './shown-columns.js'
 
 /** The columns that conditions may be about, and times that were computed. */
 type Known = { find: FindColumn; times: FoldedTimes }

@@ -2,21 +2,10 @@ import { foldName } from '../../../../events/common.js'
 import { named } from '../../../dialect/names.js'
 import type { Filter, TableColumn } from '../../../connections/contract/requests.js'
 import type { AstNode } from '../ast/json.js'
-import { isColumnRef, isLiteral, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+import { isColumnRef, isEmpty, isLiteral, nodesOf, showsEachRow, textOf, textsOf } from '../ast/nodes.js'
 
 /** The columns of a query over one table under the names in its answer (`columns`), and the table's own name of each (`sources`). */
 export type ShownColumns = { columns: readonly TableColumn[]; sources: ReadonlyMap<string, string>; isStar: boolean }
-
-/** Whether a part of a tree is empty. */
-export const isEmpty = (node: AstNode, key: string): boolean => {
-  const part = node[key]
-  return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
-}
-
-/** Whether a query has no groups and selects rows only by WHERE. Its items may still be aggregates. */
-export const showsEachRow = (select: AstNode): boolean =>
-  textOf(select, 'aggregate_handling') === 'STANDARD_HANDLING' &&
-  ['having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => isEmpty(select, key))
 
 /** Whether an item is `*` or `t.*` without EXCLUDE or the like. */
 export const isPureStar = (item: AstNode): boolean =>

@@ -2,11 +2,10 @@ import { foldName } from '../../../../events/common.js'
 import type { ScanOrder, TableColumn } from '../../../connections/contract/requests.js'
 import { conjuncts, isTrue } from '../ast/conditions.js'
 import { NumberText, type AstNode } from '../ast/json.js'
-import { isColumnRef, isLiteral, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+import { isColumnRef, isEmpty, isLiteral, nodeOf, nodesOf, showsEachRow, textOf, textsOf } from '../ast/nodes.js'
 import { aliasOf } from '../session/describe.js'
 import { columnsOf, type FindColumn } from './find-column.js'
 import { rowsWanted } from './limits-of-query.js'
-import { isEmpty, showsEachRow } from './shown-columns.js'
 
 /** The number of rows that a query shows of its only table. With `order` they are the first ones in this order. */
 export type WantedRows = { limit: number; order?: readonly ScanOrder[] }

@@ -3,9 +3,8 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { aggregatesOf } from '../ast/duckdb.js'
 import type { AstNode } from '../ast/json.js'
-import { isQuery, nodeOf, nodesOf, textOf, walk } from '../ast/nodes.js'
+import { isEmpty, isQuery, nodeOf, nodesOf, showsEachRow, textOf, walk } from '../ast/nodes.js'
 import { limitOf } from '../connected-tables/limits-of-query.js'
-import { isEmpty, showsEachRow } from '../connected-tables/shown-columns.js'
 
 /** The default number of chunks in a search. */
 const usualChunks = 10

@@ -1,16 +1,11 @@
 import { foldName } from '../../../../events/common.js'
 import { readsOf } from '../ast/conditions.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
-import { isColumnRef, nodeOf, nodesOf, selectNode, star, subqueryRef, textOf, textsOf, walk } from '../ast/nodes.js'
+import { isColumnRef, isEmpty, nodeOf, nodesOf, selectNode, showsEachRow, star, subqueryRef, textOf, textsOf, walk } from '../ast/nodes.js'
 import type { Leaf } from '../session/scope.js'
 import { isColumnOf, nameOfItem } from './columns.js'
 import type { Mapping } from './mapping.js'
 import type { ModelUse } from './references.js'
-
-const empty = (select: AstNode, key: string): boolean => {
-  const part = select[key]
-  return part === null || part === undefined || (Array.isArray(part) && part.length === 0)
-}
 
 /** Whether an item has one value for each row: a column, or operators on columns. A function's name does not show whether it has. */
 const isPlain = (item: AstNode): boolean => {
@@ -46,12 +41,12 @@ const namesGiven = (item: AstNode): string[] =>
     : [nameOfItem(item)]
 
 /** Whether a query only shows rows of its table, in the order of the table's own columns and with a LIMIT. */
-const takesFirstRows = (select: AstNode, leaf: Leaf, isSame: (item: AstNode) => boolean): boolean => {
+const takesFirstRows = (select: AstNode, leaf: Leaf, models: readonly ModelUse[], isSame: (item: AstNode) => boolean): boolean => {
   const modifiers = nodesOf(select, 'modifiers')
   const [order, limit, more] = modifiers
   if (!order || !limit || more || textOf(order, 'type') !== 'ORDER_MODIFIER' || textOf(limit, 'type') !== 'LIMIT_MODIFIER') return false
   if (nodeOf(limit, 'offset') || !nodeOf(limit, 'limit') || readsOf(limit).columns.length > 0) return false
-  if (!['where_clause', 'having', 'qualify', 'sample', 'group_expressions', 'group_sets'].every((key) => empty(select, key))) return false
+  if (!showsEachRow(select) || !isEmpty(select, 'where_clause')) return false
   const items = nodesOf(select, 'select_list')
   // If an item has the name of a column, ORDER BY means the item.
   const aliases = new Set(
@@ -60,7 +55,7 @@ const takesFirstRows = (select: AstNode, leaf: Leaf, isSame: (item: AstNode) => 
       .flatMap(namesGiven)
       .map(foldName),
   )
-  const isOwn = (names: string[]) => isColumnOf(leaf, names) && (names.length > 1 || !aliases.has(foldName(names[0] ?? '')))
+  const isOwn = (names: string[]) => isColumnOf(leaf, names, models) && (names.length > 1 || !aliases.has(foldName(names[0] ?? '')))
   const orders = nodesOf(order, 'orders').map((one) => nodeOf(one, 'expression') ?? {})
   return (
     items.every(isPlain) &&
@@ -81,7 +76,8 @@ export const firstRows = (
   where: AstNode | null,
   joined: readonly { use: ModelUse; mapping: Mapping }[],
 ): { table: AstNode; where: AstNode | null } => {
-  if (!takesFirstRows(select, leaf, (item) => isColumnItself(item, leaf, joined))) return { table: leaf.ref, where }
+  const models = joined.map(({ use }) => use)
+  if (!takesFirstRows(select, leaf, models, (item) => isColumnItself(item, leaf, joined))) return { table: leaf.ref, where }
   const first = { ...selectNode([star('')], leaf.ref, where), modifiers: nodesOf(select, 'modifiers').map(cloneAst) }
   return { table: subqueryRef(first, leaf.alias), where: null }
 }

@@ -76,10 +76,14 @@ export const futureAlone = async (session: Session, column: AstNode, use: ModelU
 }
 
 /** The table and the column that a name means. */
-const sourceOf = (node: AstNode | undefined, leaves: readonly Leaf[]): { leaf: Leaf; name: string } | undefined => {
+const sourceOf = (
+  node: AstNode | undefined,
+  leaves: readonly Leaf[],
+  uses: readonly ModelUse[],
+): { leaf: Leaf; name: string } | undefined => {
   if (!node || !isColumnRef(node)) return undefined
   const names = textsOf(node, 'column_names')
-  const leaf = leaves.find((each) => isColumnOf(each, names))
+  const leaf = leaves.find((each) => isColumnOf(each, names, uses))
   const column = leaf && named(leaf.columns, names.at(-1) ?? '')
   return leaf && column && { leaf, name: column.name }
 }
@@ -95,8 +99,8 @@ const findAsked = (
   const ofModel = modelColumnOf(column, uses, leaves)
   for (const { use, mapping } of mappings) {
     const { future } = use.bound.model
-    const time = future && sourceOf(mapping.inputs.get(future.order.name), leaves)
-    const compared = ofModel ? undefined : sourceOf(column, leaves)
+    const time = future && sourceOf(mapping.inputs.get(future.order.name), leaves, uses)
+    const compared = ofModel ? undefined : sourceOf(column, leaves, uses)
     const isOwn = ofModel?.[0] === use && ofModel[1] === future?.order.name
     const isSame = compared !== undefined && compared.leaf === time?.leaf && compared.name === time.name
     if (future && time && (isOwn || isSame)) return { use, future, column, mapping, leaf: time.leaf, time: time.name }
@@ -114,11 +118,11 @@ const heldSql = (given: string, kind: ArgumentKind, type: ScoringInput['type']):
 }
 
 /** The values that identify a series, in the order of the model's keys: columns of the same table, or constants. */
-const keySources = ({ use, future, mapping, leaf }: LatestSource): KeySource[] =>
+const keySources = ({ use, future, mapping, leaf }: LatestSource, uses: readonly ModelUse[]): KeySource[] =>
   future.keys.map((key) => {
     const { name } = key
     const expression = mapping.inputs.get(name)
-    const source = sourceOf(expression, [leaf])
+    const source = sourceOf(expression, [leaf], uses)
     if (expression && (source ?? isConstant(expression))) return { key, column: source?.name, expression }
     throw new Problem(
       'bad_statement',
@@ -129,10 +133,10 @@ const keySources = ({ use, future, mapping, leaf }: LatestSource): KeySource[] =
   })
 
 /** Future rows have only a date and keys: a condition on anything else would never be true of them. */
-const checkConditions = (select: AstNode, leaf: Leaf, known: ReadonlySet<string>): void => {
+const checkConditions = (select: AstNode, leaf: Leaf, uses: readonly ModelUse[], known: ReadonlySet<string>): void => {
   for (const condition of conjuncts(nodeOf(select, 'where_clause')))
     for (const names of readsOf(condition).columns) {
-      const source = sourceOf(columnRef(...names), [leaf])
+      const source = sourceOf(columnRef(...names), [leaf], uses)
       if (!source || known.has(source.name)) continue
       throw atPlace(
         new Problem('bad_statement', 'Future rows have no such value', `Rows behind LATEST have no ${source.name} yet`, {
@@ -154,16 +158,12 @@ export const replaceByFuture = async (
   mappings: readonly { use: ModelUse; mapping: Mapping }[],
   leaves: readonly Leaf[],
 ): Promise<void> => {
-  const found = findAsked(
-    column,
-    mappings,
-    mappings.map(({ use }) => use),
-    leaves,
-  )
+  const uses = mappings.map(({ use: each }) => each)
+  const found = findAsked(column, mappings, uses, leaves)
   const { use, future, leaf, time } = found
-  const keys = keySources(found)
+  const keys = keySources(found, uses)
   const grouped = [...new Set(keys.flatMap(({ column: name }) => (name === undefined ? [] : [name])))]
-  checkConditions(select, leaf, new Set([time, ...grouped]))
+  checkConditions(select, leaf, uses, new Set([time, ...grouped]))
   const table = await futureTable(session, use.bound, future)
   const others = leaf.columns.map(({ name }) => name).filter((name) => name !== time && !grouped.includes(name))
   // No row passes the filter, so the value is a NULL with the column's type.

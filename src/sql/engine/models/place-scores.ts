@@ -21,9 +21,12 @@ import { firstRows } from './first-rows.js'
 import type { FunctionShape } from '../scoring/functions.js'
 import type { Mapping } from './mapping.js'
 import type { ModelUse } from './references.js'
-import { stageInputs, stageRows } from './staging.js'
+import { stageInputs, stageRows, type StagedUse } from './staging.js'
 
-/** A model in a SELECT. With a `home` it is scored at that table, because a join of the table reads an output. */
+/**
+ * A model in a SELECT. With a `home` it is scored at that table, because a join of the table reads an output. `isServed` says that WHERE
+ * gives its rows, which are recorded one by one.
+ */
 export type JoinedModel = {
   use: ModelUse
   mapping: Mapping
@@ -31,6 +34,7 @@ export type JoinedModel = {
   shape: FunctionShape
   column: string
   home: Leaf | undefined
+  isServed: boolean
 }
 
 /** The parts of a FROM with models. */
@@ -42,6 +46,7 @@ export type Parts = {
   mappings: { use: ModelUse; mapping: Mapping }[]
   conditions: AstNode[]
   correlated: Leaf | undefined
+  isServed: boolean
 }
 
 const useConstant = (use: number): AstNode => ({
@@ -50,11 +55,11 @@ const useConstant = (use: number): AstNode => ({
 })
 
 /** Conditions on one table only are applied before its rows are scored, unless DuckDB takes a sample of the rows before WHERE. */
-const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
+const takeOwnConditions = (select: AstNode, leaf: Leaf, uses: readonly ModelUse[]): AstNode | null => {
   if (nodeOf(select, 'sample')) return null
   const own: AstNode[] = []
   const rest = conjuncts(nodeOf(select, 'where_clause')).filter((condition) => {
-    const isOwn = readsOnly(condition, [leaf])
+    const isOwn = readsOnly(condition, [leaf], uses)
     if (isOwn) own.push(condition)
     return !isOwn
   })
@@ -63,9 +68,13 @@ const takeOwnConditions = (select: AstNode, leaf: Leaf): AstNode | null => {
 }
 
 const callOf = async (session: Session, joined: JoinedModel): Promise<AstNode> => {
-  const { name, number, fresh } = await session.functions.reach(session.run, joined.use.bound, joined.shape)
+  const { name, number, fresh } = await session.functions.reach(session.run, joined.use.bound, joined.shape, joined.isServed)
   if (fresh) await session.refresh()
   return call(name, useConstant(number), ...joined.parameters.map(cloneAst))
+}
+
+const stagedUse = ({ use, parameters, column, shape, isServed }: JoinedModel): StagedUse => {
+  return { bound: use.bound, parameters, column, extent: shape.extent, isServed }
 }
 
 /** A table with a reserved column for each model. Every output is read from this column. */
@@ -78,8 +87,7 @@ const scoredLeaf = async (
 ): Promise<AstNode> => {
   const table = cloneAst(leaf.ref)
   if (session.mode === 'staged') {
-    const uses = joined.map(({ use, parameters, column, shape }) => ({ bound: use.bound, parameters, column, extent: shape.extent }))
-    return subqueryRef(await stageRows(session, table, where, uses, scope), leaf.alias)
+    return subqueryRef(await stageRows(session, table, where, joined.map(stagedUse), scope), leaf.alias)
   }
   const columns: AstNode[] = []
   for (const each of joined) columns.push(aliased(each.column, await callOf(session, each)))
@@ -96,9 +104,9 @@ type ScorePlacement = (
 ) => Promise<(of: JoinedModel) => AstNode>
 
 /** One table beside the models: it gets one reserved column for each model. */
-export const besideOneTable: ScorePlacement = async (session, select, { leaves: [leaf] }, joined, scope) => {
+export const besideOneTable: ScorePlacement = async (session, select, { leaves: [leaf], uses }, joined, scope) => {
   if (!leaf) throw new TypeError('a FROM has a table')
-  const { table, where } = firstRows(select, leaf, takeOwnConditions(select, leaf), joined)
+  const { table, where } = firstRows(select, leaf, takeOwnConditions(select, leaf, uses), joined)
   select['from_table'] = await scoredLeaf(session, { ...leaf, ref: table }, where, joined, scope)
   return ({ column }) => columnRef(leaf.alias, column)
 }
@@ -106,8 +114,8 @@ export const besideOneTable: ScorePlacement = async (session, select, { leaves: 
 const scoredAlias = (index: number) => `ledger_scored_${index}`
 
 /** The conditions in WHERE on the tables alone. */
-const tableConditions = (select: AstNode, leaves: readonly Leaf[]): AstNode[] =>
-  conjuncts(nodeOf(select, 'where_clause')).filter((condition) => readsOnly(condition, leaves))
+const tableConditions = (select: AstNode, { leaves, uses }: Parts): AstNode[] =>
+  conjuncts(nodeOf(select, 'where_clause')).filter((condition) => readsOnly(condition, leaves, uses))
 
 /** Joins the scores of a model to a join of tables; the inputs match them. */
 const withScores = async (
@@ -118,15 +126,15 @@ const withScores = async (
   index: number,
   scope: Scope,
 ): Promise<AstNode> => {
-  const { use, parameters, column, shape } = joined
-  const staged = { bound: use.bound, parameters, column, extent: shape.extent }
-  const { query, inputs } = await stageInputs(session, from, where, staged, index, scope)
+  const { parameters } = joined
+  const { query, inputs } = await stageInputs(session, from, where, stagedUse(joined), index, scope)
   const same = parameters.map((parameter, i) => sameValue(cloneAst(parameter), columnRef(scoredAlias(index), inputs[i] ?? '')))
   return leftJoin(from, subqueryRef(query, scoredAlias(index)), allOf(same))
 }
 
 /** Several tables: their join does not change. Outputs come from calls in place, or from scores that are joined to it. */
-export const besideSeveral: ScorePlacement = async (session, select, { leaves, table }, joined, scope) => {
+export const besideSeveral: ScorePlacement = async (session, select, parts, joined, scope) => {
+  const { leaves, table } = parts
   for (const leaf of leaves) {
     const here = joined.filter(({ home }) => home === leaf)
     if (here.length > 0) become(leaf.ref, await scoredLeaf(session, leaf, null, here, scope))
@@ -137,7 +145,7 @@ export const besideSeveral: ScorePlacement = async (session, select, { leaves, t
     if (each.home) calls.set(each, columnRef(each.home.alias, each.column))
     else if (session.mode === 'inside') calls.set(each, await callOf(session, each))
     else {
-      const where = allOf(tableConditions(select, leaves))
+      const where = allOf(tableConditions(select, parts))
       select['from_table'] = await withScores(session, nodeOf(select, 'from_table') ?? table, where, each, index, scope)
       calls.set(each, columnRef(scoredAlias(index), each.column))
     }

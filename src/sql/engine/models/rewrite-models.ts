@@ -28,8 +28,11 @@ import { parameterNames } from './staging.js'
 
 const givenAlias = 'ledger_given'
 
-/** The rows that WHERE gives, with their columns if these are described. If values come from an outer query, their types are unknown. */
-type GivenTable = { ref: AstNode; leaf?: Leaf; correlated: Leaf | undefined }
+/**
+ * The rows that WHERE gives, with their columns if these are described. If values come from an outer query, their types are unknown.
+ * `isServed` says that they are recorded one by one.
+ */
+type GivenTable = { ref: AstNode; leaf?: Leaf; correlated: Leaf | undefined; isServed?: true }
 
 const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Leaf> => {
   const alias = aliasOf(ref) || 'unnamed_subquery'
@@ -48,7 +51,7 @@ const fromGivenRows = async (session: Session, select: AstNode, use: ModelUse, s
     return { ref, correlated: { ref, alias: givenAlias, columns: inputs.map((name) => ({ name, kind: 'text' as const })) } }
   const leaf = await asLeaf(session, ref, scope)
   session.served.push(await predictGivenRows(session, use.bound, leaf, scope))
-  return { ref, leaf, correlated: undefined }
+  return { ref, leaf, correlated: undefined, isServed: true }
 }
 
 /** The rows of a model without a table beside it: the rows that WHERE gives, or the rows after the last date of its series. */
@@ -81,7 +84,7 @@ const join = async (
   kindOf: Kinds,
   references: readonly Reference[],
   index: number,
-): Promise<Omit<JoinedModel, 'home'>> => {
+): Promise<Omit<JoinedModel, 'home' | 'isServed'>> => {
   const { connection } = session
   const { inputs } = use.bound.model
   const made: Awaited<ReturnType<typeof argumentOf>>[] = []
@@ -172,6 +175,7 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
     ref: table,
     leaf,
     correlated,
+    isServed = false,
   }: GivenTable = rest ? { ref: rest, correlated: undefined } : await fromWhere(session, select, first, scope)
   const refs = leavesOf(table)
   checkAliases(uses, refs)
@@ -188,7 +192,7 @@ export const rewriteModels = async (session: Session, select: AstNode, uses: rea
   if (remote) throw cannotWait(remote)
   // Rows that depend on an outer query cannot be scored before that query.
   const mode = correlated ? 'inside' : session.mode
-  await rewriteColumns({ ...session, mode }, select, { uses, leaves, table, order, mappings, conditions, correlated }, scope)
+  await rewriteColumns({ ...session, mode }, select, { uses, leaves, table, order, mappings, conditions, correlated, isServed }, scope)
 }
 
 /** The tables without the conditions that join them, for code that only needs types. */
@@ -232,7 +236,7 @@ const rewriteColumns = async (session: Session, select: AstNode, parts: Parts, s
       ? new Map<never, never>()
       : await kindsOf(session, mapping, inJoins.length > 0 ? allRows(leaves) : table, scope)
     const made = await join(session, use, mapping, kinds, references, index)
-    joined.push({ ...made, home: atHome.has(use) ? homeOf(use, made.parameters, parts) : undefined })
+    joined.push({ ...made, home: atHome.has(use) ? homeOf(use, made.parameters, parts) : undefined, isServed: parts.isServed })
   }
   const place = leaves.length === 1 ? besideOneTable : besideSeveral
   const scoresOf = await place(session, select, parts, joined, scope)

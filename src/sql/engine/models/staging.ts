@@ -14,7 +14,7 @@ import { RemoteScorer } from '../scoring/remote-scorer.js'
 import { fieldsOf, type AnyModel, type BoundModel, type Extent } from '../scoring/scoring-model.js'
 
 /** A model, and the expressions of its inputs over the staged table. */
-export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; extent: Extent }
+export type StagedUse = { bound: BoundModel; parameters: AstNode[]; column: string; extent: Extent; isServed: boolean }
 
 const batchRows = 16_384n
 
@@ -85,7 +85,7 @@ const scoreTable = async (session: Session, { table, rows, firstRow }: StagedRow
   }
   appender.closeSync()
   if (scored !== rows) throw new Error(`${scored} of ${rows} rows were scored`)
-  session.staged.push({ bound: use.bound, rows })
+  session.staged.push({ bound: use.bound, rows, isServed: use.isServed })
   return scores
 }
 

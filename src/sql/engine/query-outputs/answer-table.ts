@@ -53,8 +53,9 @@ const answerOf = (wanted: SelectPurpose, ready: PreparedQuery): Answer | Promise
 /** Answers a request for something other than the rows of a query. The answer is a table like any other. */
 export async function* answerTable(wanted: SelectPurpose, ready: PreparedQuery): AsyncGenerator<Frame> {
   const { columns, rows } = await answerOf(wanted, ready)
-  yield { columns }
+  // Only a file holds the rows of the query. EXPLAIN shows no rows to anybody, so their predictions are not recorded.
+  const { served } = ready.session
+  yield { columns, ...(wanted.kind === 'file' && served.length > 0 && { served }) }
   if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }
-  // EXPLAIN shows no rows to anybody, so their scoring is not counted.
   yield { end: { rows: rows.length, scored: wanted.kind === 'file' ? ready.scored() : [] } }
 }

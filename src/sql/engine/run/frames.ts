@@ -7,13 +7,13 @@ import {
   type DuckDBResult,
   type DuckDBType,
 } from '@duckdb/node-api'
-import type { StreamId } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { readChecked, type CheckedText } from '../ast/duckdb.js'
 import { rowsOf, type RowFormat } from '../../encode/chunks.js'
 import { checkAborted, rollback } from '../duckdb-connection/duckdb-connection.js'
 import type { Frame, ScoreCount } from '../../contract/select.js'
+import type { BoundModel } from '../scoring/scoring-model.js'
 import type { Session } from '../session/session.js'
 import { withText } from '../session/sources.js'
 
@@ -34,13 +34,12 @@ export const tooManyAround = () =>
 /** The number of rows that each version has scored, without the rows that are recorded one by one. */
 export const scoredBy = (session: Session): ScoreCount[] => {
   const counts = new Map<string, ScoreCount>()
-  const add = (model: StreamId, version: number, rows: number) => {
+  const add = ({ stream: model, version }: BoundModel, rows: number) => {
     const key = `${model} ${version}`
-    const isServed = session.served.some((served) => served.model === model && served.version === version)
-    if (rows > 0 && !isServed) counts.set(key, { model, version, rows: (counts.get(key)?.rows ?? 0) + rows })
+    if (rows > 0) counts.set(key, { model, version, rows: (counts.get(key)?.rows ?? 0) + rows })
   }
-  for (const { bound, memo } of session.run.uses.values()) add(bound.stream, bound.version, memo.size)
-  for (const { bound, rows } of session.staged) add(bound.stream, bound.version, rows)
+  for (const { bound, memo, isServed } of session.run.uses.values()) if (!isServed) add(bound, memo.size)
+  for (const { bound, rows, isServed } of session.staged) if (!isServed) add(bound, rows)
   return [...counts.values()]
 }
 

@@ -19,8 +19,19 @@ import { inChunk, inputColumns } from './input-columns.js'
 import { RowMemo } from './row-memo.js'
 import { fieldsOf, type AnyModel, type ArgumentKind, type BoundModel, type Extent, type ScoringModel } from './scoring-model.js'
 
-/** A model in one query. The registered function holds no model, so that models can leave memory. */
-type Use = { number: number; name: string; bound: BoundModel; scorer: ChunkScorer | undefined; memo: RowMemo; calls: number }
+/**
+ * A model in one query. The registered function holds no model, so that models can leave memory. `isServed` says that its rows are recorded
+ * one by one, so they are not counted.
+ */
+type Use = {
+  number: number
+  name: string
+  bound: BoundModel
+  isServed: boolean
+  scorer: ChunkScorer | undefined
+  memo: RowMemo
+  calls: number
+}
 
 /**
  * The models of one query: the number of rows of each that may be scored inside its function, and the models that were used. `uses` holds
@@ -140,7 +151,12 @@ export class ModelFunctions {
    * The function for a model in a run: its name, the number that is its first argument, and whether it is newer than the run's transaction,
    * which then does not see it. DuckDB may call it more than once for a row; the run's memo then answers.
    */
-  async reach(run: Run, bound: BoundModel, shape: FunctionShape): Promise<{ name: string; number: number; fresh: boolean }> {
+  async reach(
+    run: Run,
+    bound: BoundModel,
+    shape: FunctionShape,
+    isServed: boolean,
+  ): Promise<{ name: string; number: number; fresh: boolean }> {
     const admin = await this.connected()
     const fields = fieldsOf(bound.model, shape.extent)
     const key = `${shape.kinds.map((kind) => kind.charAt(0)).join('')} ${fields.length}`
@@ -149,19 +165,19 @@ export class ModelFunctions {
       admin.registerScalarFunction(this.create(name, fields, shape))
       this.registered.set(key, { name, order })
     }
-    const { number } = this.use(run, bound, shape, name)
+    const { number } = this.use(run, bound, shape, isServed, name)
     return { name, number, fresh: order > run.seen }
   }
 
-  private use(run: Run, bound: BoundModel, { kinds, extent }: FunctionShape, name: string): Use {
-    const key = [bound.artefact, bound.stream, bound.version, ...kinds, extent, bound.level].join(' ')
+  private use(run: Run, bound: BoundModel, { kinds, extent }: FunctionShape, isServed: boolean, name: string): Use {
+    const key = [bound.artefact, bound.stream, bound.version, ...kinds, extent, bound.level, isServed].join(' ')
     const known = run.uses.get(key)
     if (known) return known
     const { model } = bound
     // A model in another process fails at the first row here. The query then runs again, with its rows scored before it.
     const scorer = isRemote(model) ? undefined : new ChunkScorer({ ...bound, model }, extent)
     const memo = new RowMemo(isRemote(model) ? 1 : model.width, model.outputWidth)
-    const use = { number: ++this.lastUse, name, bound, scorer, memo, calls: 0 }
+    const use = { number: ++this.lastUse, name, bound, isServed, scorer, memo, calls: 0 }
     run.uses.set(key, use)
     this.uses.set(use.number, { run, use })
     return use

@@ -113,4 +113,4 @@ export type Session = {
   refresh: () => Promise<void>
 }
 
-export type StagedModel = { bound: BoundModel; rows: number }
+export type StagedModel = { bound: BoundModel; rows: number; isServed: boolean }

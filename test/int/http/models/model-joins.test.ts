@@ -97,6 +97,25 @@ test('rows given in WHERE are recorded as those of a request are, and give the s
 })
 
 test.each([
+  ['a new table', "CREATE TABLE files.kept (SELECT rent FROM rents WHERE size = 61.5 AND place = 'north')"],
+  ['a table', "INSERT INTO files.kept SELECT rent FROM rents WHERE size IN (61.5, 62.5) AND place = 'north'"],
+])('rows given in WHERE are recorded before they are in %s', async (_, statement) => {
+  const recorded = () => objects('SELECT count(*) AS n FROM log.predictions')
+  const [before] = await recorded()
+  const { affected_rows: rows } = (await sql(at.url, statement)) as { affected_rows?: number }
+  expect(rows).toBeGreaterThan(0)
+  expect(await recorded()).toEqual([{ n: Number(before?.['n']) + Number(rows) }])
+})
+
+test('rows given in WHERE are recorded before they are in a Parquet answer', async () => {
+  const query = "SELECT rent FROM rents WHERE size = 63.5 AND place = 'north'"
+  const { status } = await send(at.url, 'POST', '/api/sql/query', { query }, { accept: 'application/vnd.apache.parquet' })
+  expect(status).toBe(200)
+  const [recorded = {}] = await objects('SELECT input FROM log.predictions ORDER BY position DESC LIMIT 1')
+  expect(JSON.parse(String(recorded['input']))).toEqual({ size: 63.5, place: 'north' })
+})
+
+test.each([
   [`size = (SELECT CAST(61.1 AS FLOAT)) AND place = DATE '2024-01-01'`, { size: 61.1, place: '2024-01-01' }],
   [`place = 1.50 AND day = TIMESTAMP '2024-03-12 10:30:00'`, { place: '1.50', day: '2024-03-12' }],
   [`size = 61.1 AND rooms = true AND day = DATE 'infinity'`, { size: 61.1, rooms: 1 }],
