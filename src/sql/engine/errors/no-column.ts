@@ -1,14 +1,47 @@
 import { missingColumn } from './explain-error.js'
+import { readDuckDBError } from '../ast/duckdb-error.js'
+import { isColumnRef, locationOf, textsOf, walk } from '../ast/nodes.js'
+import { locationAt } from './find-node.js'
 import type { Session } from '../session/session.js'
+import { RunError, type Sources } from '../session/sources.js'
 import { undecidedName } from './session-user.js'
 
+const isQuotedAt = (sources: Sources, location: number, name: string): boolean => {
+  const place = sources.placeOf(location)
+  return place !== undefined && place.source.translation.tokens.some(
+    ({ kind, start, value }) => kind === 'quoted' && start === place.offset && value === name,
+  )
+}
+
+/** The places where a name in double quotes stands alone, as a column of no named table. */
+const quotedPlaces = ({ tree }: RunError, sources: Sources, name: string): number[] => {
+  const found: number[] = []
+  if (!tree) return found
+  walk(tree, (node) => {
+    const location = locationOf(node)
+    const isAlone = isColumnRef(node) && textsOf(node, 'column_names').length === 1
+    if (location !== undefined && isAlone && isQuotedAt(sources, location, name)) found.push(location)
+    return true
+  })
+  return found
+}
+
+/** Whether an error is about a name in double quotes. If only the text of the query was kept, the place of the name is unknown. */
+export const isOfQuoted = (error: unknown, { quoted }: Session): boolean => quoted.has(missingColumn(error) ?? '')
+
 /**
- * The name that is no column according to an error, if another attempt may read it in another way: a name in double quotes as a text, as
- * MySQL does, and `user` as the account.
+ * What is no column according to an error, if another attempt may read it in another way: the place of a name in double quotes, which is a
+ * text as in MySQL, and `user`, which is the account. The same name may be a column in another part of the statement.
  */
-export const nameOfNoColumn = (error: unknown, { quoted, macros, strings }: Session): string | undefined => {
-  const column = missingColumn(error)
-  if (column !== undefined && quoted.has(column) && !strings.has(column)) return column
+export const noColumn = async (error: unknown, session: Session): Promise<string | number | undefined> => {
+  const { connection, macros, sources, strings } = session
+  if (error instanceof RunError && error.tree && isOfQuoted(error, session)) {
+    const { bytes } = readDuckDBError(error.cause)
+    const places = quotedPlaces(error, sources, missingColumn(error) ?? '').filter((place) => !strings.has(place))
+    const exact = bytes === undefined ? undefined : await locationAt(connection, error.text, error.tree, bytes - error.before)
+    const place = exact === undefined ? places[0] : places.find((each) => each === exact)
+    if (place !== undefined) return place
+  }
   const name = undecidedName(error)
   return name !== undefined && macros.has(name) && !strings.has(name) ? name : undefined
 }

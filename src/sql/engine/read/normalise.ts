@@ -6,6 +6,7 @@ import {
   cast,
   columnRef,
   isColumnRef,
+  locationOf,
   nodeOf,
   nodesOf,
   placeOf,
@@ -21,8 +22,8 @@ import { serverVersion } from '../../../dialect/server-variables.js'
 export type Words = {
   /** The database for names without a database. database() returns it. */
   db: string
-  /** Names in double quotes that are known to be no columns: they are strings. */
-  strings: ReadonlySet<string>
+  /** The places of names in double quotes that are known to be no columns there: they are strings. */
+  strings: ReadonlySet<string | number>
 }
 
 const answers = (db: string): Record<string, string> => ({
@@ -52,7 +53,9 @@ const asAnswer = (node: AstNode, db: string, isItem: boolean): void => {
 const asString = (node: AstNode, { db, strings }: Words, isItem: boolean): void => {
   const [name = '', second] = textsOf(node, 'column_names')
   if (second !== undefined) return
-  const text = strings.has(name) ? name : /^current_(catalog|schema)$/i.test(name) ? db : undefined
+  const place = locationOf(node)
+  const isString = place !== undefined && strings.has(place)
+  const text = isString ? name : /^current_(catalog|schema)$/i.test(name) ? db : undefined
   if (text !== undefined) become(node, { ...textConstant(text), ...placeOf(node), alias: textOf(node, 'alias') || (isItem ? name : '') })
 }
 
@@ -66,7 +69,7 @@ const asDouble = (node: AstNode): void => {
 }
 
 /**
- * Simplifies a tree before the checks: methods become calls, MySQL's questions about the session become their answers, and names in double
+ * Simplifies a tree, whose places are marked, before the checks: methods become calls, MySQL's questions about the session become their answers, and names in double
  * quotes that are no columns become strings.
  */
 export const normalise = (tree: AstNode, words: Words): void => {

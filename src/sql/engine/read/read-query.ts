@@ -146,8 +146,8 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
     markNativeQueries(tree)
   }
   await answerUser(session, tree, quotedIn(translation))
-  normalise(tree, { db, strings: session.strings })
   session.sources.add({ translation, view }, tree)
+  normalise(tree, { db, strings: session.strings })
   try {
     guard(tree)
   } catch (error) {

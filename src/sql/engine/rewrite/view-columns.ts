@@ -6,10 +6,10 @@ import { limits } from '../../../basics/limits.js'
 import { prepareChecked, printSelect } from '../ast/duckdb.js'
 import type { ProjectEntry, ViewEntry } from '../resolve/directory.js'
 import { checkAborted, perInstance, preparedColumns } from '../duckdb-connection/duckdb-connection.js'
-import { nameOfNoColumn } from '../errors/no-column.js'
+import { noColumn } from '../errors/no-column.js'
 import { Rewriter } from './rewrite.js'
 import type { Session, WantedTables } from '../session/session.js'
-import { Sources, type Text } from '../session/sources.js'
+import { Sources, withText, type Text } from '../session/sources.js'
 import { readQuery } from '../read/read-query.js'
 import { quoteName } from '../../../dialect/strings.js'
 
@@ -20,7 +20,7 @@ const positionsKept = 16
 const columnsOf = perInstance(() => new LRUCache<number, Map<string, readonly ViewColumn[]>>({ max: positionsKept }))
 
 /** A session for planning only: its use of models is neither recorded nor counted. */
-const planning = (session: Session, strings: ReadonlySet<string>, soon: boolean): Session => ({
+const planning = (session: Session, strings: Session['strings'], soon: boolean): Session => ({
   ...session,
   strings,
   quoted: new Set(),
@@ -47,7 +47,8 @@ const plan = async (session: Session, { name }: ViewEntry, project: ProjectEntry
   try {
     const { tree } = await read({ sql: `SELECT * FROM ${quoteName(name)}` }, project.name)
     await new Rewriter(session, read).query(tree, { db: project.name, position, ctes: new Map(), entries: [], views: [], options: {} })
-    const prepared = await prepareChecked(session.connection, await printSelect(session.connection, tree))
+    const text = await printSelect(session.connection, tree)
+    const prepared = await withText(text, tree, () => prepareChecked(session.connection, text))
     try {
       return preparedColumns(prepared).map((column, i) => ({ schema: project.name, table: name, place: i + 1, ...column }))
     } finally {
@@ -68,7 +69,7 @@ const describeView = async (
   project: ProjectEntry,
   position: number,
   soon: boolean,
-  strings: ReadonlySet<string> = new Set(),
+  strings: Session['strings'] = new Set(),
 ): Promise<Described> => {
   const session = planning(outer, strings, soon)
   try {
@@ -76,8 +77,8 @@ const describeView = async (
     return { columns, keep: session.keep }
   } catch (error) {
     checkAborted(outer.signal)
-    const name = nameOfNoColumn(error, session)
-    if (name !== undefined) return describeView(outer, view, project, position, soon, new Set([...strings, name]))
+    const known = await noColumn(error, session)
+    if (known !== undefined) return describeView(outer, view, project, position, soon, new Set([...strings, known]))
     // A content that cannot be read may be readable the next time.
     return { columns: [], keep: session.keep && !(isProblem(error) && error.code === 'storage_failed') }
   }

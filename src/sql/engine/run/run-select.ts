@@ -32,7 +32,7 @@ import type { SelectPurpose } from '../../contract/select-purpose.js'
 import type { Frame, SelectHead, SelectRequest } from '../../contract/select.js'
 import { defineMacros } from '../errors/session-user.js'
 import type { ScoringMode, Session } from '../session/session.js'
-import { nameOfNoColumn } from '../errors/no-column.js'
+import { isOfQuoted, noColumn } from '../errors/no-column.js'
 import { RunError, Sources } from '../session/sources.js'
 import { viewColumns } from '../rewrite/view-columns.js'
 import { watch, type QueryClock } from './watch.js'
@@ -77,11 +77,19 @@ const blobFiles =
   }
 
 /**
- * The way in which an attempt runs models, and the names in double quotes that it reads as texts. After an error about a column, `unknown`,
- * the attempt only plans with all columns of connected tables, so that the error names the nearest column. With `binds` it only plans, to
- * find out whether these names are columns; `isBound` is set after that.
+ * The way in which an attempt runs models, and the names in double quotes that it reads as texts. `isAnew` says that it rewrites the
+ * statement although its text was kept: only the tree shows which part of the statement an error is about. After an error about a column,
+ * `unknown`, the attempt only plans with all columns of connected tables, so that the error names the nearest column. With `binds` it only
+ * plans, to find out whether these names are columns; `isBound` is set after that.
  */
-type Way = { mode: ScoringMode; strings: ReadonlySet<string>; unknown?: RunError; binds?: ReadonlySet<string>; isBound?: true }
+type Way = {
+  mode: ScoringMode
+  strings: Session['strings']
+  isAnew?: true
+  unknown?: RunError
+  binds?: ReadonlySet<string>
+  isBound?: true
+}
 
 /** Whether the result can be found without running the statement. */
 const isPlanned = (wanted: SelectPurpose | undefined): boolean =>
@@ -181,7 +189,7 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   const { connection, database, request } = context
   const session = sessionOf(context, way)
   onSession(session)
-  let rewritten = request.wanted ? undefined : keptText(session, database.instance, request)
+  let rewritten = request.wanted || way.isAnew ? undefined : keptText(session, database.instance, request)
   // A text from the cache is a single statement, which needs no transaction around it.
   const isAlone = rewritten !== undefined
   for (const sha of rewritten?.blobs ?? []) await session.blobFile(sha)
@@ -216,11 +224,12 @@ const isOfNames = (error: unknown, names: ReadonlySet<string>): boolean => {
 }
 
 /** The next attempt after an error, or undefined when the error is final. */
-const nextWay = (error: unknown, session: Session | undefined, way: Way): Way | undefined => {
+const nextWay = async (error: unknown, session: Session | undefined, way: Way): Promise<Way | undefined> => {
   if (error instanceof TooManyRowsInside && way.mode === 'inside') return { ...way, mode: 'staged' }
   if (error instanceof UnboundNames) return { ...way, binds: error.names }
-  const name = session && nameOfNoColumn(error, session)
-  if (name !== undefined && way.strings.size < quotedMaxStrings) return { ...way, strings: new Set([...way.strings, name]) }
+  if (session && error instanceof RunError && !error.tree && !way.isAnew && isOfQuoted(error, session)) return { ...way, isAnew: true }
+  const known = session && (await noColumn(error, session))
+  if (known !== undefined && way.strings.size < quotedMaxStrings) return { ...way, strings: new Set([...way.strings, known]) }
   const { binds, ...running } = way
   // A query that is only planned may fail for other reasons than one that runs.
   if (binds && !way.unknown && !isOfNames(error, binds)) return { ...running, isBound: true }
@@ -262,7 +271,7 @@ async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, bool
       yield { end: { rows: 0, scored: [] } }
       return true
     }
-    next = answered ? undefined : nextWay(error, session, way)
+    next = answered ? undefined : await nextWay(error, session, way)
     if (!next) throw await explained(error, context, session, way)
   }
   return next ? yield* attempts(context, next) : session?.staged.length === 0 && !context.request.wanted

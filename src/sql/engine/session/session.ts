@@ -70,8 +70,8 @@ export type Session = {
   sources: Sources
   /** Names in double quotes, anywhere in the statement or its views. */
   quoted: Set<string>
-  /** Names that are known to be no columns: names in double quotes, and names such as `user`. */
-  strings: ReadonlySet<string>
+  /** What is known to be no column: names such as `user`, and the marked places of names in double quotes. */
+  strings: ReadonlySet<string | number>
   /** The reasons why the statement may return other rows in another run, if it is the query of a training. */
   nondeterminism: Nondeterminism[]
   /** The queries behind PIVOT … IN, under the names that replace them in the text. */
