@@ -1,8 +1,9 @@
 import type { Command } from '@event-driven-io/emmett'
-import { foldName, unreachable } from '../../events/common.js'
+import { unreachable } from '../../events/common.js'
 import type { ViewEvent } from '../../events/view.js'
 import { conflict, notFound } from '../basics/errors.js'
 import { byName, byExactName, type FactsOf } from '../log/contract/lookups.js'
+import { recordedDatabase } from './rules/data-source.js'
 import { namesakes, refuseTakenName } from './rules/taken-names.js'
 import { decider } from './rules/decider.js'
 import { updatedTo } from './rules/rollback.js'
@@ -32,7 +33,7 @@ const decide = (command: ViewCommand, facts: FactsOf<ReturnType<typeof reads>>):
     case 'UpdateView': {
       const { query } = command.data
       // A view of its own project still reads it after the project is renamed.
-      const database = foldName(command.data.database) === foldName(project.state.name) ? '' : command.data.database
+      const database = recordedDatabase(command.data.database, project)
       if (view && command.type === 'CreateView' && command.data.unlessExists) return []
       if (view && command.type === 'CreateView') throw conflict('view', data.view)
       if (view) return [{ type: 'ViewUpdated', data: { query, database } }]

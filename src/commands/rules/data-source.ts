@@ -10,21 +10,13 @@ export const recordedDatabase = (database: string, project: Resource<'project'>)
   foldName(database) === foldName(project.state.name) ? '' : database
 
 /**
- * The database in which the names of a query are looked up, a version's or a view's. If the recorded name no longer exists, it was the
- * earlier name of its own project.
+ * The database in which the names of a query are looked up, a version's or a view's. It may no longer exist: then the query fails, because
+ * the same names may mean something else in the own project.
  *
- * @example await databaseOf(log.resources, version, project) // 'files'
+ * @example databaseOf(version, project) // 'files'
  */
-export const databaseOf = async (
-  resources: Pick<Resources, 'one'>,
-  { database }: Pick<ModelVersion | View, 'database'>,
-  project: Resource<'project'>,
-): Promise<string> => {
-  if (database === '') return project.state.name
-  if (systemDatabaseOf(database) !== undefined) return database
-  const named = (await resources.one('project', database)) ?? (await resources.one('database', database))
-  return named ? database : project.state.name
-}
+export const databaseOf = ({ database }: Pick<ModelVersion | View, 'database'>, project: Resource<'project'>): string =>
+  database === '' ? project.state.name : database
 
 /**
  * The query of a view with its meaning: the text alone if its names are looked up in the view's own project, or within `FROM database (…)`.

@@ -259,7 +259,7 @@ export class TrainingService {
     return this.#untilDone(async () => {
       const found = await resources.byStream('model', model)
       const project = found && (await resources.byStream('project', found.state.project))
-      const database = project ? await databaseOf(resources, request, project) : request.database
+      const database = project ? databaseOf(request, project) : request.database
       return { ...request, database, engine: await handlerOf(resources, request.engine) }
     })
   }

@@ -83,7 +83,7 @@ const expandView = async (
     throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
   try {
     const { position, options } = scope
-    const db = await databaseOfView(placeIn(session, scope), view, project)
+    const db = databaseOfView(view, project)
     const inside: Scope = { db, position, ctes: new Map(), entries: [], views: [...scope.views, view.stream], options }
     return cloneAst(await viewBody({ sql: view.query, view: label }, inside))
   } catch (error) {

@@ -42,7 +42,7 @@ const learningOf = async (command: ModelCommand, resources: Resources): Promise<
   const said: Partial<TrainingSpec> = data.request
   const { query = whole?.query, target = base?.target, using = base && optionsOf(base.using) } = said
   if (!whole || query === undefined || target === undefined || using === undefined) return undefined
-  return { query, target, using, database: said.database ?? (await databaseOf(resources, whole, project)) }
+  return { query, target, using, database: said.database ?? databaseOf(whole, project) }
 }
 
 /**
