@@ -23,9 +23,9 @@ export type ValuesOf<Q extends Parameters> = { readonly [K in keyof Q]: Q[K] ext
 // The group stays open: each month adds its last days.
 const day = '(?:0[1-9]|[12]\\d'
 const date = `\\d{4}-(?:(?:0[13578]|1[02])-${day}|3[01])|(?:0[469]|11)-${day}|30)|02-${day}))`
-const clock = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,6})?'
-const zone = '(?:Z|[+-](?:(?:0\\d|1[0-3]):[0-5]\\d|14:00))?'
-const time = `${date}[T ]${clock}${zone}`
+const clock = '(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,6})?)?'
+const zone = '(?:Z|[+-](?:(?:0\\d|1[0-3])(?::?[0-5]\\d)?|14(?::?00)?))?'
+const time = `${date}(?:[T ]${clock}${zone})?`
 
 /** Numbers have at most 15 digits, because these are exact in every client. */
 const most = 999_999_999_999_999

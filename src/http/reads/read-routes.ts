@@ -11,7 +11,7 @@ import type { Log, Resources } from '../../log/contract/log.js'
 import { logAt, logNow, type LogAt } from '../../log/read/time-travel.js'
 import { eventAt, readEvent } from '../../log/read/slices.js'
 import type { ProgressOf } from '../../models/training/progress.js'
-import { readInstant } from '../../basics/times.js'
+import { parseTime } from '../../basics/times.js'
 import type { ReadTables } from './find-database.js'
 import { Records } from './records.js'
 import { value, whenText, type Parameters, type ValuesOf } from '../protocol/parameters.js'
@@ -46,31 +46,22 @@ export type ReadRouteFactory = <const Path extends string, Query extends Paramet
 /** Reads resources as they were. @throws Problem when the tables are unavailable */
 type PastReader = { resourcesAt: (position: number, client: string) => Resources }
 
-const asOf = value(
+/** A moment to read at: a position, or a time in the formats of `parseTime`. `positionOf` finds its position. */
+export const asOf = value(
   whenText
     .max(limits.asOfMaxChars)
     .optional()
-    .describe('a log position, or a time (RFC 3339, or YYYY-MM-DD HH:MM:SS in UTC): answers with the state of that moment'),
+    .describe('a log position, or a time (YYYY-MM-DD [HH:MM[:SS]], UTC unless it has an offset): answers with the state of that moment'),
 )
 
-const timeForm = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})?$/i
 const example = 'as_of=42, as_of=2026-01-31T12:00:00Z; in an address the + of a zone is written %2B.'
 const none = (detail: string, hint: string): Problem => new Problem('wrong_arguments', 'No such position', detail, { hint })
 
 type Positions = Pick<Log, 'head' | 'newest' | 'now' | 'readAll'>
 
-const instantOf = (when: string, now: number): string => {
-  try {
-    return readInstant(when, 'as_of', now)
-  } catch {
-    throw none(`as_of ${when} is no time`, example)
-  }
-}
-
-const positionAtTime = async (when: string, log: Positions, head: number): Promise<number> => {
-  const time = instantOf(when, log.now())
+const positionAtTime = async (when: string, time: string, log: Positions): Promise<number> => {
   if (time > instant(log.now() + 1)) throw none(`as_of ${when} is in the future`, 'A time without a zone is UTC.')
-  const position = await lastRecordedBy(log, time, head)
+  const position = await lastRecordedBy(log, time, (await log.head()).position)
   if (position > 0) return position
   const first = await eventAt(log, 1)
   const began = first ? `The log begins at ${readEvent(first).recorded_at}. ` : ''
@@ -78,7 +69,7 @@ const positionAtTime = async (when: string, log: Positions, head: number): Promi
 }
 
 /** The position that `as_of` names; a time names the last position recorded by then. @throws Problem 400 if there is none */
-const positionOf = async (when: string, log: Positions): Promise<number> => {
+export const positionOf = async (when: string, log: Positions): Promise<number> => {
   if (when.length > limits.asOfMaxChars) throw none(`as_of has more than ${limits.asOfMaxChars} characters`, example)
   if (/^\d+$/.test(when)) {
     const position = Number(when)
@@ -87,8 +78,9 @@ const positionOf = async (when: string, log: Positions): Promise<number> => {
     const where = position < 1 ? 'before the start' : 'beyond the head'
     throw none(`as_of ${when} is ${where} of the log`, `The log has the positions 1 to ${head}.`)
   }
-  if (!timeForm.test(when)) throw none(`as_of ${JSON.stringify(when)} is neither a position nor a time`, example)
-  return positionAtTime(when, log, (await log.head()).position)
+  const time = parseTime(when)
+  if (!time) throw none(`as_of ${JSON.stringify(when)} is neither a position nor a time`, example)
+  return positionAtTime(when, instant(time.milliseconds, time.microseconds), log)
 }
 
 /** Reads of the past need the tables; reads of the present work without them, which the hint says. */

@@ -1,23 +1,24 @@
 import * as z from 'zod'
 import type { Agents } from '../../agents/agents.js'
 import { answerOf, type AgentAnswer, type AgentRequest } from '../../agents/contract/answering.js'
-import { isProblem, Problem } from '../../basics/errors.js'
+import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { Call } from '../protocol/call.js'
-import { oneOf, whole, count } from '../protocol/parameters.js'
+import { oneOf } from '../protocol/parameters.js'
 import { eventHeaders, json, stream, type Piece, type Reply } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import { AnswerEvents, groundsOf, refusalOf } from '../reads/answer-frames.js'
 import { chatBody } from '../reads/chat-body.js'
 import { withBeats } from '../reads/heartbeat.js'
+import { asOf, positionOf } from '../reads/read-routes.js'
 import { inProject } from '../../log/read/by-name.js'
 
 const path = '/projects/:project/agents/:agent/completions'
 
 const query = {
   dry_run: oneOf(['true', 'false'], 'dry_run is true or false'),
-  as_of: whole(count.optional().describe('a log position: the agent, its skills and its data are read as of this position'), { least: 1 }),
+  as_of: asOf,
 }
 
 const answerSchema = z
@@ -40,7 +41,7 @@ const answerSchema = z
   })
   .meta({ id: 'AgentAnswer' })
 
-type Input = { segments: { project: string; agent: string }; query: { as_of: number | undefined }; body: AgentRequest['turns']; call: Call }
+type Input = { segments: { project: string; agent: string }; query: { as_of: string | undefined }; body: AgentRequest['turns']; call: Call }
 
 const planned = (agents: Agents, asked: AgentRequest): Promise<Reply> => agents.plan(asked).then((plan) => json(plan, { keep: 'never' }))
 
@@ -91,19 +92,16 @@ async function* withHeartbeats(pieces: AsyncIterable<Piece>): AsyncGenerator<Pie
 
 /** Routes that ask agents. */
 export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
-  const askedBy = async ({ segments, query: { as_of: asOf }, body: turns, call }: Input): Promise<AgentRequest> => {
-    const { position: head } = await ledger.log.head()
-    if (asOf !== undefined && asOf > head)
-      throw new Problem('wrong_arguments', 'No such position', `as_of ${asOf} is beyond the head of the log`, {
-        hint: `The log has the positions 1 to ${head}.`,
-      })
+  const askedBy = async ({ segments, query: { as_of: when }, body: turns, call }: Input): Promise<AgentRequest> => {
+    const position = when === undefined ? undefined : await positionOf(when, ledger.log)
+    if (position !== undefined) call.answerHeaders['X-As-Of'] = String(position)
     // The agent is looked up at the requested moment, as in reads.
-    const place = asOf === undefined ? ledger.log : { resources: agents.resourcesAt(asOf, call.client), asOf }
+    const place = position === undefined ? ledger.log : { resources: agents.resourcesAt(position, call.client), asOf: position }
     const { project, found: agent } = await inProject(place, 'agent', segments.project, segments.agent)
     return {
       ...{ project, agent, turns, purpose: 'completion', origin: call.origin(), client: call.client, signal: call.gone },
       ...call.idempotency(),
-      ...(asOf !== undefined && { asOf }),
+      ...(position !== undefined && { asOf: position }),
     }
   }
 

@@ -14,7 +14,7 @@ export const project = z.string().min(1).optional().describe('The project; by de
 
 export const asOf = z
   .union([z.int().min(1), z.string().min(1).max(limits.asOfMaxChars)])
-  .describe('A position of the log, or a time (UTC unless it names a zone): answers as things were then')
+  .describe('A position of the log, or a time (UTC unless it has an offset): answers as things were then')
 
 export const sqlParams = z
   .record(z.string(), z.unknown())

@@ -258,7 +258,7 @@ test('check=true creates an agent only if its language model answers', async () 
   expect((await send(shop.url, 'GET', '/api/projects/shop/agents/unchecked')).status).toBe(404)
 })
 
-test('an answer reads the agent and its data as they were at a position of the log', async () => {
+test('an answer reads the agent and its data as they were at a position of the log, or at a time', async () => {
   await shop.run('CREATE VIEW shop.sizes AS (SELECT 1 AS size)')
   await shop.agent('historian', { data: { tables: ['shop.sizes'] }, prompt_template: 'Then.' })
   const [[then]] = (await shop.run('SELECT max(position) FROM log.events')) as [[number]]
@@ -268,8 +268,11 @@ test('an answer reads the agent and its data as they were at a position of the l
   const ask = async (query: string) =>
     (await send(shop.url, 'POST', shop.path('historian') + query, { messages: [{ question: 'How big?' }] })).body
   expect(await ask(`?as_of=${then}`)).toMatchObject({ data: [{ rows: [[1]] }] })
+  const [[time]] = (await shop.run(`SELECT recorded_at FROM log.events WHERE position = ${then}`)) as [[string]]
   expect(contentOf(shop.model.asked[0]?.messages[0] ?? { content: '' })).toContain('Then.')
-  expect((await shop.answers())[0]).toMatchObject({ read_at: then, version: 1 })
+  expect(await ask(`?as_of=${encodeURIComponent(time)}`)).toMatchObject({ data: [{ rows: [[1]] }] })
+  const past = { read_at: then, version: 1 }
+  expect(await shop.answers(2)).toMatchObject([past, past])
   expect(await ask('')).toMatchObject({ data: [{ rows: [[2]] }] })
   expect((await shop.answers())[0]).toMatchObject({ version: 2 })
 })

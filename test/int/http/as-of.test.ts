@@ -66,9 +66,8 @@ describe('a read with as_of', () => {
     ['', /neither/],
     ['yesterday', /neither/],
     ['infinity', /neither/],
-    ['2026-01-31', /neither/],
     ['2026-01-31T12:00:00 02:00', /neither/],
-    ['2026-02-30T12:00:00Z', /no time/],
+    ['2026-02-30T12:00:00Z', /neither/],
     ['1999-01-01T00:00:00Z', /before the start of the log/],
     ['9999-01-01T00:00:00Z', /future/],
     ['1'.repeat(65), /more than 64/],
@@ -78,6 +77,28 @@ describe('a read with as_of', () => {
       status: 400,
       body: { code: 'wrong_arguments', title: 'No such position', detail: expect.stringMatching(detail), hint: expect.any(String) },
     })
+  })
+
+  test.each([
+    '1999-01-31',
+    '1999-01-31 12:00',
+    '1999-01-31T12:00Z',
+    '1999-01-31 12:00+02:00',
+    '1999-01-31T12:00:00.5',
+    '1999-01-31 12:00:00 UTC',
+    '1999-01-31t12:00:00z',
+    '1999-01-31T12:00:00-0330',
+  ])('%s is a time for reads, for questions to agents and for SQL', async (when) => {
+    const body = { messages: [{ role: 'user', content: 'Who?' }] }
+    const completions = `/api/projects/mindsdb/agents/helper/completions?as_of=${encodeURIComponent(when)}`
+    const [read, asked, selected] = await Promise.all([
+      get(skills, when),
+      send(at.url, 'POST', completions, body),
+      send(at.url, 'POST', '/api/sql/query', { query: 'SELECT 1', context: { as_of: when } }),
+    ])
+    const told = `as_of ${when} is before the start of the log`
+    for (const reply of [read, asked]) expect(reply).toMatchObject({ status: 400, body: { title: 'No such position', detail: told } })
+    expect(selected.body).toMatchObject({ type: 'error', error_message: expect.stringContaining(told) })
   })
 
   test('given twice is refused', async () => {
@@ -119,7 +140,7 @@ test('the document names as_of at every address that takes it', async () => {
   const { paths } = (await get('/api/openapi.json')).body as { paths: Record<string, Record<string, Operation>> }
   for (const [path, methods] of Object.entries(paths))
     for (const [method, { parameters }] of Object.entries(methods)) {
-      // Agents are asked as of a position, which is read with the question.
+      // Agents are asked as of a moment, which is read with the question.
       if (path.includes('/completions')) continue
       const isNamed = parameters.some(({ name }) => name === 'as_of')
       const { body } = await send(at.url, method.toUpperCase(), `${path.replace(/\{\w+\}/g, 'none')}?as_of=0`)

@@ -1,14 +1,16 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
-import { parseSelect, printSelect, readChecked } from '../ast/duckdb.js'
-import { emptyRef, isColumnRef, nodeOf, nodesOf, selectNode, textOf, walk } from '../ast/nodes.js'
+import { parseTime } from '../../../basics/times.js'
+import { printSelect, readChecked } from '../ast/duckdb.js'
+import { emptyRef, isColumnRef, nodeOf, selectNode, textOf, walk } from '../ast/nodes.js'
 import type { AstNode } from '../ast/json.js'
 import type { Directory } from './directory.js'
 import { beyondHead, positionsUpTo } from '../../contract/as-of.js'
-import { quoteText } from '../../../dialect/strings.js'
 
 const example = "Write AT (VERSION => 42) or AT (TIMESTAMP => '2026-01-31 12:00:00')."
 const refused = (detail: string, hint: string): Problem => new Problem('bad_statement', 'No such position', detail, { hint })
+const noTime = (label: string): Problem =>
+  refused(`${label} is no time`, "Write '2026-01-31 12:00:00', with a zone such as '+02:00' if it is not UTC, or a TIMESTAMP or DATE.")
 
 /** The inputs for reading an AT: a connection to compute it, the range of the log, and the log's head and time when the query came. */
 export type Clock = { connection: DuckDBConnection; directory: Directory; head: number; askedAt: number }
@@ -69,11 +71,7 @@ const positionOfValue = async (clock: Clock, unit: 'VERSION' | 'TIMESTAMP', expr
     if (type === 'VARCHAR' || isNumber(type)) return positionIn(shown, clock.head, label)
     throw refused(`${label(shown)} is no position: it is a ${type}`, positionsUpTo(clock.head))
   }
-  if ((type !== 'VARCHAR' && !isTime(type)) || microseconds === undefined)
-    throw refused(
-      `${label(shown)} is no time`,
-      "Write '2026-01-31 12:00:00', with a zone such as '+02:00' if it is not UTC, or a TIMESTAMP or DATE.",
-    )
+  if ((type !== 'VARCHAR' && !isTime(type)) || microseconds === undefined) throw noTime(label(shown))
   return positionAtTime(clock, microseconds, label(shown))
 }
 
@@ -90,12 +88,15 @@ export const positionOfAt = async (clock: Clock, clause: AstNode): Promise<numbe
   return positionOfValue(clock, unit, expression, (value) => `AT (${unit} => ${value})`)
 }
 
-/** The position of a whole query. The position or time comes from the request, not from an AT. */
+/**
+ * The position of a whole query. The position or time comes from the request, not from an AT: a time has the same formats as in requests to
+ * REST.
+ */
 export const positionOfRequest = async (clock: Clock, asOf: number | string): Promise<number> => {
   const label = (value: string) => `as_of ${value}`
-  if (typeof asOf === 'number') return positionIn(String(asOf), clock.head, label)
-  if (/^\s*[+-]?\d+\s*$/.test(asOf)) return positionIn(asOf.trim(), clock.head, label)
-  const [expression] = nodesOf(await parseSelect(clock.connection, `SELECT ${quoteText(asOf)}`), 'select_list')
-  if (!expression) throw new TypeError('a text has no tree')
-  return positionOfValue(clock, 'TIMESTAMP', expression, label)
+  const shown = String(asOf).trim()
+  if (/^[+-]?\d+$/.test(shown)) return positionIn(shown, clock.head, label)
+  const time = parseTime(shown)
+  if (!time) throw noTime(label(shown))
+  return positionAtTime(clock, BigInt(time.milliseconds) * 1000n + BigInt(time.microseconds), label(shown))
 }

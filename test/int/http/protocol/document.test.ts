@@ -231,12 +231,12 @@ describe('what the document declares valid is what the service takes', () => {
   }
 
   test.each<[string, string, string[]]>([
-    ['/api/projects', 'as_of', ['1', '', '0', 'soon', '2026-01-31', '1999-13-01T00:00:00Z', '1e3']],
+    ['/api/projects', 'as_of', ['1', '', '0', 'soon', '2026-02-30', '1999-13-01T00:00:00Z', '2026-01-31T12', '1e3']],
     ['/api/projects', 'limit', ['1', '1000', '1001', '0', '', 'x', '9999999999999999']],
     ['/api/projects', 'after', ['0', '', 'x', '9999999999999999']],
     ['/api/events', 'after', ['0', '12', '', 'x', '9999999999999999']],
     ['/api/events', 'limit', ['1', '1000', '1001', '0']],
-    ['/api/events', 'since', ['2026-01-31T12:00:00Z', '2026-01-31 12:00:00', '2026-13-31T12:00:00Z', '', 'x']],
+    ['/api/events', 'since', ['2026-01-31T12:00:00Z', '2026-01-31 12:00-0330', '2026-01-31', '2026-13-31T12:00:00Z', '', 'x']],
   ])('%s?%s', async (path, name, values) => {
     const { paths } = await document()
     const declared = paths[path]?.['get']?.parameters.find((one) => one.name === name) as Declared | undefined
