@@ -5,6 +5,7 @@ import { AgentShop } from '../../support/agents/shop.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
 import { checkMisdeeds, expectRefusals, expectUsable, screenWidths } from '../../support/console/console.js'
 import { send } from '../../support/service.js'
+import { until } from '../../support/until.js'
 import { undoAll } from '../../../src/basics/undo.js'
 
 const shop = new AgentShop()
@@ -229,6 +230,23 @@ test('an answer is stopped, and a model that fails is told with what to do', asy
   await page.getByRole('alert').waitFor()
   expect(await page.getByRole('alert').innerText()).not.toContain('fault of the console')
   shop.model.script = script
+  await page.context().close()
+})
+
+test('a question that the service refuses is in its field again, and in the address', async () => {
+  expectRefusals()
+  await shop.agent('leaving', {})
+  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/leaving')
+  const question = page.getByLabel('Question')
+  await question.fill('Still there?')
+  await shop.run('DROP AGENT shop.leaving')
+  await page.keyboard.press('Enter')
+  await page.getByRole('article', { name: 'leaving says' }).getByRole('alert').waitFor()
+  await until(async () => (await question.inputValue()) === 'Still there?')
+  await page.waitForURL(/question=Still/)
+  await page.reload()
+  await question.waitFor()
+  expect(await question.inputValue()).toBe('Still there?')
   await page.context().close()
 })
 

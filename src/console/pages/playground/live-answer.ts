@@ -96,10 +96,10 @@ export class LiveAnswer {
 
   constructor(readonly side: Side) {}
 
-  /** Whether the question may not have reached the service: nothing of an answer came. */
+  /** Whether nothing of an answer came: the service refused the question, or it was not reached. */
   get isUnheard(): boolean {
-    const { state, answer, error } = this.said.peek()
-    return state === 'failed' && answer === undefined && error?.isOfNetwork === true
+    const { state, answer } = this.said.peek()
+    return state === 'failed' && answer === undefined
   }
 
   /** Sends the question with the previous turns; resolves when the answer has ended. */
