@@ -140,6 +140,12 @@ export default () => {
     changeQuery({ ...inAddress(draft), view: undefined, ...asItComes })
   }
 
+  /** Shows a statement that is not in the address. */
+  const open = (draft: Draft, isStep = false) => {
+    openSheet(draft, isStep)
+    show(shownSheet())
+  }
+
   /** Changes how the shown statement runs. */
   const set = (change: Partial<Draft>) => {
     write(change)
@@ -189,8 +195,7 @@ export default () => {
         show={show}
         add={() => {
           if (text.value.trim() === '') return
-          openSheet({ sql: '', db })
-          show(shownSheet())
+          open({ sql: '', db })
         }}
       />
       <div class="tools">
@@ -260,7 +265,7 @@ export default () => {
           choose={(id) => changeQuery({ view: id === 'rows' ? undefined : id })}
         >
           {view === 'past' ? (
-            <PastList choose={(sql, of) => show({ sql, db: of, dry })} />
+            <PastList choose={(sql, of) => open({ sql, db: of, ...(isDryRun && { dry }) }, true)} />
           ) : view === 'plan' && wrong !== undefined ? (
             <Empty title="No plan yet">{wrong}</Empty>
           ) : view === 'plan' ? (

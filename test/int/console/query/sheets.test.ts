@@ -171,6 +171,31 @@ test('steps back and forward show each statement in its sheet, with its database
   await page.context().close()
 })
 
+test('a statement from My queries takes no place of one that has not run, and leaves the dry run of its own sheet', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS one'))
+  const sheet = (text: string) => page.locator('.sheets').getByRole('button', { name: text, exact: true })
+  const choosePast = async (text: string) => {
+    await page.getByRole('tab', { name: 'My queries' }).click()
+    await page.locator('.past').getByRole('button', { name: text, exact: true }).click()
+    await page.locator('.cm-content', { hasText: text }).waitFor()
+  }
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByText('1 row ').waitFor()
+  await page.getByLabel('SQL').click()
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('SELECT 2 AS unsaved')
+  await choosePast('SELECT 1 AS one')
+  await sheet('SELECT 2 AS unsaved').waitFor()
+  await page.getByLabel('Dry run').check()
+  await sheet('SELECT 2 AS unsaved').click()
+  await page.locator('.cm-content', { hasText: 'SELECT 2 AS unsaved' }).waitFor()
+  expect(await page.getByLabel('Dry run').isChecked()).toBe(false)
+  await choosePast('SELECT 1 AS one')
+  expect(await page.getByLabel('Dry run').isChecked()).toBe(true)
+  expect(await page.getByRole('button', { name: /^Close/ }).count()).toBe(2)
+  await page.context().close()
+})
+
 test('a link that is opened while the page is just drawn is not overwritten', async () => {
   const { page } = await openPage(at.browser, at.url, '#/query')
   await page.locator('.cm-content').waitFor()
