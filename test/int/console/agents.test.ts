@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
-import { contentOf, queries } from '../../support/agents/scripted-model.js'
+import { contentOf, queries, questionOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
 import { checkMisdeeds, expectRefusals, expectUsable, screenWidths } from '../../support/console/console.js'
@@ -279,6 +279,60 @@ test('a question goes on while another page is shown, and its answer is there on
   await page.locator('.said .text', { hasText: 'At last.' }).waitFor()
   await page.getByRole('button', { name: 'New conversation' }).click()
   await page.locator('.rounds .question').waitFor({ state: 'detached' })
+  shop.model.script = script
+  await page.context().close()
+})
+
+test('another moment has a conversation of its own, and the answers of both stay with the version that gave them', async () => {
+  const [[then]] = (await shop.run(`SELECT min(VALID_FROM) FROM information_schema.agents_history WHERE NAME = 'changing'`)) as [[number]]
+  let goOn = (): void => undefined
+  const waiting = new Promise<void>((resolve) => (goOn = resolve))
+  const script = shop.model.script
+  shop.model.script = async (asked) => {
+    if (questionOf(asked) === 'Slowly, now?') await waiting
+    return `Said to ${questionOf(asked)}`
+  }
+  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/changing')
+  const ask = async (text: string) => {
+    await page.getByLabel('Question').fill(text)
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  }
+  const isSaidTo = (text: string) => page.locator('.said .text', { hasText: `Said to ${text}` }).waitFor()
+  const questions = page.locator('.rounds .question')
+  const goThen = async () => {
+    await page.getByRole('button', { name: 'Now', exact: true }).click()
+    await page.getByLabel('A position of the log').fill(String(then))
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+  }
+  await ask('Today?')
+  await isSaidTo('Today?')
+  await page.waitForURL(/answers=/)
+  await ask('Slowly, now?')
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+
+  await goThen()
+  await questions.first().waitFor({ state: 'detached' })
+  await ask('And then?')
+  await isSaidTo('And then?')
+  const asked = shop.model.asked.find((one) => questionOf(one) === 'And then?')
+  expect(contentOf(asked?.messages[0] ?? { content: '' })).toContain('First words.')
+  expect(asked?.messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(['And then?'])
+  await page.waitForURL(/answers_at=/)
+
+  await page.getByRole('button', { name: `As of ${then}`, exact: true }).click()
+  await page.getByRole('button', { name: 'Now', exact: true }).click()
+  await isSaidTo('Today?')
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  goOn()
+  await isSaidTo('Slowly, now?')
+  expect(await questions.allInnerTexts()).toEqual(['Today?', 'Slowly, now?'])
+
+  await goThen()
+  await isSaidTo('And then?')
+  await page.waitForURL(/answers_at=/)
+  await page.reload()
+  await page.getByText(`shop.changing as of ${then}, version 1`).waitFor()
+  expect(await questions.allInnerTexts()).toEqual(['And then?'])
   shop.model.script = script
   await page.context().close()
 })

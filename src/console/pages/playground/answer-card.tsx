@@ -37,7 +37,7 @@ const Cost = ({ answer }: { answer: string }) => {
 
 /** An answer while it arrives: the agent's steps, its text, and a link to its record. */
 export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
-  const { state, text, steps, answer, outcome, note, tokens, ms, error } = asking.said.value
+  const { state, text, steps, answer, version, outcome, note, tokens, ms, error } = asking.said.value
   const { project, agent, asOf } = asking.side
   /** Screen readers hear of the end of an answer only if it ends here, and not of one that was loaded. */
   const isLive = useMemo(() => asking.said.peek().state === 'asking', [asking])
@@ -46,6 +46,7 @@ export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
       <p class="quiet">
         {project}.{agent}
         {asOf === undefined ? '' : ` as of ${asOf}`}
+        {version === undefined ? '' : `, version ${version}`}
       </p>
       {steps.map((step, i) => (
         <ToolUse key={i} step={step} />

@@ -7,31 +7,29 @@ export type Address = Readonly<Record<'agent' | 'beside' | 'beside_at' | 'answer
 const noAddress: Address = { agent: '', beside: '', beside_at: '', answers: '' }
 
 /** Whether two addresses name the same agents, as of the same moments. */
-const isSame = (one: Address, other: Address): boolean =>
+export const isSame = (one: Address, other: Address): boolean =>
   one.agent === other.agent && one.beside === other.beside && one.beside_at === other.beside_at
 
-/** The conversation of this window. A question goes on while another page is shown. */
+/** A conversation at one moment. A question goes on while another page or another moment is shown. */
 class Conversation {
   readonly rounds = signal<readonly Round[]>([])
-  /** The address under which it was shown last, and the moment of the page. */
-  #shown: { address: Address; moment: string | undefined } = { address: noAddress, moment: undefined }
+  /** The address under which it was shown last. */
+  #shown = noAddress
 
-  /** Its address now; undefined if it is empty, or at another moment. */
-  at(moment: string | undefined): Address | undefined {
-    if (this.rounds.value.length === 0 || moment !== this.#shown.moment) return undefined
-    return { ...this.#shown.address, answers: addressOf(this.rounds.value) }
+  /** Its address now; undefined if it is empty. */
+  get address(): Address | undefined {
+    return this.rounds.value.length === 0 ? undefined : { ...this.#shown, answers: addressOf(this.rounds.value) }
   }
 
   /** Whether an address is the one of this conversation, or was so before its last answer. */
-  isOf(address: Address, moment: string | undefined): boolean {
-    const { address: shown, moment: then } = this.#shown
-    if (moment !== then || !isSame(address, shown)) return false
-    return address.answers === shown.answers || address.answers === addressOf(this.rounds.peek())
+  isOf(address: Address): boolean {
+    if (!isSame(address, this.#shown)) return false
+    return address.answers === this.#shown.answers || address.answers === addressOf(this.rounds.peek())
   }
 
   /** Shows it under an address; `rounds` if it is another one from now on. */
-  show(address: Address, moment: string | undefined, rounds: readonly Round[] = this.rounds.peek()): void {
-    this.#shown = { address, moment }
+  show(address: Address, rounds: readonly Round[] = this.rounds.peek()): void {
+    this.#shown = address
     this.rounds.value = rounds
   }
 
@@ -41,4 +39,14 @@ class Conversation {
   }
 }
 
-export const conversation = new Conversation()
+const conversations = new Map<string | undefined, Conversation>()
+
+/**
+ * The conversation of this window at a moment. Each moment has its own: its agent may have another version there, which did not say what
+ * this one said.
+ */
+export const conversationAt = (moment: string | undefined): Conversation => {
+  const found = conversations.get(moment) ?? new Conversation()
+  conversations.set(moment, found)
+  return found
+}

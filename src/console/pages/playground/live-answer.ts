@@ -22,6 +22,8 @@ export type AnswerState = {
   text: string
   steps: Step[]
   answer: string | undefined
+  /** The version of the agent that a record names. */
+  version: number | undefined
   outcome: string | undefined
   note: string | undefined
   tokens: { read: number | null; written: number | null } | undefined
@@ -51,7 +53,7 @@ type Frame = {
 
 /** An answer that has not begun. */
 export const nothing: AnswerState = {
-  ...{ state: 'asking', text: '', steps: [], answer: undefined, outcome: undefined },
+  ...{ state: 'asking', text: '', steps: [], answer: undefined, version: undefined, outcome: undefined },
   ...{ note: undefined, tokens: undefined, ms: undefined, error: undefined },
 }
 

@@ -9,7 +9,7 @@ import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { AnswerCard } from './answer-card.js'
-import { conversation, type Address } from './conversation.js'
+import { conversationAt, isSame, type Address } from './conversation.js'
 import { LiveAnswer, type Side } from './live-answer.js'
 import { loadRounds, turnsOf } from './rounds.js'
 import { VersionChoice } from './version-choice.js'
@@ -72,30 +72,32 @@ export default () => {
   const { value: agents, error } = loaded.value
   const chosen = [sideOf(query.get('agent'), moment), sideOf(query.get('beside'), query.get('beside_at') ?? moment)]
   const sides = chosen.filter((side) => side !== undefined)
-  const said = (name: keyof Address): string => query.get(name) ?? ''
-  const address: Address = { agent: said('agent'), beside: said('beside'), beside_at: said('beside_at'), answers: said('answers') }
-  const { answers } = address
+  const said = (name: string): string => query.get(name) ?? ''
+  // The answers of another moment stay in the address, for the way back to it, until this one has its own.
+  const answers = said('answers_at') === (moment ?? '') ? said('answers') : ''
+  const address: Address = { agent: said('agent'), beside: said('beside'), beside_at: said('beside_at'), answers }
+  const conversation = conversationAt(moment)
   // The conversation of this window goes on. After a reload, or in the window of a colleague, it comes from its records.
   const { loaded: restored, reload: restore } = useLoaded(
     async (signal) => {
-      const kept = conversation.at(moment)
-      if (kept && sides.length === 0 && answers === '') changeQuery(kept)
-      else if (conversation.isOf(address, moment)) conversation.show(address, moment)
+      const kept = conversation.address
+      if (conversation.isOf(address)) conversation.show(address)
+      else if (kept && answers === '' && (sides.length === 0 || isSame(address, kept))) changeQuery({ ...kept, answers_at: moment })
       else {
         const found = await loadRounds(answers, sides, signal)
         signal.throwIfAborted()
-        conversation.show(address, moment, found)
+        conversation.show(address, found)
       }
     },
     [...Object.values(address), moment],
   )
-  const rounds = conversation.isOf(address, moment) ? conversation.rounds.value : []
+  const rounds = conversation.isOf(address) ? conversation.rounds.value : []
   const isShown = useIsShown()
   const isAsking = rounds.some(({ askings }) => askings.some(({ said }) => said.value.state === 'asking'))
   const isBusy = restored.value.isLoading || isAsking
   useEffect(() => {
-    const now = conversation.at(moment)?.answers ?? ''
-    if (!isBusy && rounds.length > 0 && now !== '' && now !== answers) changeQuery({ answers: now })
+    const now = conversation.address?.answers ?? ''
+    if (!isBusy && rounds.length > 0 && now !== '' && now !== answers) changeQuery({ answers: now, answers_at: moment })
   })
   /** Browsers limit how often the address may change, so it does not change with every key. */
   const write = (text: string, afterMs = restMs) => {
@@ -109,14 +111,14 @@ export default () => {
   const choose = (change: Record<string, string | undefined>) => {
     // A new agent does not know the previous turns.
     conversation.clear()
-    changeQuery({ answers: undefined, ...change })
+    changeQuery({ answers: undefined, answers_at: undefined, ...change })
   }
   const ask = (event: SubmitEvent) => {
     event.preventDefault()
     const text = question.value.trim()
     if (text === '' || isBusy || sides.length === 0) return
     const askings = sides.map((side) => new LiveAnswer(side))
-    conversation.show(address, moment, [...rounds, { question: text, askings }])
+    conversation.show(address, [...rounds, { question: text, askings }])
     write('', 0)
     void Promise.all(askings.map((asking, side) => asking.ask(turnsOf(rounds, side, text)))).then(() => {
       if (!isShown()) return

@@ -15,6 +15,7 @@ type RecordedTool = {
 /** What the service records of an answer. */
 type RecordedAnswer = {
   id: string
+  version: number
   question: string
   answer: string
   outcome: string
@@ -55,7 +56,7 @@ export const addressOf = (rounds: readonly Round[]): string =>
 const stateOf = (outcome: string): AnswerState['state'] =>
   outcome === 'failed' ? 'failed' : outcome === 'aborted' ? 'stopped' : 'answered'
 
-const stateIn = ({ id, answer, outcome, error, tools, input_tokens, output_tokens, duration_ms }: RecordedAnswer): AnswerState => ({
+const stateIn = ({ id, answer, outcome, error, tools, duration_ms, ...more }: RecordedAnswer): AnswerState => ({
   ...nothing,
   state: stateOf(outcome),
   text: answer,
@@ -64,8 +65,9 @@ const stateIn = ({ id, answer, outcome, error, tools, input_tokens, output_token
     rows: sql === undefined || failed ? undefined : { sql, columns, rows, isCut: cut },
   })),
   answer: id,
+  version: more.version,
   outcome,
-  tokens: { read: input_tokens, written: output_tokens },
+  tokens: { read: more.input_tokens, written: more.output_tokens },
   ms: duration_ms,
   error: outcome === 'failed' ? new ApiError({ status: 0, detail: error ?? 'the answer failed' }) : undefined,
 })
