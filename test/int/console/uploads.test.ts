@@ -128,6 +128,43 @@ test('the refusal of a file stays in sight while the others are uploaded', async
   await page.context().close()
 })
 
+test('files go on while another page is shown, and what one of them asks or was refused for is there on the way back', async () => {
+  expectRefusals()
+  const { browser, url } = at
+  await sql(url, "CREATE TABLE files.kept (SELECT 'first' AS word)")
+  const { page } = await openPage(browser, url)
+  let goOn = (): void => undefined
+  const waiting = new Promise<void>((resolve) => (goOn = resolve))
+  await page.route(/\/api\/files\/slow$/, async (route) => {
+    await waiting
+    await route.continue()
+  })
+  const sent = (name: string) => page.waitForResponse((response) => response.url().endsWith(`/api/files/${name}`))
+  const goTo = async (name: string) => {
+    await page.getByRole('navigation').getByRole('link', { name }).click()
+    await page.locator('h1', { hasText: name === 'Home' ? 'Mindledger' : name }).waitFor()
+  }
+  const bad = { name: 'bad.parquet', mimeType: 'application/octet-stream', buffer: Buffer.from('no parquet') }
+  await page.locator('input[type=file]').setInputFiles([csv('slow.csv', 'one'), bad, csv('kept.csv', 'second'), csv('third.csv', 'three')])
+  await page.getByText('slow.csv').waitFor()
+  await goTo('Events')
+  const refused = sent('bad')
+  goOn()
+  await refused
+  expect(new URL(page.url()).hash).toBe('#/events')
+  await goTo('Home')
+  await page.getByText('There is a table kept already').waitFor()
+  await page.getByRole('alert').filter({ hasText: 'bad.parquet' }).waitFor()
+  await page.getByRole('button', { name: 'Leave it out' }).click()
+  await page.getByRole('region', { name: 'Newest' }).getByRole('link', { name: 'third', exact: true }).waitFor()
+  expect((await sql(url, 'SELECT (SELECT word FROM files.slow), (SELECT word FROM files.kept)')).data).toEqual([['one', 'first']])
+  await goTo('Events')
+  await goTo('Home')
+  await page.getByText('Upload files').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+  await page.context().close()
+})
+
 test('the refusal of a file stays in sight also where the other one is the first table', async () => {
   expectRefusals()
   const { url, stop } = await startTestService()

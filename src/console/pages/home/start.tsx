@@ -2,7 +2,8 @@ import { useIsShown, useSending } from '../../basics/loading.js'
 import { goToMade, hrefOf, momentShown } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { sampleHomes } from './sample.js'
-import { freeNameLike, upload, Uploads } from './uploads.js'
+import { freeNameLike, upload } from './upload-queue.js'
+import { Uploads } from './uploads.js'
 
 /** Uploads a table of invented homes, and returns its name. */
 const takeSample = async (): Promise<string> => {
