@@ -266,6 +266,22 @@ test('a comparison lists what was created, changed and deleted, with what differ
   await page.context().close()
 })
 
+test('a comparison counts the events of what it lists, and refuses moments in the wrong order', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/compare?from=1')
+  const told = page.getByRole('status').filter({ hasText: 'changed, by' })
+  await told.waitFor()
+  const lines = await page.locator('.changes summary').allInnerTexts()
+  const events = lines.map((line) => Number(/(\d+) events?\s*$/.exec(line)?.[1]))
+  expect(await told.innerText()).toBe(`${lines.length} resources changed, by ${events.reduce((sum, n) => sum + n, 0)} events.`)
+  // It came and went between the moments.
+  expect(lines.filter((line) => line.includes('shop.one'))).toEqual([])
+  await page.getByLabel(/^From/).fill('5')
+  await page.getByLabel(/^To/).fill('2')
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await page.getByRole('alert').getByText('Exchange the two moments.').waitFor()
+  await page.context().close()
+})
+
 test('the slider shows everything as of a position, by keys, and now again', async () => {
   const { page } = await openPage(at.browser, at.url, '#/resources/skill')
   await page.locator('th', { hasText: 'rents' }).waitFor()

@@ -1,4 +1,4 @@
-import { json } from '../../api/request.js'
+import { ApiError, json } from '../../api/request.js'
 import { isObject, memberOf, select, type Value } from '../../api/sql.js'
 import { headAt } from '../../basics/head.js'
 import { apiPathOf, kindNamed, type KindInfo } from '../../basics/kinds.js'
@@ -39,15 +39,25 @@ const listAt = async (at: string | undefined, streams: readonly string[], signal
  * The resources that changed between two moments, and the number of their events. The first moment may be 0, before the first event.
  *
  * @example await loadChanges({ from: '40', to: undefined }, signal)
- * @throws ApiError for a moment that does not exist
+ * @throws ApiError for a moment that does not exist, and if the first moment is after the second one
  */
 export const loadChanges = async (
   { from, to }: Moments,
   signal: AbortSignal,
 ): Promise<{ changed: ResourceChange[]; isCut: boolean; events: number }> => {
   const [first, last] = [from === beginning ? 0 : await headAt(from, signal), await headAt(to, signal)]
+  if (first > last)
+    throw new ApiError({
+      ...{ status: 0, detail: `the first moment is at position ${first}, after the second one at position ${last}` },
+      hint: 'Exchange the two moments.',
+    })
+  if (first === last) return { changed: [], isCut: false, events: 0 }
+  // Other streams have records, such as answers, and events of other programs.
+  const ofResources = [first, last].filter((at) => at > 0).map((at) => `SELECT stream FROM log.resources AT (VERSION => ${at})`)
   const counted = await select<{ stream: string; n: number }>({
-    query: `SELECT stream, count(*) AS n FROM log.events WHERE position > :first AND position <= :last GROUP BY stream ORDER BY max(position) DESC LIMIT ${changedMax + 1}`,
+    query: `SELECT stream, count(*) AS n FROM log.events
+      WHERE position > :first AND position <= :last AND stream IN (${ofResources.join(' UNION ')})
+      GROUP BY stream ORDER BY max(position) DESC LIMIT ${changedMax + 1}`,
     params: { first, last },
     signal,
   })
@@ -63,7 +73,7 @@ export const loadChanges = async (
     const renamed = before && (before.name !== name || before.project !== project) ? before : null
     return [{ kind, project, name, before: renamed, became: !before ? 'created' : after ? 'changed' : 'deleted', events: n }]
   })
-  return { changed, isCut: counted.length > changedMax, events: counted.reduce((sum, { n }) => sum + n, 0) }
+  return { changed, isCut: counted.length > changedMax, events: changed.reduce((sum, { events }) => sum + events, 0) }
 }
 
 type Resource = Record<string, Value>
