@@ -7,7 +7,7 @@ import { resourceName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { mask } from '../basics/shown.js'
 import { languageModelSettings, readModelAccess, type ModelAccess } from './language-model-settings.js'
-import { isPostgresUrl, postgresUrlRule } from './postgres-url.js'
+import { addressesIn, isPostgresUrl, placeIn, postgresUrlRule } from './postgres-url.js'
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -263,11 +263,18 @@ export type VisibleSetting = { name: string; value: string | null; is_default: b
 /** Settings that consist only of a secret. */
 const isSecret = (name: string): boolean => /(?:_KEY|_KEY_ID|_PASSWORD|_TOKEN)$/.test(name)
 
-/** An address without its password and its parameters, which may be secret; another value unchanged. */
+/** Whether it is clear which part of an address is its password. A path with an @ may be the rest of one that has a slash. */
+const isClear = (address: string): boolean => URL.canParse(address) && !new URL(address).pathname.includes('@')
+
+/**
+ * An address without its password and its parameters, which may be secret, once for each of its hosts; another value unchanged. An address
+ * that cannot be read is hidden.
+ */
 const withoutPassword = (text: string): string => {
-  if (!text.includes('://') || !URL.canParse(text)) return text
-  const { protocol, host, pathname } = new URL(text)
-  return `${protocol}//${host}${pathname}`
+  if (!text.includes('://')) return text
+  const addresses = addressesIn(text)
+  if (!addresses.every(isClear)) return mask
+  return addresses.map((address) => `${new URL(address).protocol}//${placeIn(address)}`).join(', ')
 }
 
 const settingsShown = (given: Record<string, string | undefined>): VisibleSetting[] =>

@@ -20,6 +20,8 @@ const isAddress = (text: string): boolean => {
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return false
   const { hostname, searchParams, pathname } = new URL(text)
   const [host] = searchParams.getAll('host')
+  // A password with a slash would end the host, and its rest would count as the database.
+  if (pathname.includes('@')) return false
   return pathname.length > 1 && (host === undefined ? hostname !== '' : hostname === '' && host !== '' && !host.includes(','))
 }
 

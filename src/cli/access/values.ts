@@ -23,5 +23,9 @@ export const endPosition = (until: number | undefined, head: number): number => 
 /** The base URL of a server, to which paths are appended. @throws UsageError when it is not one */
 export const addressOf = (name: string, text: string): string => {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new UsageError(`--${name} takes an address: http://127.0.0.1:47334`)
+  const { username, password } = new URL(text)
+  // fetch takes no such address, and the errors of a command name its address.
+  if (username !== '' || password !== '')
+    throw new UsageError(`--${name} takes an address without a user and a password: http://127.0.0.1:47334`)
   return text.replace(/(?:\/api)?\/*$/, '')
 }

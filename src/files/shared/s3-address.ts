@@ -19,7 +19,7 @@ const regionShape = /^[a-z0-9-]{1,50}$/
 
 const endpointOf = (text: string | null, refused: (why?: string) => ConfigError): URL | undefined => {
   if (text === null) return undefined
-  if (!URL.canParse(text)) throw refused(`'${text}' is not an address`)
+  if (!URL.canParse(text)) throw refused('The endpoint is not an address')
   const url = new URL(text)
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw refused('The endpoint is an address of http or https without a user and parameters')

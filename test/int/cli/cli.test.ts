@@ -385,6 +385,7 @@ describe('what cannot be done is one line and status 2', () => {
     ['two formats', ['sql', '--csv', '--json', 'SELECT 1'], {}, /sql takes one of --json and --csv/],
     ['a proof without its event', ['verify', '--proof', 'p.txt'], {}, /--proof and --event go together/],
     ['an address that is none', ['sql', '--url', 'nowhere', 'SELECT 1'], {}, /--url takes an address/],
+    ['an address with a password', ['sql', '--url', 'http://me:hidden@nowhere', 'SELECT 1'], {}, /--url takes an address without a user/],
     ['an unknown option', ['head', '--nope'], {}, /head takes no option --nope/],
     ['an option of another command', ['head', '--until', 'x'], {}, /head takes no option --until/],
     ['an argument too many', ['verify', 'head.json'], {}, /verify takes no argument head\.json/],

@@ -19,6 +19,7 @@ test.each([
   'postgres://,a/l',
   'postgres://a,b',
   'postgres://a:b,c/l',
+  'postgres://me:12/34@a/l',
   'mysql://a/l',
   '/var/lib',
   '',
