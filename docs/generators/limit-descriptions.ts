@@ -92,6 +92,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   headIntervalMinMs: 'The shortest HEAD_INTERVAL. Below: the service does not start.',
   headIntervalMaxMs: 'The longest HEAD_INTERVAL. Beyond: the service does not start.',
   idempotencyMaxAgeMs: 'How long the answer to an Idempotency-Key is kept. Beyond: forgotten at the next search for old ones.',
+  keptReplyMaxBytes:
+    'A table that is kept as the answer to an Idempotency-Key. Beyond: it is sent but not kept, and a repeated request runs again.',
   forgottenAnswersPerBatchMax:
     'Old answers that are forgotten in one batch. Beyond: the next batch forgets more, and commands come in between.',
   answersForgetIntervalMs: 'Time between two searches for answers that are too old. The first one begins with the service.',

@@ -35,6 +35,7 @@ export const logLimits = {
   headIntervalMinMs: 1_000,
   headIntervalMaxMs: 20 * 24 * 3_600_000,
   idempotencyMaxAgeMs: 7 * 24 * 3_600_000,
+  keptReplyMaxBytes: 4 * 1024 * 1024,
   forgottenAnswersPerBatchMax: 500,
   answersForgetIntervalMs: 3_600_000,
   // A log that nodes share

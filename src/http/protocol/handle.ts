@@ -1,12 +1,13 @@
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { Outcome, Reply as KeptReply } from '../../log/contract/log.js'
 import { maskSecrets } from '../../vault/seal-secrets.js'
 import type { Call } from './call.js'
 import { dryRunApplied, positionHeader } from './request-headers.js'
 import { seesNewest } from './read-consistency.js'
-import { json, wholeText, type Reply } from './reply.js'
+import { bodyOf, json, textUpTo, type Reply } from './reply.js'
 import type { CommandHeader, Route, Segments } from './route.js'
 
 /** Makes the reply of the route. */
@@ -24,8 +25,9 @@ const keptReply = ({ status, type, etag, body }: KeptReply, first?: Reply): Repl
 }
 
 /**
- * Answers a request with an idempotency key: with the kept reply, byte for byte, or else with the handler's reply, which is kept
- * before it is sent. Requests with the same key come one after the other. After a crash in between nobody has an answer yet, so a retry may get a different one.
+ * Answers a request with an idempotency key: with the kept reply, byte for byte, or else with the handler's reply. It is kept before it is
+ * sent, unless it is too long or tells an error. Requests with the same key come one after the other. After a crash in between nobody has
+ * an answer yet, so a retry may get a different one.
  */
 const answerOnce = async (ledger: Ledger, call: Call, execution: Execution, handle: Handle): Promise<Reply> => {
   const origin = call.origin()
@@ -35,11 +37,13 @@ const answerOnce = async (ledger: Ledger, call: Call, execution: Execution, hand
     const erasedAt = await ledger.log.erasedAt()
     const reply = await handle()
     if (reply.keep === 'never') return reply
+    const body = await textUpTo(reply, limits.keptReplyMaxBytes)
+    if (typeof body !== 'string') return body
     const told: KeptReply = {
       status: reply.status,
       type: reply.type ?? null,
       etag: reply.headers?.['ETag'] ?? null,
-      body: await wholeText(reply),
+      body,
       ...(reply.keep === 'rows' && { rows: true }),
     }
     return keptReply(await ledger.keepReply(origin, execution, told, erasedAt), reply)
@@ -53,9 +57,10 @@ const plannedEvent = (text: string): object => {
 }
 
 /** A planned record; a new one has no id yet. */
-const plannedRecord = ({ stream, planned = [] }: Outcome, body: string): unknown => {
-  if (body === '') return null
-  const record: unknown = JSON.parse(body)
+const plannedRecord = ({ stream, planned = [] }: Outcome, reply: Reply): unknown => {
+  const body = bodyOf(reply)
+  if (!body || 'stream' in body) return null
+  const record: unknown = JSON.parse(body.whole.toString())
   if (typeof record !== 'object' || record === null) return null
   const isNew = planned.map(parseEnvelope).some((event) => event.stream === stream && event.version === 1)
   const { id: _, ...rest } = record as { id?: unknown }
@@ -67,7 +72,7 @@ const answerDryRun = async (call: Call, handle: Handle): Promise<Reply> => {
   const { planned: outcome } = call
   // The request has no command, or the statement makes its own answer.
   if (!outcome) return reply
-  const shown = { events: (outcome.planned ?? []).map(plannedEvent), resource: plannedRecord(outcome, await wholeText(reply)) }
+  const shown = { events: (outcome.planned ?? []).map(plannedEvent), resource: plannedRecord(outcome, reply) }
   return json(shown, { headers: { ...reply.headers, ...dryRunApplied } })
 }
 

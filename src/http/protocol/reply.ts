@@ -12,6 +12,8 @@ export type Stream = {
   stallMs?: number | null
   /** Ends the answer, even if the client has not read all of it. */
   ends?: AbortSignal
+  /** Whether the pieces, once all of them were read, tell of an error in their own form. Such an answer is not kept. */
+  endsInError?: () => boolean
   /** Called once at the end, even if no piece was ever requested. */
   close?: () => void
 }
@@ -104,16 +106,41 @@ export const bodyOf = ({ body }: Reply): { stream: Stream } | { whole: Piece } |
   return isStream(body) ? { stream: body } : { whole: body }
 }
 
-/** Reads the whole text of a reply, even of a stream; empty if it has no body. */
-export const wholeText = async (reply: Reply): Promise<string> => {
+/** The pieces that were read, and then the rest. */
+async function* continued(read: readonly Piece[], rest: AsyncIterator<Piece>): AsyncGenerator<Piece, void, void> {
+  try {
+    yield* read
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+/**
+ * The whole text of a reply, even of a stream; empty if it has no body. If a stream has more bytes than this or ends in an error, the
+ * result is a reply that sends the same: the pieces that were read, and then the rest.
+ */
+export const textUpTo = async (reply: Reply, maxBytes: number): Promise<string | Reply> => {
   const body = bodyOf(reply)
   if (!body) return ''
   if ('whole' in body) return body.whole.toString()
-  const chunks: Buffer[] = []
+  const pieces = body.stream.pieces[Symbol.asyncIterator]()
+  const read: Buffer[] = []
+  let bytes = 0
   try {
-    for await (const piece of body.stream.pieces) chunks.push(bytesOf(piece))
-  } finally {
+    while (bytes <= maxBytes) {
+      const next = await pieces.next()
+      if (next.done === true) break
+      const piece = bytesOf(next.value)
+      read.push(piece)
+      bytes += piece.length
+    }
+  } catch (error) {
     body.stream.close?.()
+    throw error
   }
-  return Buffer.concat(chunks).toString()
+  if (bytes > maxBytes || body.stream.endsInError?.() === true)
+    return { ...reply, body: { ...body.stream, pieces: continued(read, pieces) } }
+  body.stream.close?.()
+  return Buffer.concat(read).toString()
 }

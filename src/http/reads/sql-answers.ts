@@ -93,8 +93,13 @@ async function* rowsFor({ rows, format }: Table, wanted: StreamedFormat): AsyncG
   for await (const chunk of rows) yield wanted === 'csv' && format === 'json' ? csvOfJson(chunk) : chunk
 }
 
-/** The pieces of a table. @throws Problem in CSV, which cannot express an error */
-async function* piecesOf(answer: Table, format: StreamedFormat, gone: AbortSignal): AsyncGenerator<Piece, void, void> {
+/** The pieces of a table; `onFailed` is called before they tell of an error. @throws Problem in CSV, which cannot express an error */
+async function* piecesOf(
+  answer: Table,
+  format: StreamedFormat,
+  gone: AbortSignal,
+  onFailed: () => void,
+): AsyncGenerator<Piece, void, void> {
   const shape = shapes[format]
   let held: Piece[] | undefined = [shape.head(answer.columns, answer.context)]
   let bytes = 0
@@ -112,6 +117,7 @@ async function* piecesOf(answer: Table, format: StreamedFormat, gone: AbortSigna
     yield shape.end(answer.context)
   } catch (error) {
     if (gone.aborted || !isProblem(error) || !shape.failed) throw error
+    onFailed()
     const said = errorBody(error, answer.context)
     yield held ? shape.whole(withoutRows(said)) : shape.failed(said)
   }
@@ -132,8 +138,12 @@ export const replyOf = (answer: SqlAnswer, asked: Format, gone: AbortSignal): Re
   if (answer.type === 'error' && asked === 'parquet') throw answer.problem
   // Statements that are no SELECT have few rows, and no file.
   const format = asked === 'parquet' ? 'json' : asked
-  // The query that reads the rows has a timeout of its own, so a slow client delays only itself.
-  if (answer.type === 'table') return stream(shapes[format].type, { pieces: piecesOf(answer, format, gone), stallMs: null })
+  if (answer.type === 'table') {
+    let hasFailed = false
+    const pieces = piecesOf(answer, format, gone, () => (hasFailed = true))
+    // The query that reads the rows has a timeout of its own, so a slow client delays only itself.
+    return stream(shapes[format].type, { pieces, endsInError: () => hasFailed, stallMs: null })
+  }
   if (answer.type === 'error' && format === 'csv') throw answer.problem
   const { type, context } = answer
   const said = withoutRows(type === 'error' ? errorBody(answer.problem, context) : { type, affected_rows: answer.affected_rows, context })

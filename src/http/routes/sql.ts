@@ -113,10 +113,14 @@ const accepted: Readonly<Record<string, Format>> = { 'text/csv': 'csv', [parquet
 const formatOf = (call: Call, named: Format | null | undefined): Format =>
   named ?? accepted[call.accepts(['json', ...Object.keys(accepted)]) || 'json'] ?? 'json'
 
-/** Replies to reads and refusals are not kept: a retry reads again, and may succeed. */
+/**
+ * Replies to reads and refusals are not kept: a retry reads again, and may succeed. A read whose predictions were recorded is kept, but
+ * not as a file, which is no text.
+ */
 const keepOf = (answer: SqlAnswer): Pick<Reply, 'keep'> => {
   if (answer.type === 'error') return { keep: 'never' }
-  return answer.type === 'table' ? { keep: answer.positions.length === 0 ? 'never' : 'rows' } : {}
+  if (answer.type === 'ok') return {}
+  return { keep: answer.positions.length === 0 || answer.file !== undefined ? 'never' : 'rows' }
 }
 
 /**

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { formOf, settled, trainRent } from '../../support/models/rentals.js'
 import { Problem } from '../../../src/basics/errors.js'
+import { limits } from '../../../src/basics/limits.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -199,4 +200,55 @@ test('an answer that was not kept was given to nobody; the next one is, and that
   await send(at.url, 'DELETE', `${project}/agents/finder`)
   expect(await create()).toEqual(first)
   expect(await head()).toBe(position + 2)
+})
+
+describe('a SELECT with a model', () => {
+  beforeAll(async () => {
+    await sql(at.url, "CREATE MODEL scorer FROM files (SELECT sqft, rental_price FROM rentals) PREDICT rental_price USING preset = 'fast'")
+    expect(await settled(at.url, 'scorer')).toBe('complete')
+  })
+  const ask = (query: string, key: string) => raw('POST', '/api/sql/query', { query }, key)
+
+  test('is recorded and answered once', async () => {
+    const query = 'SELECT * FROM scorer WHERE sqft = 700'
+    const first = await ask(query, 'scored')
+    expect(first.text).toContain('"type":"table"')
+    const position = await head()
+    expect(await ask(query, 'scored')).toEqual(first)
+    expect(await head()).toBe(position)
+  })
+
+  test('whose answer is too long to be kept is sent whole, and runs again', async () => {
+    const query = `SELECT rental_price, repeat('x', ${limits.keptReplyMaxBytes}) AS wide FROM scorer WHERE sqft = 700`
+    const first = await ask(query, 'long')
+    expect((JSON.parse(first.text) as { data: [[number, string]] }).data[0][1]).toHaveLength(limits.keptReplyMaxBytes)
+    const position = await head()
+    expect((await ask(query, 'long')).text === first.text).toBe(true)
+    expect(await head()).toBeGreaterThan(position)
+  })
+
+  test('is a whole Parquet file with a key, too', async () => {
+    const answer = await fetch(`${at.url}/api/sql/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'file' },
+      body: JSON.stringify({ query: 'SELECT sqft, rental_price FROM scorer WHERE sqft = 700', response_format: 'parquet' }),
+    })
+    const form = new FormData()
+    form.append('file', new Blob([await answer.arrayBuffer()]), 'scored.parquet')
+    expect(await send(at.url, 'PUT', '/api/files/scored', form)).toMatchObject({ status: 200 })
+    expect((await sql(at.url, 'SELECT sqft FROM files.scored')).data).toEqual([[700]])
+  })
+
+  test('that ends in an error runs again', async () => {
+    await sql(at.url, 'CREATE VIEW broken AS (SELECT 29999 AS n)')
+    // More than DuckDB buffers, so that the first rows come before the last one fails.
+    const columns = Array.from({ length: 20 }, (_, n) => `t.i % ${n + 2} AS c${n}`).join(', ')
+    const scored = `SELECT t.i, m.rental_price, ${columns} FROM (SELECT i, i / 10 AS sqft FROM range(30000) AS r(i)) AS t JOIN scorer AS m`
+    const query = `SELECT q.*, CAST(CASE WHEN q.i = b.n THEN 'boo' ELSE '1' END AS INTEGER) AS v FROM (${scored}) AS q, broken AS b`
+    expect((await ask(query, 'fails')).text).toContain('"type":"error"')
+    await sql(at.url, 'ALTER VIEW broken AS (SELECT 30000 AS n)')
+    const whole = await ask(query, 'fails')
+    expect(whole.text).toContain('"type":"table"')
+    expect((await ask(query, 'fails')).text === whole.text).toBe(true)
+  })
 })

@@ -8,6 +8,7 @@ import { expect, test } from '@jest/globals'
 import { Problem } from '../../../src/basics/errors.js'
 import { problemReply } from '../../../src/http/server/problem.js'
 import { send } from '../../../src/http/server/send.js'
+import { bodyOf, textUpTo, type Reply } from '../../../src/http/protocol/reply.js'
 import { replyOf } from '../../../src/http/reads/sql-answers.js'
 import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
 
@@ -61,4 +62,46 @@ test('JSON that fails behind its first rows says so', async () => {
   expect(answer).toContain('"error_message":"it broke"')
   expect(answer).not.toContain('"data"')
   expect(faults).toEqual([])
+})
+
+const gone = new AbortController().signal
+
+/** The pieces of a reply whose text was not taken to be kept. */
+const piecesOf = (read: string | Reply): AsyncIterable<string | Buffer> => {
+  const body = typeof read === 'string' ? undefined : bodyOf(read)
+  if (!body || 'whole' in body) throw new Error('its text was taken')
+  return body.stream.pieces
+}
+
+const allOf = async (pieces: AsyncIterable<string | Buffer>): Promise<string> => {
+  let all = ''
+  for await (const piece of pieces) all += piece.toString()
+  return all
+}
+
+test.each(['json', 'jsonlines', 'sse'] as const)('%s that ends in an error is sent, and not taken to be kept', async (format) => {
+  const read = await textUpTo(replyOf(broken('json'), format, gone), Infinity)
+  expect(await allOf(piecesOf(read))).toContain('"error_message":"it broke"')
+})
+
+test('an answer that is too long to be kept is sent whole, and its rows end with their reader', async () => {
+  const ended: boolean[] = []
+  const answer = (): SqlAnswer => {
+    const rows = async function* () {
+      try {
+        for (let n = 0; n < 9; n++) yield Buffer.from(`[${n}]`)
+      } finally {
+        ended.push(true)
+      }
+    }
+    const context = { db: 'shop', show_secrets: false } as const
+    return { type: 'table', columns: [{ name: 'a', type: 'INTEGER' }], rows: rows(), format: 'json', context, positions: [] }
+  }
+  const reply = () => replyOf(answer(), 'jsonlines', gone)
+  const whole = await textUpTo(reply(), Infinity)
+  expect(whole).toMatch(/\[\[0\]\]\n(?:.*\n)*\[\[8\]\]\n$/)
+  expect(await allOf(piecesOf(await textUpTo(reply(), 120)))).toBe(whole)
+  expect(ended).toHaveLength(2)
+  for await (const _ of piecesOf(await textUpTo(reply(), 120))) break
+  expect(ended).toHaveLength(3)
 })
