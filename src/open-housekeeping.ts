@@ -35,7 +35,8 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
       ...{ log, ledger, vault, paths, peers: storage.peers },
       isKeyGiven: config.masterKeys.length > 0,
       tellReaders: () => sqlProcess.learnKeys(),
-      onFailed: (err) => logger.error({ err }, 'the master key could not be replaced; the next start goes on with it'),
+      onFailed: (err) =>
+        logger.error({ err }, 'the master key could not be replaced; mindledger rotate-key, or the next start, goes on with it'),
     })
     undo(() => rotation.stop())
     // Runs of jobs and erasures end at the same time, each within the time limit of a stop.

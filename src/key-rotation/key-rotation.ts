@@ -6,10 +6,11 @@ import { logStream } from '../../events/records/log.js'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
-import { Problem, wrong } from '../basics/errors.js'
+import { errorText, Problem, wrong } from '../basics/errors.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { systemOrigin } from '../log/contract/origins.js'
 import { retryWhileBusy } from '../basics/concurrency/retry-while-busy.js'
+import { withoutPaths } from '../basics/shown.js'
 import type { Lease } from '../log/contract/leases.js'
 import type { Peers } from '../log/contract/peers.js'
 import type { KeyedLog, Origin, Rotation } from '../log/contract/log.js'
@@ -17,8 +18,11 @@ import { keepNextKey, settleKeyFiles } from '../vault/key-files.js'
 import { MasterKey, masterKeyBytes } from '../vault/master-key.js'
 import type { Vault } from '../vault/vault.js'
 
-/** `position` is that of the event that ends the rotation; null before it. */
-export type RotationStatus = Rotation & { position: number | null }
+/**
+ * `position` is that of the event that ends the rotation; null before its end. `error` is the reason why this node could not end it; null
+ * while it works on it.
+ */
+export type RotationStatus = Rotation & { position: number | null; error: string | null }
 
 export type RotationOptions = {
   log: KeyedLog
@@ -30,7 +34,7 @@ export type RotationOptions = {
   isKeyGiven: boolean
   /** Resolves when other processes that read the log know the vault's keys. */
   tellReaders: () => Promise<void>
-  /** Called with the error when a rotation could not be ended; the rotation continues later. */
+  /** Called with the error when a rotation could not be ended; a new request or the next start continues it. */
   onFailed: (error: unknown) => void
   /** The other nodes of the log, if it is shared. */
   peers?: Peers | undefined
@@ -48,9 +52,12 @@ const lackingKey = (nodes: readonly string[]): Problem =>
 const anotherBegins = (): Problem =>
   new Problem('busy', 'Rotation under way', 'another node begins to replace the master key', { retryAfterSeconds: 5 })
 
+const underWay = ({ from, to, payloads }: Rotation): RotationStatus => ({ from, to, payloads, position: null, error: null })
+
 /**
  * Replaces the master key while the log is in use. Both keys are known until the keys of all payloads are wrapped under the next one, a few
- * at a time; ciphertexts and events do not change. An interrupted rotation continues at the next start.
+ * at a time; ciphertexts and events do not change. An interrupted rotation continues at the next start. One that an error
+ * stopped also continues when it is begun again.
  *
  * If nodes share the log, an operator gives each of them the next key; the last node to get it begins the rotation. One node holds a lease
  * and does the work. If that node is gone, another node continues.
@@ -114,7 +121,7 @@ export class KeyRotation {
     if (this.#isRunning || this.#isBeginning) return
     const under = await log.rotation()
     if (under) {
-      this.#last = { ...under, position: null }
+      this.#last = underWay(under)
       const lease = await leases.take(leaseName)
       if (!lease) return
       try {
@@ -140,19 +147,20 @@ export class KeyRotation {
     const version = await log.streamVersion(logStream)
     for (const { position, text } of (await log.readStream(logStream, Math.max(0, version - 100), 100)).toReversed()) {
       const event = currentEvent(parseEnvelope(text))
-      if (event.type === 'MasterKeyRotated') return { ...event.data, position }
+      if (event.type === 'MasterKeyRotated') return { ...event.data, position, error: null }
     }
     return undefined
   }
 
   /**
-   * Begins a rotation, and resolves when the log has recorded it: from then on the next key is needed.
+   * Begins a rotation, and resolves when the log has recorded it: from then on the next key is needed. If an error stopped the last one,
+   * that one goes on instead.
    * @throws Problem when a rotation is running, or the key is missing or is already in use
    */
   async begin(origin: Origin, given?: Buffer): Promise<RotationStatus> {
     const { log, vault, paths, isKeyGiven, tellReaders } = this.options
-    const key = this.#nextKey(given)
-    if (this.#isBeginning || (this.#last && this.#last.position === null) || this.#isStopping)
+    const last = this.#last
+    if (this.#isBeginning || (last?.position === null && last.error === null) || this.#isStopping)
       throw new Problem('busy', 'Rotation under way', 'the master key is being replaced already', {
         hint: 'GET /log/rotations says how far it is. Begin again when it has ended.',
         retryAfterSeconds: 5,
@@ -160,6 +168,11 @@ export class KeyRotation {
     this.#isBeginning = true
     let lease: Lease | undefined
     try {
+      if (last && last.error !== null) {
+        lease = await this.#lease()
+        return this.#goOn(last, origin, lease)
+      }
+      const key = this.#nextKey(given)
       lease = await this.#agree(key)
       // The log may have recorded a beginning although the storage reported a failure.
       const under = await log.rotation()
@@ -186,8 +199,14 @@ export class KeyRotation {
     await peers.keys.holds(to)
     const lacking = await peers.keys.lacking(to)
     if (lacking.length > 0) throw lackingKey(lacking)
-    const lease = await peers.leases.take(leaseName)
-    if (!lease) throw anotherBegins()
+    return this.#lease()
+  }
+
+  /** The right to do the work; undefined without other nodes. @throws Problem when another node has it */
+  async #lease(): Promise<Lease | undefined> {
+    const { peers } = this.options
+    const lease = await peers?.leases.take(leaseName)
+    if (peers && !lease) throw anotherBegins()
     return lease
   }
 
@@ -213,19 +232,27 @@ export class KeyRotation {
   #goOn(under: Rotation, origin: Origin, lease?: Lease): RotationStatus {
     const { log, vault, onFailed, peers } = this.options
     vault.use(under.to)
-    const begun = { ...under, position: null }
+    const begun = underWay(under)
     this.#last = begun
     this.#isRunning = true
     const turned = this.#run(under, origin, lease)
     this.#turned = turned
     this.#ended = turned.then(async (done) => {
       if (!done) return
-      if (peers && done.position !== null) await peers.wipes.everywhere(done.position, this.#patience.signal)
-      else await log.wipe()
+      const { position } = done
+      // A node that is busy, or a PostgreSQL that is away, only makes it longer.
+      await retryWhileBusy(
+        () => (peers && position !== null ? peers.wipes.everywhere(position, this.#patience.signal) : log.wipe()),
+        () => this.#isStopping,
+      )
       this.#last = done
     })
-    // The next start does the rest.
-    this.#ended.catch((error: unknown) => this.#isStopping || onFailed(error))
+    this.#ended.catch((error: unknown) => {
+      // The next start does the rest.
+      if (this.#isStopping) return
+      this.#last = { ...(this.#last ?? begun), error: withoutPaths(errorText(error)) }
+      onFailed(error)
+    })
     return begun
   }
 
@@ -247,7 +274,7 @@ export class KeyRotation {
       if (this.#isStopping || lease?.isHeld === false) return undefined
       const place: number = after
       after = await retryWhileBusy(() => log.rewrapSome(place), isStopping)
-      this.#last = { from, to, payloads: (await log.rotation())?.payloads ?? 0, position: null }
+      this.#last = underWay({ from, to, payloads: (await log.rotation())?.payloads ?? 0 })
     }
     const ended = await retryWhileBusy(async () => {
       const erasures = await log.streamVersion(logStream)
@@ -256,7 +283,7 @@ export class KeyRotation {
       if (!under) return undefined
       const data = { from, to, payloads: under.payloads }
       const { positions } = await ledger.execute({ type: 'EndKeyRotation', data }, { ...origin, erasures })
-      return { ...data, position: positions[0] ?? null }
+      return { ...data, position: positions[0] ?? null, error: null }
     }, isStopping)
     await this.#settle()
     this.#keyInUse = to

@@ -15,7 +15,13 @@ import { refusalText, runningServer, type CommandConfig, type Server } from '../
 const path = '/api/log/rotations'
 const pollMs = 100
 
-const statusSchema = z.object({ from: z.string(), to: z.string(), payloads: z.number(), position: z.number().nullable() })
+const statusSchema = z.object({
+  from: z.string(),
+  to: z.string(),
+  payloads: z.number(),
+  position: z.number().nullable(),
+  error: z.string().nullable(),
+})
 const answerSchema = z.object({ rotation: statusSchema })
 type Status = z.infer<typeof statusSchema>
 
@@ -25,6 +31,8 @@ const ask = async (server: Server, { newMasterKey }: Config, out: Output): Promi
   for (;;) {
     const { rotation } = answerSchema.parse((await server.get(path)).body)
     if (rotation.position !== null) return rotation
+    if (rotation.error !== null)
+      throw new ConfigError(`the rotation stopped: ${rotation.error}. Remove the cause and run rotate-key again: it goes on with that key`)
     out.progress(`${rotation.payloads} payloads`)
     await sleep(pollMs)
   }

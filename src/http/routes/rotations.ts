@@ -24,11 +24,12 @@ const shown = z
     from: z.string().describe('The id of the master key that is replaced'),
     to: z.string().describe('The id of the one that follows'),
     payloads: z.int().describe('How many payloads have been done'),
-    position: z.int().nullable().describe('Position of the event that ended it; null while it is under way'),
+    position: z.int().nullable().describe('Position of the event that ended it; null before its end'),
+    error: z.string().nullable().describe('Why it stopped before its end: the next POST goes on with it; null otherwise'),
   })
   .meta({ id: 'Rotation' })
 
-const render = ({ from, to, payloads, position }: RotationStatus) => ({ from, to, payloads, position })
+const render = ({ from, to, payloads, position, error }: RotationStatus) => ({ from, to, payloads, position, error })
 
 /** Replaces the master key while the service runs. The answer is sent when the rotation has begun. */
 export const rotationRoutes = (rotation: KeyRotation): Route[] => [
@@ -36,6 +37,7 @@ export const rotationRoutes = (rotation: KeyRotation): Route[] => [
     method: 'get',
     path,
     summary: 'The rotation of the master key that is under way, or the last one since the start',
+    ofNode: true,
     answers: { 200: z.object({ rotation: shown.nullable() }) },
     async handle() {
       return json({ rotation: rotation.status ? render(rotation.status) : null })
@@ -44,7 +46,7 @@ export const rotationRoutes = (rotation: KeyRotation): Route[] => [
   route({
     method: 'post',
     path,
-    summary: 'Replace the master key; GET shows the progress',
+    summary: 'Replace the master key, or go on where an error stopped that; GET shows the progress',
     commandHeaders: ['Idempotency-Key'],
     body,
     answers: { 202: shown },

@@ -1,5 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { freePort, mindledger } from '../../support/cli.js'
 import { send, spawnService, temporaryDirectory } from '../../support/service.js'
@@ -45,4 +48,16 @@ test('rotate-key takes the next key where the one in use is given, and the serve
   const again = await spawnService(data, { ...environment, VAULT_KEY: third })
   again.child.kill('SIGTERM')
   expect(await again.ended).toEqual([0, null])
+})
+
+test('rotate-key ends with status 2 when an error stopped the server, and says how it goes on', async () => {
+  const rotation = { from: '1'.repeat(16), to: '2'.repeat(16), payloads: 1, position: null, error: 'no room' }
+  const server = createServer(({ method, url }, response) => {
+    const told = url === '/api/health' ? { service: 'mindledger', instance: 'one' } : method === 'POST' ? rotation : { rotation }
+    response.writeHead(method === 'POST' ? 202 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(told))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const ended = await mindledger(['rotate-key', '--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`])
+  server.close()
+  expect(ended).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^mindledger: .*no room.*run rotate-key again.*\n$/) })
 })

@@ -3,11 +3,12 @@ import Database from 'better-sqlite3'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { logStream } from '../../../events/records/log.js'
-import { isProblem } from '../../../src/basics/errors.js'
+import { isProblem, Problem } from '../../../src/basics/errors.js'
 import { limits } from '../../../src/basics/limits.js'
 import { Erasures } from '../../../src/erasure/erasures.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import { KeyRotation } from '../../../src/key-rotation/key-rotation.js'
+import type { Wipes } from '../../../src/log/contract/wipes.js'
 import { prepareDataDirectory } from '../../../src/setup/data-directory.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, refusal, stream, testKey, writes } from '../../support/log/log.js'
@@ -212,9 +213,9 @@ describe('an erasure', () => {
 })
 
 describe('a rotation of the master key', () => {
-  const rotationOf = ({ log, ledger, vault, peers, directory }: Node): KeyRotation =>
+  const rotationOf = ({ log, ledger, vault, peers, directory }: Node, wipes: Wipes = peers.wipes): KeyRotation =>
     new KeyRotation({
-      ...{ log, ledger, vault, peers, onFailed, lookMs: 20 },
+      ...{ log, ledger, vault, peers: { ...peers, wipes }, onFailed, lookMs: 20 },
       ...{ paths: prepareDataDirectory(join(directory, 'data')), isKeyGiven: true, tellReaders: async () => undefined },
     })
   const next = randomBytes(32)
@@ -288,6 +289,26 @@ describe('a rotation of the master key', () => {
       await newest(a.log)
       expect((await a.log.payload(hash))?.toString()).toBe('"a secret"')
       expect(await a.log.rotation()).toBeUndefined()
+    }))
+
+  test('waits for a node that needs longer for its files than one look takes', () =>
+    withNodesOf(server(), 1, async ([a]) => {
+      let looks = 0
+      const rotation = rotationOf(a!, {
+        wiped: async () => undefined,
+        everywhere: async () => {
+          if (looks++ === 0) throw new Problem('busy', 'Not yet wiped', 'a node has it in its files')
+        },
+      })
+      try {
+        await rotation.resume()
+        await rotation.begin(origin, next)
+        await rotation.ended
+        expect(rotation.status).toMatchObject({ position: expect.any(Number), error: null })
+        expect(looks).toBe(2)
+      } finally {
+        await rotation.stop()
+      }
     }))
 
   test('stops a node that lacks the key from writing, and no payload is sealed with the old one', () =>

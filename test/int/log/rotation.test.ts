@@ -218,6 +218,34 @@ eachLog(({ openAt, isShared }) =>
         await log.close()
       }))
 
+    test('that an error stops says so, and goes on with the same key when it is begun again', () =>
+      inDirectory(async (paths) => {
+        const opened = await open(paths)
+        const { log, vault } = opened
+        await writeSecrets(opened, 3)
+        const [failures, disk] = [[] as unknown[], { isFull: true }]
+        const rotation = new KeyRotation({
+          ...{ log, ledger: new Ledger(log, vault), vault, paths, isKeyGiven: false },
+          // The rotation is recorded by the time that only one key is left.
+          tellReaders: async () => {
+            if (disk.isFull && vault.keys().length === 1) throw new Error('no room in /var/lib/mindledger')
+          },
+          onFailed: (error) => void failures.push(error),
+        })
+        const begun = await rotation.begin(origin)
+        await expect(rotation.ended).rejects.toThrow('no room')
+        expect(rotation.status).toMatchObject({ to: begun.to, position: null, error: 'no room in a file' })
+        expect(failures).toHaveLength(1)
+        disk.isFull = false
+        expect(await rotation.begin(origin)).toMatchObject({ to: begun.to, position: null, error: null })
+        await rotation.ended
+        expect(rotation.status).toEqual({ ...begun, payloads: 3, position: 4 })
+        expect(await log.streamVersion('log')).toBe(1)
+        expect((await rotation.begin(origin)).to).not.toBe(begun.to)
+        await rotation.ended
+        await log.close()
+      }))
+
     test('that ends between the sealing of a payload and its commit leaves it readable', () =>
       inDirectory(async (paths) => {
         const { log, vault, rotation } = await open(paths)
