@@ -23,7 +23,8 @@ export type ArchiveCheck = { size: number; root: string; faults: string[]; prove
 type Check = {
   store: ArchiveStore
   heads: readonly KeptHead[]
-  key: NoteVerifier | undefined
+  /** The keys that may sign. */
+  trusted: readonly NoteVerifier[]
   onProgress?: (position: number) => void
   waitMs?: number
 }
@@ -187,13 +188,14 @@ const read = async (store: ArchiveStore, waitMs: number): Promise<{ manifest: Ar
 }
 
 /** The faults of a manifest's signatures, of its head, and of the kept heads. */
-const faultsIn = (manifest: ArchiveManifest, signer: NoteVerifier | undefined, heads: readonly KeptHead[]): string[] => {
+const faultsIn = (manifest: ArchiveManifest, signers: readonly NoteVerifier[], heads: readonly KeptHead[]): string[] => {
   const { log, size } = manifest
   const faults: string[] = []
   const note = readNote(manifest.checkpoint)
   const checkpoint = note && readTlogCheckpoint(note.text)
-  if (!signer || !isSigned(manifest, [signer])) faults.push('the manifest is not signed by this key, or was changed')
-  if (!signer || !note || judge(note, signer) !== 'signed') faults.push('the head in the manifest is not signed by this key')
+  if (!isSigned(manifest, signers)) faults.push('the manifest is not signed by this key, or was changed')
+  if (!note || !signers.some((signer) => judge(note, signer) === 'signed'))
+    faults.push('the head in the manifest is not signed by this key')
   if (checkpoint?.origin !== originOf(log) || checkpoint.size !== size) faults.push('the head in the manifest does not belong to its size')
   for (const head of heads)
     if (head.logId !== log) faults.push(`the head of position ${head.position} belongs to another log`)
@@ -203,16 +205,17 @@ const faultsIn = (manifest: ArchiveManifest, signer: NoteVerifier | undefined, h
 
 /**
  * Checks an export without the log: signatures, hashes, ranges without a gap, the chain of events, rows that follow from events, and the
- * kept heads. Without a key it takes the one in the manifest, which proves nothing against a person who can write the files. An export may
- * still run: for `waitMs` the check waits for a manifest that names all files.
+ * kept heads. Without trusted keys it takes the one in the manifest, which proves nothing against a person who can write the files. An
+ * export may still run: for `waitMs` the check waits for a manifest that names all files.
  *
  * @throws ConfigError when there is no manifest
- * @example (await checkArchive({ store: new FolderStore('/mnt/history'), heads: [], key })).faults // []
+ * @example (await checkArchive({ store: new FolderStore('/mnt/history'), heads: [], trusted: [key] })).faults // []
  */
-export const checkArchive = async ({ store, heads, key, onProgress, waitMs = 0 }: Check): Promise<ArchiveCheck> => {
+export const checkArchive = async ({ store, heads, trusted, onProgress, waitMs = 0 }: Check): Promise<ArchiveCheck> => {
   const { manifest, others } = await read(store, waitMs)
-  const signer = key ?? readVerifierKey(manifest.key)
-  const faults = faultsIn(manifest, signer, heads)
+  const own = readVerifierKey(manifest.key)
+  const signers = trusted.length > 0 || !own ? trusted : [own]
+  const faults = faultsIn(manifest, signers, heads)
   const fault = (what: string): void => void faults.push(what)
   for (const { name } of others) fault(`${name} is not in the manifest`)
   const walk = new Walk(
@@ -222,7 +225,7 @@ export const checkArchive = async ({ store, heads, key, onProgress, waitMs = 0 }
   )
   try {
     while (walk.position < manifest.size) {
-      await checkRange(store, await rangeAfter(store, manifest, walk, signer ? [signer] : []), walk)
+      await checkRange(store, await rangeAfter(store, manifest, walk, signers), walk)
       onProgress?.(walk.position)
     }
     if (walk.chain.toString('hex') !== manifest.chain) fault('the events do not end in the chain value of the manifest')

@@ -23,7 +23,7 @@ export type Command = {
 
 const quiet = 'do not show the progress'
 const url = 'the address of the server; by default the server that holds the data directory'
-const vkey = 'the public key that must have signed the heads (name+id+base64), or a file with it'
+const vkey = 'the public key that must have signed the heads (name+id+base64), or a file with one or several, one a line'
 
 export const commands: Readonly<Record<string, Command>> = {
   serve: {

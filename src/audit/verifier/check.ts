@@ -1,5 +1,5 @@
 import { Findings } from './findings.js'
-import { isSigned, originOf, readHeads, readKey, type Head, type Key } from './heads.js'
+import { originOf, readHeads, readKey, shownKeys, signerOf, type Head, type Key } from './heads.js'
 import { MalformedInputError, fieldsOf, isCount } from './lines.js'
 import { sha256, Tree } from './tree.js'
 
@@ -22,7 +22,10 @@ export const readHeader = (line: string): Header => {
 
 const foldName = (name: string): string => name.normalize('NFC').toLowerCase().normalize('NFC')
 
-/** Goes through the lines once. `order` and `findings` have the faults, one sentence for each. */
+/**
+ * Goes through the lines once. `order` and `findings` have the faults, one sentence for each. One of the trusted keys must have signed each
+ * head; without such keys, the export's own key must have signed its head.
+ */
 export class Check {
   /** Faults in the order of the events; they follow from the first changed line. */
   readonly order = new Findings()
@@ -41,6 +44,7 @@ export class Check {
   constructor(
     private readonly header: Header,
     private readonly heads: readonly Head[],
+    private readonly trusted: readonly Key[],
   ) {
     this.#chain = sha256(header.log)
     this.#compareHeads()
@@ -101,20 +105,25 @@ export class Check {
     }
   }
 
-  /** Whether the trusted key signed the header's head, and the head matches the header. */
-  isHeadSound(key: Key): boolean {
-    const { checkpoint, log, size } = this.header
-    return originOf(log) === checkpoint.origin && checkpoint.size === size && isSigned(checkpoint, key)
+  /** The keys one of which must have signed the header's head. */
+  get #signers(): readonly Key[] {
+    return this.trusted.length > 0 ? this.trusted : [this.header.key]
   }
 
-  /** The checks that need all lines. `key` is the trusted one. */
-  finish(key: Key): void {
-    const { header, heads, tree } = this
+  /** Whether the header's head is signed, and matches the header. */
+  get isHeadSound(): boolean {
+    const { checkpoint, log, size } = this.header
+    return originOf(log) === checkpoint.origin && checkpoint.size === size && signerOf(checkpoint, this.#signers) !== undefined
+  }
+
+  /** The checks that need all lines. */
+  finish(): void {
+    const { header, heads, tree, trusted } = this
     const { checkpoint, project } = header
     const where = this.proven === undefined ? '' : ` after position ${this.proven}`
     if (originOf(header.log) !== checkpoint.origin)
       this.findings.add(`the signed head is of ${checkpoint.origin}, the header says log ${header.log}`)
-    if (!isSigned(checkpoint, key)) this.findings.add(`the head is not signed by the key ${key.name}`)
+    if (!signerOf(checkpoint, this.#signers)) this.findings.add(`the head is not signed by the key ${shownKeys(this.#signers)}`)
     if (checkpoint.size !== header.size) this.findings.add(`the signed head has size ${checkpoint.size}, the header says ${header.size}`)
     if (tree.size !== checkpoint.size)
       this.findings.add(`the export ends at position ${tree.size}, its signed head is of ${checkpoint.size} events`)
@@ -123,8 +132,8 @@ export class Check {
     if (project !== null && !this.#projectNames.has(foldName(project))) this.findings.add(`no event here makes a project ${project}`)
     for (const head of heads) {
       if (head.origin !== checkpoint.origin) this.findings.add(`a head that was kept is of another log: ${head.origin}`)
-      else if (head.root && !isSigned(head, key))
-        this.findings.add(`the head of size ${head.size} that was kept is not signed by ${key.name}`)
+      else if (head.root && trusted.length > 0 && !signerOf(head, trusted))
+        this.findings.add(`the head of size ${head.size} that was kept is not signed by ${shownKeys(trusted)}`)
       if (head.agrees === undefined) this.findings.add(`NOT PROVEN: the head of size ${head.size} ${this.#whyNotCompared(head)}`)
     }
   }

@@ -8,15 +8,15 @@ import { leafHash } from './tree.js'
 type Result = { header?: Header; check?: Check; findings: string[] }
 
 /** The findings. If the signed root identifies the changed lines, these replace the findings that only follow from them. */
-const findingsOf = (check: Check, listing: Listing | undefined, header: Header, key: Key, broken: string | undefined): string[] => {
-  if (broken === undefined) check.finish(key)
+const findingsOf = (check: Check, listing: Listing | undefined, header: Header, broken: string | undefined): string[] => {
+  if (broken === undefined) check.finish()
   const proof = [...check.order.sentences, ...check.findings.sentences, ...(broken === undefined ? [] : [broken])]
   if (!listing) return proof
   const whyNot = listing.whyNot(header.checkpoint)
   if (whyNot !== undefined)
     return [...proof, proof.length === 0 ? `the list of hashes was changed: ${whyNot}` : `Which line it was cannot be said: ${whyNot}`]
   const named = listing.differences.sentences
-  if (named.length === 0 || !check.isHeadSound(key)) return proof
+  if (named.length === 0 || !check.isHeadSound) return proof
   return [...named, ...check.findings.sentences]
 }
 
@@ -31,15 +31,15 @@ const stopOf = (step: () => void): string | undefined => {
   }
 }
 
-/** Reads the whole file. It checks lines as far as possible, and reads the lists to the end. */
-export const checkFile = async (file: string, heads: Head[], key: Key | undefined): Promise<Result> => {
+/** Reads the whole file. It checks lines as far as possible, and reads the lists to the end. `trusted` are the keys that may sign. */
+export const checkFile = async (file: string, heads: Head[], trusted: readonly Key[]): Promise<Result> => {
   let read: { header: Header; check: Check; listing: Listing | undefined } | undefined
   let broken: string | undefined
   try {
     for await (const bytes of linesOf(file)) {
       if (!read) {
         const header = readHeader(bytes.toString())
-        read = { header, check: new Check(header, heads), listing: header.format === 1 ? undefined : new Listing() }
+        read = { header, check: new Check(header, heads, trusted), listing: header.format === 1 ? undefined : new Listing() }
         continue
       }
       const { check, listing } = read
@@ -54,5 +54,5 @@ export const checkFile = async (file: string, heads: Head[], key: Key | undefine
   }
   if (!read) return { findings: [broken ?? 'the file is empty'] }
   const { header, check, listing } = read
-  return { header, check, findings: findingsOf(check, listing, header, key ?? header.key, broken) }
+  return { header, check, findings: findingsOf(check, listing, header, broken) }
 }

@@ -14,6 +14,16 @@ export const readKey = (text: string): Key | undefined => {
   return { name, id: Buffer.from(id, 'hex'), key }
 }
 
+/** The keys in a text, one in each line. Undefined when it contains anything else, or none. */
+export const readKeys = (text: string): Key[] | undefined => {
+  const lines = text.trim().split(/\s*\n\s*/)
+  const keys = lines.flatMap((line) => readKey(line) ?? [])
+  return keys.length === lines.length ? keys : undefined
+}
+
+/** Keys for a message, each with its name and its id. */
+export const shownKeys = (keys: readonly Key[]): string => keys.map(({ name, id }) => `${name}+${id.toString('hex')}`).join(' or ')
+
 /** A head: the number of events, and their root. The older form has the hash chain in place of root and signature. */
 export type Head = { origin: string; size: number; root?: Buffer; chain?: string; body?: string; signatures?: string[]; agrees?: boolean }
 
@@ -24,7 +34,7 @@ const readNote = (body: string, signatures: string[]): Head | undefined => {
 }
 
 /** Whether one of the signatures under a head was made with this key. Others, such as those of witnesses, are skipped. */
-export const isSigned = ({ origin, body, signatures }: Head, { name, id, key }: Key): boolean =>
+const isSigned = ({ origin, body, signatures }: Head, { name, id, key }: Key): boolean =>
   origin === name &&
   body !== undefined &&
   (signatures ?? []).some((line) => {
@@ -32,6 +42,9 @@ export const isSigned = ({ origin, body, signatures }: Head, { name, id, key }: 
     const bytes = fromBase64(encoded, 4 + 64)
     return dash === '—' && by === name && bytes?.subarray(0, 4).equals(id) && verify(null, Buffer.from(body), key, bytes.subarray(4))
   })
+
+/** The first of these keys that signed a head. */
+export const signerOf = (head: Head, keys: readonly Key[]): Key | undefined => keys.find((key) => isSigned(head, key))
 
 /** The heads in a text: notes separated by empty lines, or lines of the older JSON. Undefined when it contains anything else. */
 export const readHeads = (text: string): Head[] | undefined => {

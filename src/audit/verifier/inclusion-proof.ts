@@ -1,4 +1,4 @@
-import { isSigned, readHeads, type Head, type Key } from './heads.js'
+import { readHeads, shownKeys, signerOf, type Head, type Key } from './heads.js'
 import { MalformedInputError, fieldsOf } from './lines.js'
 import { fromBase64, leafHash, nodeHash } from './tree.js'
 
@@ -34,10 +34,11 @@ export const readProof = (text: string): Proof => {
   return { index: Number(index), hashes, checkpoint }
 }
 
-/** Checks one proof, and returns the findings. */
-export const checkProof = (proof: Proof, event: Buffer, heads: readonly Head[], key: Key | undefined): string[] => {
+/** Checks one proof, and returns the findings. If there are keys, one of them must have signed each head. */
+export const checkProof = (proof: Proof, event: Buffer, heads: readonly Head[], keys: readonly Key[]): string[] => {
   const { index, hashes, checkpoint } = proof
   const findings: string[] = []
+  const isSigned = (head: Head): boolean => keys.length === 0 || signerOf(head, keys) !== undefined
   const text = event.at(-1) === 10 ? event.subarray(0, -1) : event
   const { position } = fieldsOf(text.toString())
   if (position !== index + 1)
@@ -45,7 +46,7 @@ export const checkProof = (proof: Proof, event: Buffer, heads: readonly Head[], 
   if (index >= checkpoint.size) findings.push(`position ${index + 1} is not in a log of ${checkpoint.size} events`)
   else if (!rootFrom(leafHash(text), index, checkpoint.size, hashes)?.equals(checkpoint.root ?? Buffer.alloc(0)))
     findings.push(`position ${index + 1}: the event and the hashes do not add up to the root of the head: one of them was changed`)
-  if (key && !isSigned(checkpoint, key)) findings.push(`the head is not signed by the key ${key.name}`)
+  if (!isSigned(checkpoint)) findings.push(`the head is not signed by the key ${shownKeys(keys)}`)
   for (const head of heads) {
     if (head.origin !== checkpoint.origin) findings.push(`a head that was kept is of another log: ${head.origin}`)
     else if (head.size !== checkpoint.size || !head.root)
@@ -53,7 +54,7 @@ export const checkProof = (proof: Proof, event: Buffer, heads: readonly Head[], 
         `NOT PROVEN: the head of size ${head.size} is of another size than the proof, ${checkpoint.size}: ask for a proof with it`,
       )
     else if (!checkpoint.root?.equals(head.root)) findings.push(`the kept head of size ${head.size} differs: the log was changed`)
-    else if (key && !isSigned(head, key)) findings.push(`the head of size ${head.size} that was kept is not signed by ${key.name}`)
+    else if (!isSigned(head)) findings.push(`the head of size ${head.size} that was kept is not signed by ${shownKeys(keys)}`)
   }
   return findings
 }

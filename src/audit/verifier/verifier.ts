@@ -7,6 +7,9 @@
  *   node verifier.mjs export.jsonl [--vkey <key or file>] [--head <file>]...
  *   node verifier.mjs proof.txt --event event.json [--vkey <key or file>] [--head <file>]...
  *
+ * The file may have several keys, one a line, because a log gets another key when its operator loses one. One of them must have signed each
+ * head.
+ *
  * Exit status: 0 the export holds and agrees with every given head, 1 it does not, 2 the check was not possible.
  *
  * The form of an export: lines, each ended by one newline. The first is a header: the log's id, the project (null for all), the number of
@@ -26,11 +29,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { checkFile } from './export-file.js'
-import { readHeads, readKey, type Head, type Key } from './heads.js'
+import { readHeads, readKeys, shownKeys, signerOf, type Head, type Key } from './heads.js'
 import { MalformedInputError } from './lines.js'
 import { checkProof, readProof } from './inclusion-proof.js'
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** The keys of --vkey: the value itself, or the content of a file. */
+const keysOf = (vkey: string): Key[] => {
+  const keys = readKeys(existsSync(vkey) ? readFileSync(vkey, 'utf8') : vkey)
+  if (!keys) throw new Error(`--vkey takes a verifier key (name+id+base64) or a file with such keys, one a line: ${vkey}`)
+  return keys
+}
 
 const readArguments = (args: string[]) => {
   const options = { head: { type: 'string', multiple: true }, vkey: { type: 'string' }, event: { type: 'string' } } as const
@@ -38,25 +48,25 @@ const readArguments = (args: string[]) => {
   const [file] = positionals
   if (file === undefined || positionals.length > 1)
     throw new Error('usage: node verifier.mjs export.jsonl | proof.txt --event event.json [--vkey key] [--head file]...')
-  const key = values.vkey === undefined ? undefined : readKey(existsSync(values.vkey) ? readFileSync(values.vkey, 'utf8') : values.vkey)
-  if (values.vkey !== undefined && !key) throw new Error(`--vkey takes a verifier key (name+id+base64) or a file with one: ${values.vkey}`)
+  const keys = values.vkey === undefined ? [] : keysOf(values.vkey)
   const heads = (values.head ?? []).flatMap((name) => {
     const found = readHeads(readFileSync(name, 'utf8'))
     if (!found) throw new Error(`${name} is not a file of heads`)
     return found
   })
-  return { file, key, heads, event: values.event }
+  return { file, keys, heads, event: values.event }
 }
 
-const runProof = (file: string, event: string, heads: readonly Head[], key: Key | undefined): number => {
+const runProof = (file: string, event: string, heads: readonly Head[], keys: readonly Key[]): number => {
   try {
     const proof = readProof(readFileSync(file, 'utf8'))
-    const findings = checkProof(proof, readFileSync(event), heads, key)
+    const findings = checkProof(proof, readFileSync(event), heads, keys)
     for (const finding of findings) say(finding)
     if (findings.length === 0) {
       const { index, checkpoint } = proof
       say(`The proof holds: the event of position ${index + 1} is one of the first ${checkpoint.size} of ${checkpoint.origin}`)
-      if (key) say(`Signed by the key given, ${key.name}.`)
+      const signer = signerOf(checkpoint, keys)
+      if (signer) say(`Signed by the key given, ${shownKeys([signer])}.`)
       else say('Whose signature the head has was not checked: give the key that you know (--vkey).')
       if (heads.length > 0) say('Proven by the head that was kept.')
       return 0
@@ -70,9 +80,9 @@ const runProof = (file: string, event: string, heads: readonly Head[], key: Key 
 }
 
 const run = async (args: string[]): Promise<number> => {
-  const { file, key, heads, event } = readArguments(args)
-  if (event !== undefined) return runProof(file, event, heads, key)
-  const { header, check, findings } = await checkFile(file, heads, key)
+  const { file, keys, heads, event } = readArguments(args)
+  if (event !== undefined) return runProof(file, event, heads, keys)
+  const { header, check, findings } = await checkFile(file, heads, keys)
   for (const finding of findings) say(finding)
   if (!header || !check || findings.length > 0) {
     say('THE EXPORT DOES NOT HOLD')
@@ -86,7 +96,8 @@ const run = async (args: string[]): Promise<number> => {
     say(`Of project ${header.project}: the ${omitted} events left out are in the root by their hashes; their texts cannot be seen here.`)
     say('No stream has a gap. Whether the newest events of one, or a whole one, are among those left out cannot be seen.')
   }
-  if (key) say(`Signed by the key given, ${key.name}.`)
+  const signer = signerOf(header.checkpoint, keys)
+  if (signer) say(`Signed by the key given, ${shownKeys([signer])}.`)
   else say(`Signed by the export's own key, which proves only that it agrees with itself: give the key that you know (--vkey).`)
   for (const { size } of heads) say(`Proven by the head that was kept: the first ${size} events are those of then.`)
   if (heads.length === 0) say('No head kept elsewhere was given (--head): who holds the key could have signed another history.')

@@ -4,11 +4,15 @@ import { readVerifierKey, type NoteVerifier } from '../../audit/note-key.js'
 import { judge } from '../../audit/note.js'
 import { ConfigError } from '../../setup/config.js'
 
-/** The key of --vkey: the value itself, or the content of a file. @throws ConfigError when it is not a key */
-export const readVkey = (vkey: string): NoteVerifier => {
-  const key = readVerifierKey(existsSync(vkey) ? readFileSync(vkey, 'utf8').trim() : vkey)
-  if (!key) throw new ConfigError('--vkey is not a verifier key (name+id+base64), or a file with one; "mindledger head --key" prints it')
-  return key
+/** The keys of --vkey: the value itself, or the content of a file, one in each line. @throws ConfigError when there is anything else */
+export const readVkeys = (vkey: string): NoteVerifier[] => {
+  const text = existsSync(vkey) ? readFileSync(vkey, 'utf8') : vkey
+  const lines = text.trim().split(/\s*\n\s*/)
+  const keys = lines.flatMap((line) => readVerifierKey(line) ?? [])
+  if (keys.length === lines.length) return keys
+  throw new ConfigError(
+    '--vkey is not a verifier key (name+id+base64), or a file with such keys, one a line; "mindledger head --key" prints it',
+  )
 }
 
 /** The fault of a head's signature; undefined if it is right, or if there is no signature or no key to check it. */

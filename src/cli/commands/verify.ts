@@ -13,12 +13,12 @@ import { recordedAhead } from '../../basics/trusted-clock.js'
 import type { Output } from '../terminal/output.js'
 import { withBlobs, type ReadBlobs } from '../access/blobs-at-rest.js'
 import { ownMasterKeys } from '../access/own-keys.js'
-import { headFault, readVkey } from '../access/verifier-key.js'
+import { headFault, readVkeys } from '../access/verifier-key.js'
 
 export type VerifyOptions = {
   /** Files with heads that were kept elsewhere. */
   heads: readonly string[]
-  /** The verifier key with which the heads must be signed, or a file with it; by default the keys that the log itself notes. */
+  /** The verifier key that must have signed the heads, or a file with several such keys; by default the keys that the log itself notes. */
   vkey: string | undefined
   /** The last position of an earlier copy of the log: newer heads prove nothing about it. */
   upTo?: number
@@ -26,9 +26,9 @@ export type VerifyOptions = {
   keysIn?: DataPaths
 }
 
-/** The keys that may sign a head: the given key, or those that the log itself notes. */
+/** The keys that may sign a head: the given ones, or those that the log itself notes. */
 const keysOf = (logFile: string, vkey: string | undefined): NoteVerifier[] => {
-  if (vkey !== undefined) return [readVkey(vkey)]
+  if (vkey !== undefined) return readVkeys(vkey)
   const db = openForReading(logFile)
   try {
     return readHeadKeys(db).flatMap((noted) => readVerifierKey(noted) ?? [])

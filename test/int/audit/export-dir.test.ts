@@ -54,7 +54,7 @@ const sizeOf = (name: string): number => {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { size: number }).size : -1
 }
 const faultsOf = async (name: string, waitMs = 0): Promise<string[]> =>
-  (await checkArchive({ store: new FolderStore(at(name)), heads: [], key: undefined, waitMs })).faults
+  (await checkArchive({ store: new FolderStore(at(name)), heads: [], trusted: [], waitMs })).faults
 const rowsOf = async (query: string): Promise<unknown[][]> => {
   const connection = await (await DuckDBInstance.create()).connect()
   try {

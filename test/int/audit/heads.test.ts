@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
+import { spawnSync } from 'node:child_process'
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { leafHash } from '../../../events/stored/chain.js'
 import { readHeads } from '../../../src/audit/kept-heads.js'
@@ -45,6 +47,12 @@ const none = { into: undefined, key: false, json: false, newKey: false }
 const headOf = (path: string, options: Partial<HeadOptions> = {}, environment: Environment = {}) =>
   said((out) => head(configOf(path, environment), { ...none, ...options }, out))
 const verifyOf = (path: string, heads: string[], vkey?: string) => said((out) => verify(configOf(path, {}), { heads, vkey }, out))
+
+/** What an auditor gets, who has the files alone, and the status. */
+const offline = (...args: string[]) => {
+  const { status, stdout } = spawnSync(process.execPath, [fileURLToPath(new URL('../../../bin/verifier.js', import.meta.url)), ...args])
+  return { status, out: stdout.toString() }
+}
 
 const rootOf = async (service: Service, size: number) => mth((await service.log.readAll(0, size)).map(({ text }) => leafHash(text)))
 
@@ -92,7 +100,9 @@ describe('the key that signs heads', () => {
   test('can be begun anew, and what the old one signed stays proven', async () => {
     const path = place()
     const service = await serve(path)
-    writeFileSync(join(path, 'old.txt'), (await headOf(path)).out)
+    const heads = join(path, 'old.txt')
+    const { out: oldKey } = await headOf(path, { key: true })
+    writeFileSync(heads, (await headOf(path)).out)
     await expect(headOf(path, { newKey: true })).rejects.toThrow('in use by another server')
     await service.close()
     await expect(headOf(path, { newKey: true })).rejects.toThrow('a key is never overwritten')
@@ -101,11 +111,28 @@ describe('the key that signs heads', () => {
     const again = await serve(path)
     expect((await send(again.url, 'GET', '/api/log/key')).body).toBe(vkey)
     await grow(again, 'later')
-    appendFileSync(join(path, 'old.txt'), `\n${(await headOf(path)).out}`)
-    expect(await verifyOf(path, [join(path, 'old.txt')])).toMatchObject({
-      status: 0,
-      out: expect.stringContaining('Proven: positions 1 to 2') as unknown,
-    })
+    appendFileSync(heads, `\n${(await headOf(path)).out}`)
+    const keys = join(path, 'keys.txt')
+    writeFileSync(keys, oldKey + vkey)
+    const proven = { status: 0, out: expect.stringContaining('Proven: positions 1 to 2') as unknown }
+    for (const given of [undefined, keys]) expect(await verifyOf(path, [heads], given)).toMatchObject(proven)
+    for (const key of [oldKey, vkey]) expect((await verifyOf(path, [heads], key.trim())).status).toBe(1)
+    const kept = async (name: string, address: string) => {
+      const answer = await fetch(again.url + address, { headers: { accept: 'text/plain' } })
+      writeFileSync(join(path, name), await answer.text())
+      return join(path, name)
+    }
+    const exported = await kept('export.jsonl', '/api/log/export')
+    for (const options of [[], ['--vkey', keys]])
+      expect(offline(exported, '--head', heads, ...options)).toMatchObject({
+        status: 0,
+        out: expect.stringContaining('the first 1 events are those of then') as unknown,
+      })
+    for (const key of [oldKey, vkey]) expect(offline(exported, '--head', heads, '--vkey', key.trim()).status).toBe(1)
+    const proof = await kept('proof.txt', '/api/log/proofs/inclusion?position=1&size=2')
+    const event = await kept('event.json', '/api/events/1')
+    expect(offline(proof, '--event', event, '--vkey', keys).status).toBe(0)
+    expect(offline(proof, '--event', event, '--vkey', oldKey.trim()).status).toBe(1)
   })
 })
 

@@ -17,7 +17,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { FolderStore } from '../../../src/archive/folder-store.js'
 import { writeArchive } from '../../../src/archive/write.js'
 import { findHeadSigner } from '../../../src/audit/head-key.js'
-import type { NoteSigner } from '../../../src/audit/note-key.js'
+import { noteSigner, type NoteSigner } from '../../../src/audit/note-key.js'
 import { limits } from '../../../src/basics/limits.js'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
@@ -101,6 +101,17 @@ describe('an export of Parquet files', () => {
     const read = await connection.runAndReadAll(`SELECT count(*), max(position) FROM '${at('whole')}/events/*.parquet'`)
     expect(read.getRows()).toEqual([[50n, 50n]])
     connection.closeSync()
+  })
+
+  test('is checked with a file of several keys, one of which signed it', async () => {
+    const other = noteSigner('another', Buffer.alloc(32, 1)).vkey
+    const checked = async (keys: string) => {
+      writeFileSync(at('keys.txt'), keys)
+      const args = ['verify', '--parquet', 'whole', '--head', 'old.txt', '--vkey', 'keys.txt']
+      return (await mindledger(args, { DATA_DIR: at('nothing') }, place.path)).code
+    }
+    expect(await checked(`${other}\n${readFileSync(at('key.txt'), 'utf8')}`)).toBe(0)
+    expect(await checked(other)).toBe(1)
   })
 
   test('holds in a folder whose name looks like a column and its value', async () => {

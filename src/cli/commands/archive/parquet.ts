@@ -10,7 +10,7 @@ import { openLogReader } from '../../../log/sqlite/log-reader.js'
 import { ConfigError, type Config, type S3Keys } from '../../../setup/config.js'
 import { dataPaths } from '../../../setup/data-directory.js'
 import { endPosition } from '../../access/values.js'
-import { headFault, readVkey } from '../../access/verifier-key.js'
+import { headFault, readVkeys } from '../../access/verifier-key.js'
 import type { Output } from '../../terminal/output.js'
 
 /** `mindledger export --parquet <place> [--until n]`: Parquet files by position range, with or without a running server. */
@@ -44,17 +44,17 @@ export const verifyParquet = async (
   { place, keys, heads: files, vkey }: { place: string; keys: S3Keys | undefined; heads: readonly string[]; vkey: string | undefined },
   out: Output,
 ): Promise<number> => {
-  const key = vkey === undefined ? undefined : readVkey(vkey)
+  const trusted = vkey === undefined ? [] : readVkeys(vkey)
   const read = files.flatMap(readHeads)
   const unproven = read.flatMap((one) => {
-    const fault = headFault(one, key ? [key] : [])
+    const fault = headFault(one, trusted)
     return fault === undefined ? [] : [{ one, fault }]
   })
   const heads = read.filter((one) => !unproven.some((other) => other.one === one)).map(({ head }) => head)
   const onProgress = (at: number): void => out.progress(`${at} events`)
   const store = openArchive('--parquet', place, keys)
   try {
-    const { size, root, faults, provenTo } = await checkArchive({ store, heads, key, onProgress, waitMs: limits.archiveCheckWaitMs })
+    const { size, root, faults, provenTo } = await checkArchive({ store, heads, trusted, onProgress, waitMs: limits.archiveCheckWaitMs })
     for (const { one, fault } of unproven) out.line(`the head of position ${one.head.position} proves nothing: ${fault}`)
     for (const fault of faults) out.line(fault)
     const ok = faults.length === 0 && unproven.length === 0
