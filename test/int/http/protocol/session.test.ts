@@ -2,16 +2,21 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesOf } from '../../../support/observe/traces.js'
-import { send, startTestService } from '../../../support/service.js'
+import { send, startTestService, temporaryDirectory } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
 
+const elsewhere = temporaryDirectory()
+const written = { HEAD_FILE: join(elsewhere.path, 'heads.txt'), EXPORT_DIR: join(elsewhere.path, 'history') }
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
-  at = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ada', AUTH_PASSWORD: 'correct horse' })
+  at = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ada', AUTH_PASSWORD: 'correct horse', ...written })
   // A busy machine may take its time until SQL is answered.
   await until(async () => (await send(at.url, 'GET', '/api/ready')).status === 200)
 })
-afterAll(() => at.stop())
+afterAll(async () => {
+  await at.stop()
+  elsewhere.remove()
+})
 
 const login = (body: object) => send(at.url, 'POST', '/api/login', body)
 const tokenOf = async () => ((await login({ username: 'ada', password: 'correct horse' })).body as { token: string }).token
@@ -71,6 +76,15 @@ test('the open addresses answer without a session', async () => {
   expect(await send(at.url, 'GET', '/api/status')).toMatchObject({
     body: { auth: { confirmed: false, http_auth_enabled: true, provider: 'local' } },
   })
+})
+
+test('the status tells nothing of files and their errors before a login', async () => {
+  const status = async (headers: Record<string, string> = {}) => (await send(at.url, 'GET', '/api/status', undefined, headers)).body
+  const before = await status()
+  for (const name of ['heads', 'export']) expect(before).not.toHaveProperty(name)
+  expect(JSON.stringify(before)).not.toContain(elsewhere.path)
+  const confirmed = await status({ authorization: `Bearer ${await tokenOf()}` })
+  expect(confirmed).toMatchObject({ heads: { file: written.HEAD_FILE }, export: { directory: written.EXPORT_DIR } })
 })
 
 test('a client that tries the hosted login first is sent on by its status', async () => {
