@@ -22,6 +22,14 @@ export const carriedOut = async (ledger: Ledger, call: Call): Promise<Outcome | 
 }
 
 /**
+ * Executes a command that is checked or made first. For a repeated request this is left out: what the first one did would make it fail.
+ *
+ * @example await carryOutOnce(ledger, call, async () => ({ type: 'DeleteView', data: await viewIn(path) }))
+ */
+export const carryOutOnce = async (ledger: Ledger, call: Call, make: () => LedgerCommand | Promise<LedgerCommand>): Promise<Outcome> =>
+  (await carriedOut(ledger, call)) ?? carryOut(ledger, await make(), call)
+
+/**
  * Makes the route of a deletion: it executes the command and answers without a body.
  *
  * @example
@@ -40,9 +48,8 @@ export const deletion = <const Path extends string>(
     commandHeaders,
     answers: { 204: null },
     async handle(input) {
-      const { call } = input
       // After an earlier deletion, the resource that the command needs may no longer exist.
-      if (!(await carriedOut(ledger, call))) await carryOut(ledger, await of.command(input), call)
+      await carryOutOnce(ledger, input.call, () => of.command(input))
       return noContent
     },
   })

@@ -13,8 +13,9 @@ import type { CommandHeader, Route, Segments } from './route.js'
 /** Makes the reply of the route. */
 type Handle = () => Promise<Reply>
 
-/** The kept reply to an earlier request, byte for byte. */
-const keptReply = ({ status, type, etag, body }: KeptReply, first?: Reply): Reply => {
+/** The kept reply to an earlier request, byte for byte. Its positions are noted, as they were for the earlier request. */
+const keptReply = (call: Call, { status, type, etag, body, positions }: KeptReply, first?: Reply): Reply => {
+  if (positions) call.positions = positions
   const { ETag: _, ...headers } = first?.headers ?? {}
   return {
     status,
@@ -33,7 +34,7 @@ const answerOnce = async (ledger: Ledger, call: Call, execution: Execution, hand
   const origin = call.origin()
   return ledger.inTurn(origin, execution, async () => {
     const kept = await ledger.replyTo(origin, execution)
-    if (kept) return keptReply(kept)
+    if (kept) return keptReply(call, kept)
     const erasedAt = await ledger.log.erasedAt()
     const reply = await handle()
     if (reply.keep === 'never') return reply
@@ -45,8 +46,9 @@ const answerOnce = async (ledger: Ledger, call: Call, execution: Execution, hand
       etag: reply.headers?.['ETag'] ?? null,
       body,
       ...(reply.keep === 'rows' && { rows: true }),
+      ...(call.positions && { positions: call.positions }),
     }
-    return keptReply(await ledger.keepReply(origin, execution, told, erasedAt), reply)
+    return keptReply(call, await ledger.keepReply(origin, execution, told, erasedAt), reply)
   })
 }
 

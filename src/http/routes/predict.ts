@@ -5,7 +5,7 @@ import { limits } from '../../basics/limits.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { InputRow } from '../../models/serving/answer.js'
 import { notJson, type Body } from '../protocol/body-schema.js'
-import { jsonArray, type Reply } from '../protocol/reply.js'
+import { jsonArray } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
 import {
   readPredictParams,
@@ -46,13 +46,6 @@ export const predictBody: Body<PredictBody> = {
   },
 }
 
-/**
- * The answers, with the position at which they are recorded; reports of outcomes refer to it. The reply is never kept, even if recording is
- * off: rows are either stored in payloads or not at all.
- */
-const replyOf = ({ answers, position }: PredictResult): Reply =>
-  jsonArray(answers, { headers: position === undefined ? {} : { 'Mindledger-Position': String(position) }, keep: 'never' })
-
 /** The route for predictions. A repeated request gets the recorded answer of the first one. */
 export const predictRoutes = (ledger: Ledger, predicting: PredictionService): Route[] => [
   route({
@@ -67,10 +60,14 @@ export const predictRoutes = (ledger: Ledger, predicting: PredictionService): Ro
     async handle({ segments: { projectName: project, modelName: model }, body, call }) {
       const [origin, execution] = [call.origin(), call.execution()]
       const [before] = (await ledger.repeated(origin, execution))?.positions ?? []
-      if (before !== undefined) return replyOf(await predicting.again(before, body))
-      const predicted = await predicting.predict({ project, model, ...body }, origin, execution)
-      if (predicted.position !== undefined) call.positions = [predicted.position]
-      return replyOf(predicted)
+      const { answers, position }: PredictResult =
+        before === undefined
+          ? await predicting.predict({ project, model, ...body }, origin, execution)
+          : await predicting.again(before, body)
+      // Reports of outcomes refer to this position.
+      if (position !== undefined) call.positions = [position]
+      // It is never kept, even if recording is off: rows are either stored in payloads or not at all.
+      return jsonArray(answers, { keep: 'never' })
     },
   }),
 ]

@@ -61,8 +61,11 @@ export type RequestKey = Pick<Submission, 'origin' | 'idempotency'>
 /** An actor's key for one request, and a fingerprint that identifies the request. */
 export type Key = { key: string; fingerprint: string }
 
-/** The answer to a request, as it was sent. `rows` says that it shows rows of predictions, which may have to be erased. */
-export type Reply = { status: number; type: string | null; etag: string | null; body: string; rows?: true }
+/**
+ * The answer to a request, as it was sent. `rows` says that it shows rows of predictions, which may have to be erased. `positions` are
+ * those of the events that the request produced.
+ */
+export type Reply = { status: number; type: string | null; etag: string | null; body: string; rows?: true; positions?: readonly number[] }
 
 /** The place of a kept answer in the order in which kept answers are searched. */
 export type ReplyPlace = { actor: string; key: string }

@@ -1,21 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ScriptedModel } from '../../support/agents/scripted-model.js'
 import { formOf, settled, trainRent } from '../../support/models/rentals.js'
 import { Problem } from '../../../src/basics/errors.js'
 import { limits } from '../../../src/basics/limits.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { send, sql, startTestService, temporaryDirectory } from '../../support/service.js'
 
+const connected = temporaryDirectory()
 let at: Awaited<ReturnType<typeof startTestService>>
 beforeAll(async () => {
-  at = await startTestService()
+  at = await startTestService({ CONNECTION_FILES: connected.path })
   await trainRent(at.url)
 })
-afterAll(() => at.stop())
+afterAll(async () => {
+  await at.stop()
+  connected.remove()
+})
 
 const project = '/api/projects/mindsdb'
 const head = async () => (await at.service.head()).position
 const skill = (name: string, params = {}) => ({ skill: { name, type: 't', params } })
 
-/** An answer to the byte: status, type, version and body. */
+/** An answer to the byte: status, type, version, newest position and body. */
 const raw = async (method: string, path: string, body: unknown, key: string, headers: Record<string, string> = {}) => {
   const form = body instanceof FormData
   const reply = await fetch(at.url + path, {
@@ -23,7 +31,8 @@ const raw = async (method: string, path: string, body: unknown, key: string, hea
     headers: { ...(!form && { 'content-type': 'application/json' }), 'idempotency-key': key, ...headers },
     ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
   })
-  return { status: reply.status, type: reply.headers.get('content-type'), etag: reply.headers.get('etag'), text: await reply.text() }
+  const [type, etag, position] = ['content-type', 'etag', 'mindledger-position'].map((name) => reply.headers.get(name))
+  return { status: reply.status, type, etag, position, text: await reply.text() }
 }
 
 type Case = { what: string; method: string; path: string; body: unknown; before?: () => Promise<unknown>; then: () => Promise<unknown> }
@@ -185,13 +194,18 @@ test('what is read is not remembered', async () => {
   expect(await count()).not.toBe(before)
 })
 
-test('an answer that was not kept was given to nobody; the next one is, and that for ever', async () => {
+/** Carries a request out, and loses its answer before it is kept. */
+const lose = async (ask: () => ReturnType<typeof raw>): Promise<void> => {
   const { log } = at.service
   const keep = log.keepReply.bind(log)
   log.keepReply = () => Promise.reject(new Problem('busy', 'Busy', 'the answer is lost'))
-  const create = () => raw('POST', `${project}/skills`, skill('lost'), 'lost')
-  expect((await create()).status).toBe(503)
+  expect((await ask()).status).toBe(503)
   log.keepReply = keep
+}
+
+test('an answer that was not kept was given to nobody; the next one is, and that for ever', async () => {
+  const create = () => raw('POST', `${project}/skills`, skill('lost'), 'lost')
+  await lose(create)
   const position = await head()
   const agent = { name: 'finder', model_name: 'm', skills: ['lost'] }
   await send(at.url, 'POST', `${project}/agents`, { agent })
@@ -200,6 +214,44 @@ test('an answer that was not kept was given to nobody; the next one is, and that
   await send(at.url, 'DELETE', `${project}/agents/finder`)
   expect(await create()).toEqual(first)
   expect(await head()).toBe(position + 2)
+})
+
+test('what is checked before its command is not checked again when its answer was lost', async () => {
+  const model = new ScriptedModel()
+  await model.start()
+  const file = join(connected.path, 'shop.db')
+  new Database(file).exec('CREATE TABLE items (id INTEGER)').close()
+  await sql(at.url, 'CREATE TABLE files.viewed (SELECT 1 AS n)')
+  const shop = { engine: 'sqlite', parameters: { path: 'shop.db' } }
+  const requests: [string, string, object][] = [
+    ['POST', `${project}/agents?check=true`, { agent: { name: 'checked', model: model.model } }],
+    ['POST', '/api/databases', { database: { name: 'checked', ...shop }, check_connection: true }],
+    ['PUT', '/api/databases/checked_too', { database: shop, check_connection: true }],
+    ['POST', '/api/sql/query', { query: 'CREATE VIEW of_viewed AS (SELECT n FROM files.viewed)' }],
+  ]
+  const asks = requests.map(([method, path, body], i) => () => raw(method, path, body, `checked-${i}`))
+  for (const ask of asks) await lose(ask)
+  const [position, asked] = [await head(), model.asked.length]
+  rmSync(file)
+  await remove('/api/files/viewed')
+  for (const ask of asks) {
+    const answer = await ask()
+    expect(answer).toMatchObject({ status: expect.any(Number), position: expect.stringMatching(/^\d+$/) })
+    expect([200, 201]).toContain(answer.status)
+    expect(answer.text).not.toContain('"type":"error"')
+    expect(await ask()).toEqual(answer)
+  }
+  expect([await head(), model.asked.length]).toEqual([position + 1, asked])
+  await model.stop()
+})
+
+test('a connection that could not be opened is tried again for the same key', async () => {
+  const file = join(connected.path, 'late.db')
+  const database = { name: 'late', engine: 'sqlite', parameters: { path: 'late.db' } }
+  const create = () => raw('POST', '/api/databases', { database, check_connection: true }, 'late')
+  expect((await create()).text).toContain('"status":"connection_error"')
+  new Database(file).exec('CREATE TABLE items (id INTEGER)').close()
+  expect((await create()).status).toBe(201)
 })
 
 describe('a SELECT with a model', () => {

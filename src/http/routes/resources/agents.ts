@@ -5,7 +5,7 @@ import { agentChanges, agentCreation, agentFields } from '../../../commands/agen
 import type { Ledger } from '../../../commands/ledger.js'
 import { isProblem, notFound, Problem } from '../../../basics/errors.js'
 import { wrapped, wrappedNamed } from '../../protocol/body-schema.js'
-import { carryOut, deletion } from '../../protocol/carry-out.js'
+import { carryOut, carryOutOnce, deletion } from '../../protocol/carry-out.js'
 import { oneOf } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
@@ -79,13 +79,15 @@ export const agentRoutes = ({ ledger, records, reading, checkModel }: Services):
       body: creation,
       answers: { 201: agentRecord },
       async handle({ segments: { project }, body, call, query: { check } }) {
-        const data = { project, agent: body.name, ...agentCreation(body) }
-        // If the creation would be refused, the model is not called.
-        if (check === 'true') {
-          await ledger.execute({ type: 'CreateAgent', data }, call.origin(), { dryRun: true })
-          await checkModel(data, call.gone)
-        }
-        const outcome = await carryOut(ledger, { type: 'CreateAgent', data }, call)
+        const command = { type: 'CreateAgent' as const, data: { project, agent: body.name, ...agentCreation(body) } }
+        const outcome = await carryOutOnce(ledger, call, async () => {
+          // If the creation would be refused, the model is not called.
+          if (check === 'true') {
+            await ledger.execute(command, call.origin(), { dryRun: true })
+            await checkModel(command.data, call.gone)
+          }
+          return command
+        })
         const agent = resultOf('agent', outcome.resource)
         return json(await records.agent(agent, await projectOf(ledger.log, agent)), { status: 201 })
       },

@@ -8,7 +8,7 @@ import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem, wrong } from '../../../basics/errors.js'
 import { databaseNamed, filesDatabase, findDatabase, systemDatabaseRecords, type Database } from '../../reads/find-database.js'
 import { given, object, objectIn, parse, titled, unwrap, type Body } from '../../protocol/body-schema.js'
-import { carryOut, deletion } from '../../protocol/carry-out.js'
+import { carriedOut, carryOut, carryOutOnce, deletion } from '../../protocol/carry-out.js'
 import { value, type Parameter } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { fixedPart, list, listParameters, resourcesPart, type Part } from '../../reads/paged-list.js'
@@ -158,15 +158,16 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
       answers: { 200: status, 201: record },
       async handle({ body: { database, asksForCheck }, call }) {
         const { name, engine, parameters } = database
-        if (asksForCheck) {
+        const repeated = await carriedOut(ledger, call)
+        if (asksForCheck && !repeated) {
           if (await findDatabase(ledger.log, name)) throw conflict('database', name)
           const told = await connected.check({ engine: knownEngine(engine), parameters: parameters ?? {} })
-          if (told.status === 'connection_error') return json(told)
+          if (told.status === 'connection_error') return json(told, { keep: 'never' })
         }
         checkGiven({ engine, parameters })
         const data = { database: name, engine, parameters: parameters ?? {} }
-        const outcome = await carryOut(ledger, { type: 'CreateDatabase', data }, call)
-        const { id, state } = resultOf('database', outcome.resource)
+        const { resource } = repeated ?? (await carryOut(ledger, { type: 'CreateDatabase', data }, call))
+        const { id, state } = resultOf('database', resource)
         return json({ name: state.name, type: 'data', engine: state.engine, id }, { status: 201 })
       },
     }),
@@ -204,12 +205,13 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
       body: body(changes),
       answers: { 200: record, 201: record },
       async handle({ segments: { database: name }, body: { database: sent, asksForCheck }, call }) {
-        const found = await ledger.log.resources.one('database', name)
-        if (found) await checkChangedConnection(found, given(sent), ledger.log)
-        else checkGiven(sent)
-        if (asksForCheck) await requireOpen(name, sent)
-        const data = { database: name, ...given(sent) }
-        const outcome = await carryOut(ledger, { type: 'PutDatabase', data }, call)
+        const outcome = await carryOutOnce(ledger, call, async () => {
+          const found = await ledger.log.resources.one('database', name)
+          if (found) await checkChangedConnection(found, given(sent), ledger.log)
+          else checkGiven(sent)
+          if (asksForCheck) await requireOpen(name, sent)
+          return { type: 'PutDatabase', data: { database: name, ...given(sent) } }
+        })
         const database = outcome.resource ? resultOf('database', outcome.resource) : await ledger.log.resources.one('database', name)
         if (!database) throw notFound('database', name)
         return json(records.database(database), { status: outcome.positions[0] === database.id ? 201 : 200 })

@@ -5,7 +5,7 @@ import { readJob } from '../../../sql/facade/commands/job-definition.js'
 import { readRuns } from '../../../jobs/history.js'
 import type { Histories } from '../../../log/read/history.js'
 import { wrapped } from '../../protocol/body-schema.js'
-import { carryOut, deletion } from '../../protocol/carry-out.js'
+import { carryOutOnce, deletion } from '../../protocol/carry-out.js'
 import { oneOf } from '../../protocol/parameters.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { historyPage, historyParameters, historyOf, streamInProject } from './history.js'
@@ -85,9 +85,10 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFa
     async handle({ segments: { project }, body, call }) {
       const { name, query, if_query, start_at, end_at, schedule_str } = body
       const times = { start: said(start_at), end: said(end_at), every: said(schedule_str) }
-      const read = await readJob({ query, ifQuery: said(if_query), ...times }, ledger.log.now())
-      const data = { project, job: name, ...read }
-      const outcome = await carryOut(ledger, { type: 'CreateJob', data }, call)
+      const outcome = await carryOutOnce(ledger, call, async () => {
+        const read = await readJob({ query, ifQuery: said(if_query), ...times }, ledger.log.now())
+        return { type: 'CreateJob', data: { project, job: name, ...read } }
+      })
       const created = resultOf('job', outcome.resource)
       return json(records.job(created, await projectOf(ledger.log, created)))
     },
