@@ -39,7 +39,13 @@ type Options = {
 /** A beat need not be on the disk when it is answered. */
 const quick = `quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`
 
-/** The first beat of a run takes the row of the run before. A run that lost the row does not get it back. */
+/** The time of a row's last beat, in seconds since 1970. */
+const seenAt = 'extract(epoch FROM known.seen_at)::float8'
+
+/**
+ * A run takes the row of another one that is older than its own last beat: its first beat takes that of the run before, and a later one the
+ * row that PostgreSQL has again after it lost beats, with a restored backup or in a failover. A row that a later run took stays.
+ */
 const beat = `
   WITH ${quick}
   INSERT INTO mindledger.nodes AS known (id, run, version, address, started_at, seen_at, stopped, seq, position, unwritable)
@@ -48,8 +54,8 @@ const beat = `
     run = excluded.run, version = excluded.version, address = excluded.address, seen_at = excluded.seen_at,
     started_at = CASE WHEN known.run = excluded.run THEN known.started_at ELSE excluded.started_at END,
     stopped = excluded.stopped, seq = excluded.seq, position = excluded.position, unwritable = excluded.unwritable
-  WHERE known.run = excluded.run OR $8
-  RETURNING id`
+  WHERE known.run = excluded.run OR ${seenAt} < $8
+  RETURNING ${seenAt} AS "seenAt"`
 
 const forget = `DELETE FROM mindledger.nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1)`
 
@@ -134,7 +140,8 @@ export class Nodes {
   /** Called once, when another process took this node's id. */
   onReplaced: () => void = () => undefined
   #address: string | null = null
-  #hasBegun = false
+  /** PostgreSQL's time of its last beat, in seconds since 1970. Before the first one, every other run counts as older. */
+  #seenAt = Infinity
   /** Since when this node has beaten without a gap, in milliseconds of performance.now(). */
   #unbroken: { since: number; last: number } | undefined
   /** When it last looked for nodes to forget, in milliseconds of performance.now(). */
@@ -222,10 +229,10 @@ export class Nodes {
     const { link, id, run, version, place, unwritable } = this.options
     const session = await link.session()
     const { seq, position } = place()
-    const values = [id, run, version, this.#address, stopped, seq, position, !this.#hasBegun, unwritable() ?? null]
-    const written = await session.query(beat, values, 'beat')
-    this.#hasBegun = true
-    return written.rows.length > 0
+    const values = [id, run, version, this.#address, stopped, seq, position, this.#seenAt, unwritable() ?? null]
+    const [written] = (await session.query<{ seenAt: number }>(beat, values, 'beat')).rows
+    this.#seenAt = written?.seenAt ?? this.#seenAt
+    return written !== undefined
   }
 
   /** @throws UnreachableError */

@@ -205,4 +205,19 @@ describe('an id of a node', () => {
       expect(heard).toBe(1)
       expect((await later.list()).map(({ run }) => run)).toEqual([later.run])
     }))
+
+  test('stays with its run when PostgreSQL lost the beats of it, and has that of an earlier run again', () =>
+    withTable(async ({ node, run: runSql }) => {
+      await node('a').beat()
+      await runSql('CREATE TABLE backup AS SELECT * FROM mindledger.nodes')
+      const later = node('a')
+      let heard = 0
+      later.onReplaced = () => heard++
+      await later.beat()
+      await runSql('DELETE FROM mindledger.nodes; INSERT INTO mindledger.nodes SELECT * FROM backup')
+      await later.beat()
+      await later.beat()
+      expect(heard).toBe(0)
+      expect((await later.list()).map(({ run }) => run)).toEqual([later.run])
+    }))
 })
