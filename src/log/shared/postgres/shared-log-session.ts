@@ -29,12 +29,12 @@ const settings = (version: number): string[] => [
   ...(version >= 170_000 ? [`SET transaction_timeout = ${2 * limits.sharedStatementTimeoutMs}`] : []),
 ]
 
-/** The codes of a server that is a standby now, or is about to stop. Another session may find another server. */
-const isAway: ReadonlySet<string | undefined> = new Set(['25006', '57P01', '57P02', '57P03'])
+/** The codes of a server that is a standby now or about to stop, and of the end of a session. Another session may find another server. */
+const isAway = /^(?:08|57P|25006$|25P0[34]$)/
 
-/** Whether PostgreSQL refused a statement, which had no effect. */
+/** Whether PostgreSQL refused a statement, which had no effect. Its code says so: the severity is a word of the server's language. */
 export const isRefusal = (error: unknown): error is pg.DatabaseError =>
-  error instanceof pg.DatabaseError && error.severity === 'ERROR' && !isAway.has(error.code)
+  error instanceof pg.DatabaseError && !isAway.test(error.code ?? '')
 
 /** The codes of a statement that took too long, or waited too long for a lock. */
 const slow: ReadonlySet<string | undefined> = new Set(['57014', '55P03'])
