@@ -250,8 +250,9 @@ export class ResourceTable {
     }
   }
 
-  /** Folds one event into its resource and returns the new state; see `fold`. */
+  /** Folds one event that belongs to no command into its resource and returns the new state; see `fold`. It is not undone by itself. */
   apply(...event: Parameters<ResourceTable['fold']>): AnyResource | undefined {
+    this.begin()
     return this.fold(...event)()
   }
 

@@ -1,7 +1,13 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { join } from 'node:path'
 import type { JsonObject } from '../../../events/common.js'
 import type { Log, NewEvent } from '../../../src/log/contract/log.js'
 import { byName } from '../../../src/log/contract/lookups.js'
+import type { EventRow } from '../../../src/log/shared/postgres/rows.js'
+import { LogWriter } from '../../../src/log/sqlite/log-writer.js'
+import { ResourceCache } from '../../../src/log/storage/resource-cache.js'
+import { openForWriting } from '../../../src/log/storage/schema.js'
 import { origin, projectCreated, refusal, stream, withLog, writes } from '../../support/log/log.js'
 
 const agent = (n: number, name: string): NewEvent => ({
@@ -152,3 +158,26 @@ describe('resources are kept in memory as the table holds them', () => {
       expect(await users()).toEqual([4])
     }))
 })
+
+test('events that another node decided leave nothing in memory for an undo, however many a node follows', () =>
+  withLog(async ({ log, vault, file, directory }) => {
+    await log.submit(writes(projectCreated(1), agent(2, 'faq')))
+    await log.submit(writes(...Array.from({ length: 20 }, (_, n) => renamed(2, `faq ${n}`))))
+    const source = new Database(file, { readonly: true })
+    const events = source.prepare<[], EventRow>('SELECT position, text, chain FROM events ORDER BY position').all()
+    source.close()
+    const db = openForWriting(join(directory, 'follower.sqlite'), () => log.id)
+    const dropped = jest.spyOn(ResourceCache.prototype, 'drop')
+    try {
+      const writer = new LogWriter(db, vault)
+      writer.begin()
+      for (const event of events) writer.add(event)
+      writer.commit()
+      writer.resources.undo()
+      expect(dropped.mock.calls).toEqual([[stream(2)]])
+      expect(writer.resources.byStream('agent', stream(2))?.state.name).toBe('faq 19')
+    } finally {
+      dropped.mockRestore()
+      db.close()
+    }
+  }))
