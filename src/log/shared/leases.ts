@@ -51,10 +51,15 @@ const take = `
     WHERE held.until < clock_timestamp() OR held.node = excluded.node
   RETURNING epoch, losses`
 
-/** A lease that ran out goes on if no other node took it over. */
-const renew = `UPDATE mindledger.leases SET until = ${until} WHERE epoch = ANY ($1::bigint[]) RETURNING epoch`
+/**
+ * A lease that ran out goes on if no other node took it over. PostgreSQL may have lost the lease in a failover, and may have given its number
+ * again: to another node, or to this one for another name.
+ */
+const renew = `
+  UPDATE mindledger.leases SET until = ${until}
+  WHERE node = $3 AND (name, epoch) IN (SELECT * FROM unnest($1::text[], $4::bigint[])) RETURNING name`
 
-const giveBack = 'DELETE FROM mindledger.leases WHERE name = $1 AND epoch = $2'
+const giveBack = 'DELETE FROM mindledger.leases WHERE name = $1 AND epoch = $2 AND node = $3'
 
 /** Removes the leases of a node that stops, and leases that no node has taken over for a day, because their work is done. */
 const leave = `DELETE FROM mindledger.leases WHERE node = $1 OR until < clock_timestamp() - interval '1 day'`
@@ -160,7 +165,7 @@ export class SharedLeases implements Leases {
       held.end()
       this.#held.delete(name)
       // If PostgreSQL does not hear of it, the lease runs out.
-      await this.#query(giveBack, [name, epoch]).catch(() => undefined)
+      await this.#query(giveBack, [name, epoch, this.options.node]).catch(() => undefined)
     }
     const held = new HeldLease(name, epoch, losses, release, () => this.#elapsed(), this.#endOf(asked))
     this.#held.set(name, held)
@@ -194,10 +199,11 @@ export class SharedLeases implements Leases {
     }
     if (held.length === 0) return
     const asked = this.#elapsed()
-    const { rows } = await this.#query<{ epoch: string }>(renew, [held.map(({ epoch }) => epoch), this.#times.leaseMs])
-    const renewed = new Set(rows.map(({ epoch }) => Number(epoch)))
+    const values = [held.map(({ name }) => name), this.#times.leaseMs, this.options.node, held.map(({ epoch }) => epoch)]
+    const { rows } = await this.#query<{ name: string }>(renew, values)
+    const renewed = new Set(rows.map(({ name }) => name))
     for (const one of held)
-      if (renewed.has(one.epoch)) one.extend(this.#endOf(asked))
+      if (renewed.has(one.name)) one.extend(this.#endOf(asked))
       else one.lose()
   }
 

@@ -83,6 +83,22 @@ test('one that ran out is taken over, and its holder is told; it keeps it until 
     await taken(a!.leases, 'x')
   }))
 
+test('one whose number PostgreSQL gave to another node again, after a failover, is lost, and is not given back for that node', () =>
+  withHolders(2, async ([a, b], url) => {
+    const lost = await taken(a!.leases, 'x')
+    await runSql(url, `UPDATE mindledger.leases SET node = '${b!.node}' WHERE name = 'x'`)
+    await until(() => lost.lost.aborted)
+    await lost.release()
+    expect(await rowsIn(url, 'SELECT node FROM mindledger.leases')).toEqual([{ node: b!.node }])
+  }))
+
+test('one whose number PostgreSQL gave to the same node again, for another name, is lost', () =>
+  withHolders(1, async ([a], url) => {
+    const lost = await taken(a!.leases, 'x')
+    await runSql(url, `UPDATE mindledger.leases SET name = 'y' WHERE name = 'x'`)
+    await until(() => lost.lost.aborted)
+  }))
+
 test('the number of holders that lost it is kept until one gives it back', () =>
   withHolders(1, async ([a], url) => {
     await runSql(
