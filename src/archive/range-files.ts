@@ -4,6 +4,7 @@ import { nextChain } from '../../events/stored/chain.js'
 import { limits } from '../basics/limits.js'
 import { openSandbox, writeParquet } from '../files/tables/parquet-writer.js'
 import type { LogReader } from '../log/sqlite/log-reader.js'
+import { ConfigError } from '../setup/config.js'
 import type { ArchiveRange } from './manifest.js'
 import type { ArchiveStore, MadeFile } from './store.js'
 import { archiveTables, fieldColumns, fieldsOf, fileName, rangeName, selectOf } from './tables.js'
@@ -39,16 +40,29 @@ const load = async (connection: DuckDBConnection, reader: Place['reader'], from:
 
 const readAsTyped = '(SELECT * REPLACE (CAST(recorded_at AS TIMESTAMP) AS recorded_at) FROM read)'
 
+/** The text of a range's manifest; undefined if there is none that an export wrote. @throws ConfigError when the place cannot be reached */
+const manifestIn = async (store: ArchiveStore, name: string): Promise<string | undefined> => {
+  try {
+    return await store.readText(name, limits.archiveRangeManifestMaxBytes)
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    return undefined
+  }
+}
+
 /**
  * Writes the files of the range after a chain value. The files get their names when all their bytes are on the disk. An existing manifest
  * of the range is removed before that.
  *
+ * @throws Error when another process wrote the range meanwhile: this one may have been halted until another node took its task over
  * @example await writeRangeFiles({ reader, store, work }, { from: 1, to: 10_000, before: genesis(reader.id) })
  */
 export const writeRangeFiles = async (
   { reader, store, work }: Place,
   { from, to, before }: { from: number; to: number; before: Buffer },
 ): Promise<ArchiveRange> => {
+  const manifest = rangeName(from, to)
+  const found = await manifestIn(store, manifest)
   const targets = archiveTables.map((table) => ({ table, name: fileName(table, from, to), path: join(work, `${table}.parquet`) }))
   const connection = await openSandbox(
     targets.map(({ path }) => path),
@@ -64,7 +78,8 @@ export const writeRangeFiles = async (
       const { rowCount: rows, bytes, sha256 } = await writeParquet(connection, select, { columnCount: 14, rowBytes }, path)
       made.push({ table, name, rows, bytes, sha256, path })
     }
-    await store.remove(rangeName(from, to))
+    if ((await manifestIn(store, manifest)) !== found) throw new Error(`another process wrote ${manifest} meanwhile`)
+    await store.remove(manifest)
     for (const file of made) await store.put(file, file.name)
     return { from, to, chain: chain.toString('hex'), files: made.map(({ path: _, ...file }) => file) }
   } finally {

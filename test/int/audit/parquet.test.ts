@@ -5,6 +5,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -116,6 +117,30 @@ describe('an export of Parquet files', () => {
 
   test('holds in a folder whose name looks like a column and its value', async () => {
     expect(await check(copy('day=2026-01-01'))).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('keeps a range that another process finished meanwhile: one that was halted does not take its manifest away', async () => {
+    let overtake: (() => Promise<unknown>) | undefined = () => write('overtaken', 40)
+    /** A place whose files are made elsewhere, as on another machine. */
+    class Overtaken extends FolderStore {
+      override async work(): Promise<string> {
+        return mkdtempSync(at('work-'))
+      }
+      override async readText(name: string, maxBytes: number): Promise<string | undefined> {
+        const text = await super.readText(name, maxBytes)
+        if (name !== secondManifest) return text
+        const first = overtake
+        overtake = undefined
+        await first?.()
+        return text
+      }
+    }
+    await write('overtaken', 20)
+    const reader = openLogReader(data)
+    const late = writeArchive({ store: new Overtaken(at('overtaken')), reader, signer: signer(), size: 40, rangePositions: 20 })
+    await expect(late).rejects.toThrow(`another process wrote ${secondManifest} meanwhile`)
+    reader.close()
+    expect((await check('overtaken')).out).toContain('The export holds: 40 events')
   })
 
   test('by the command ends at a position, and again writes nothing that is complete', async () => {
