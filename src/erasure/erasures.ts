@@ -173,7 +173,7 @@ export class Erasures {
         : droppingErased(this.options.ledger.log, this.options.blobs, () => this.#recordAll(makePlan, reason, origin)),
     )
     const { plan, positions } = recorded
-    if (!dryRun) await this.#finish(recorded)
+    if (!dryRun) await this.#finish(recorded, origin)
     return {
       what: plan.what,
       subject: plan.subject,
@@ -253,14 +253,18 @@ export class Erasures {
    * After the event is durable, this removes the data from all other files. It also finishes earlier erasures of the data: the request may
    * be a repeated one, because the store failed or because not all nodes had wiped their files.
    */
-  async #finish({ plan, positions, contents }: RecordedErasure): Promise<void> {
+  async #finish({ plan, positions, contents }: RecordedErasure, origin: Origin): Promise<void> {
     const { blobs, wipes } = this.options
     const { log } = this.options.ledger
     if (!blobs.drop && contents.size > 0) await removeErasedBlobs(log, blobs, 0, contents)
     const { signal } = this.#patience
     if (!wipes) {
       if (!this.#files.areWiped) await this.#files.wipe(await log.erasedAt(), signal)
-    } else if (positions.length > 0 || plan.already > 0) await wipes.everywhere(positions.at(-1) ?? (await log.erasedAt()), signal)
+    } else if (positions.length > 0 || plan.already > 0) {
+      // What was erased before is acknowledged again: as a command with nothing to do, which waits for a synchronous standby.
+      await log.submit({ origin, lookups: {}, decide: () => [], payloads: [] })
+      await wipes.everywhere(positions.at(-1) ?? (await log.erasedAt()), signal)
+    }
   }
 
   /**

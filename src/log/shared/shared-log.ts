@@ -173,7 +173,10 @@ export class SharedLog extends FileLog {
 
   override async submitLater(make: () => Submission): Promise<Outcome> {
     const outcome = await super.submitLater(make)
-    return outcome.repeated ? this.#confirmed(outcome) : outcome
+    if (outcome.repeated) return this.#confirmed(outcome)
+    // What there was to do is done already. It was decided on the newest state, which the standby may lack.
+    if (outcome.positions.length === 0 && !outcome.planned) await this.#queue.replicated()
+    return outcome
   }
 
   override async keepReply(keyed: RequestKey, reply: Reply, erasedAt: number): Promise<Reply> {

@@ -180,6 +180,11 @@ export class SharedWriteQueue implements WriteQueue {
    */
   async confirm(): Promise<void> {
     await this.newest()
+    await this.replicated()
+  }
+
+  /** Resolves when everything that PostgreSQL has is as safe as it promises. @throws Problem 503 when that is not known */
+  async replicated(): Promise<void> {
     await this.#sequencer.confirm().catch(() => {
       throw unknown()
     })

@@ -1,4 +1,7 @@
 import { expect, test } from '@jest/globals'
+import { join } from 'node:path'
+import { Erasures } from '../../../../src/erasure/erasures.js'
+import { Blobs } from '../../../../src/files/blobs.js'
 import { SharedLogSession } from '../../../../src/log/shared/postgres/shared-log-session.js'
 import { logServer } from '../../../support/log/each-log.js'
 import { origin, patiently } from '../../../support/log/log.js'
@@ -34,8 +37,8 @@ const withoutStandby = async (nodes: readonly Node[], run: () => Promise<void>):
   })
   try {
     // Each session takes a moment to know the setting.
-    for (const { ledger } of nodes)
-      for (let n = 1; (await outcomeOf(() => ledger.execute(project(`p${n}`), origin))) !== 'outcome_unknown'; n++);
+    for (const [i, { ledger }] of nodes.entries())
+      for (let n = 1; (await outcomeOf(() => ledger.execute(project(`p${i}_${n}`), origin))) !== 'outcome_unknown'; n++);
     await run()
   } finally {
     isOver = true
@@ -70,6 +73,32 @@ test('a request that is sent again is acknowledged by no node before the standby
       expect(await patiently(() => send(node))).toMatchObject({ repeated: true })
       expect(await patiently(() => node.log.replyTo(keyed))).toEqual(reply)
     }
+    await expectSame(nodes)
+  }))
+
+test('a command that finds its work done is acknowledged by no node before the standby has that work', () =>
+  withNodesOf(server(), 2, async (nodes) => {
+    const skill = { type: 'CreateSkill' as const, data: { project: 'shop', skill: 's', type: 'sql', params: { password: 'a secret' } } }
+    await nodes[0]!.ledger.execute(project('shop'), origin)
+    await nodes[0]!.ledger.execute(skill, origin)
+    await Promise.all(nodes.map(({ log }) => newest(log)))
+    const erasures = nodes.map(({ ledger, directory }) => {
+      const wipes = { wiped: async () => undefined, everywhere: async () => undefined }
+      return new Erasures({ ledger, blobs: new Blobs(join(directory, 'blobs')), wipes, purge: async () => undefined })
+    })
+    const subject = { what: 'secrets' as const, of: { kind: 'skill' as const, name: 's', project: 'shop' } }
+    const create = (n: number) => outcomeOf(() => nodes[n]!.ledger.execute(project('done'), origin))
+    const erase = (n: number) => outcomeOf(() => erasures[n]!.erase({ subject, reason: null, shared: false, dryRun: false }, origin))
+    await withoutStandby(nodes, async () => {
+      for (const send of [create, erase]) {
+        expect(await send(0)).toBe('outcome_unknown')
+        // The batch stands, and both nodes follow it.
+        await Promise.all(nodes.map(({ log }) => newest(log)))
+        for (const n of nodes.keys()) expect(await send(n)).toBe('outcome_unknown')
+      }
+      expect(await nodes[0]!.ledger.execute(project('done'), origin, { dryRun: true })).toMatchObject({ planned: [] })
+    })
+    for (const send of [create, erase]) for (const n of nodes.keys()) await until(async () => (await send(n)) === 'recorded')
     await expectSame(nodes)
   }))
 
