@@ -120,7 +120,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Kept answers that an erasure looks through in one batch of a shared log. Beyond: the next batch looks through the rest.',
   sharedBatchMaxBytes: 'Bytes that the commands of one batch write together. Beyond: the next batch takes the rest.',
   sharedDeltaMaxBatches: 'Batches of other nodes that a node fetches at once. Beyond: it asks again.',
-  sharedDeltaMaxBytes: 'The bytes of these batches; a single batch may be larger. Beyond: it asks again.',
+  sharedDeltaMaxBytes:
+    'The bytes of these batches, and of their payloads that a later batch wrote again; a single batch may be larger. Beyond: it asks again.',
   sharedDeltaMaxEvents: 'The events of these batches; a single batch may have more. Beyond: it asks again.',
   sharedTurnMaxRows:
     'Events and other rows of these batches that a node adds to its file at a time. Beyond, or after `turnMaxMs`: other requests go first.',

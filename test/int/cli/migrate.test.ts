@@ -1,12 +1,16 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { headSigner } from '../../../src/audit/head-key.js'
+import { limits } from '../../../src/basics/limits.js'
 import { Ledger } from '../../../src/commands/ledger.js'
+import { SharedLogSession } from '../../../src/log/shared/postgres/shared-log-session.js'
+import { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directory.js'
@@ -16,8 +20,8 @@ import { cliFile, mindledger } from '../../support/cli.js'
 import { startS3 } from '../../support/files/s3-server.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
-import { origin, temporaryDirectory } from '../../support/log/log.js'
-import { rowsIn } from '../../support/log/nodes.js'
+import { origin, stream, temporaryDirectory, writes } from '../../support/log/log.js'
+import { rowsIn, runSql } from '../../support/log/nodes.js'
 import { send, spawnUntil } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -139,6 +143,68 @@ test('the directory that was moved is that of a node, and another node joins', a
     await a.log.close()
     await b.log.close()
   }
+})
+
+const bytesIn = (rows: readonly Record<string, unknown>[]): number =>
+  rows.flatMap((row) => Object.values(row)).reduce<number>((sum, value) => sum + (Buffer.isBuffer(value) ? value.length : 0), 0)
+
+test.each([
+  ['each have a batch', 'SELECT 1', limits.sharedDeltaMaxBytes],
+  [
+    'share a batch, as an earlier release sent them',
+    'UPDATE mindledger.batches SET (position, chain) = (SELECT position, chain FROM mindledger.head) WHERE position > 0',
+    Infinity,
+  ],
+])('after a rotation a node joins a moved log in bounded steps, also if events with large payloads %s', async (_, merge, partMaxBytes) => {
+  const there = join(place.path, 'there')
+  const paths = prepareDataDirectory(there)
+  const vault = new Vault(...masterKeys(paths, []))
+  const own = new SqliteLog({ file: paths.log, vault })
+  const bytes = 3 * 1024 * 1024
+  const hashes: string[] = []
+  for (let n = 1; n <= 7; n++) {
+    const sealed = vault.seal(randomBytes(bytes))
+    const data = { project: stream(100), name: `s${n}`, type: 'sql', params: { key: { $secret: sealed.hash } } }
+    await own.submit({ ...writes({ stream: stream(n), event: { type: 'SkillCreated', data } }), payloads: [sealed] })
+    hashes.push(sealed.hash)
+  }
+  await own.close()
+  const url = await server().newUrl()
+  expect(await migrate(there, ['--to', url])).toMatchObject({ code: 0, err: '' })
+  expect(await rowsIn(url, 'SELECT DISTINCT position FROM mindledger.batches WHERE position > 0')).toHaveLength(hashes.length)
+  await runSql(
+    url,
+    `${merge}; UPDATE mindledger.head SET seq = seq + 1;
+     INSERT INTO mindledger.batches SELECT seq, gen_random_uuid(), position, chain, ${2 * limits.sharedDeltaMaxBytes} FROM mindledger.head;
+     UPDATE mindledger.payloads SET seq = (SELECT seq FROM mindledger.head)`,
+  )
+
+  const [fetched, parts]: [number[], number[]] = [[], []]
+  const { prototype } = SharedLogSession
+  const query = Reflect.get(prototype, 'query')
+  const asking = jest.spyOn(prototype, 'query').mockImplementation(async function (this: SharedLogSession, text, values, name) {
+    const answer = await query.call(this, text, values, name)
+    if (name === 'rewritten') fetched.push(bytesIn(answer.rows))
+    return answer
+  })
+  const after = Reflect.get(Sequencer.prototype, 'after')
+  const following = jest.spyOn(Sequencer.prototype, 'after').mockImplementation(async function (this: Sequencer, from) {
+    const delta = await after.call(this, from)
+    parts.push(bytesIn(delta.rows.payloads))
+    return delta
+  })
+  try {
+    const joined = await SharedLog.open({ url, file: join(place.path, 'joined.sqlite'), vault })
+    for (const hash of hashes) expect((await joined.payload(hash))?.length).toBe(bytes)
+    await joined.close()
+  } finally {
+    asking.mockRestore()
+    following.mockRestore()
+  }
+  expect(Math.max(...fetched)).toBeLessThanOrEqual(limits.sharedDeltaMaxBytes)
+  expect(fetched.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(hashes.length * bytes)
+  // The last part is the batch of the rotation, which wrote all of them.
+  expect(Math.max(...parts.slice(0, -1))).toBeLessThanOrEqual(partMaxBytes)
 })
 
 test('a move that is killed goes on where it was, and nobody opens the log before it is whole', async () => {

@@ -1,6 +1,7 @@
 import { UnreachableError, type SharedLogSession } from './shared-log-session.js'
 import { limits } from '../../../basics/limits.js'
 import { reappendedNote } from '../../storage/schema.js'
+import { fetchRewritten, firstBeyond, rewrittenAfter } from './rewritten.js'
 import { sizeOfRows, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
 import { channel, refuseMoved } from './tables.js'
 
@@ -161,22 +162,6 @@ type Row = { what: string; n: string } & Record<'a' | 'b' | 'c' | 'd' | 'e', str
 
 const empty = Buffer.alloc(0)
 
-/** Payloads by their hashes, as a later batch wrote them again, with their replacements. */
-const rewritten = `
-  WITH named AS MATERIALIZED (
-    SELECT seq, hash, key_id, wrapped, body, replaced_by FROM mindledger.payloads WHERE hash = ANY($1) AND seq > $2
-  )
-  SELECT 'payload' AS what, seq AS n, hash AS a, key_id AS b, replaced_by AS c, wrapped AS x, body AS y FROM named
-  UNION ALL SELECT 'payload', p.seq, p.hash, p.key_id, p.replaced_by, p.wrapped, p.body
-    FROM mindledger.payloads AS p WHERE p.hash IN (SELECT replaced_by FROM named) AND p.seq > $2`
-
-const hashes = /"([0-9a-f]{64})"/g
-
-/** The texts in events that may be hashes of payloads. */
-const hashesIn = (events: Rows['events']): string[] => [
-  ...new Set(events.flatMap(({ text }) => [...text.matchAll(hashes)].map(([, hash]) => hash ?? ''))),
-]
-
 const rowsOf = (rows: readonly Row[]): Rows => {
   const all = (what: string) => rows.filter((row) => row.what === what)
   return {
@@ -198,16 +183,10 @@ const rowsOf = (rows: readonly Row[]): Rows => {
 /** A bounded part of the rows after a batch, with the events after a position, and the last event of this batch. */
 type Part = Delta & { from: Place }
 
-/** The payloads of events that a batch after these wrote again: a node that has an event has its payloads, unless they were erased. */
-const rewrittenSince = async (session: SharedLogSession, seq: number, { events, payloads }: Rows): Promise<Rows['payloads']> => {
-  const known = new Set(payloads.map(({ hash }) => hash))
-  const named = hashesIn(events).filter((hash) => !known.has(hash))
-  if (named.length === 0) return []
-  const { rows } = await session.query<Row>(rewritten, [named, seq], 'rewritten')
-  return rowsOf(rows).payloads
-}
-
-/** Read in one snapshot, except payloads that were written again: these may be newer. Undefined when the shared log lacks this batch. */
+/**
+ * Read in one snapshot, except payloads that were written again: these may be newer, and with too many bytes of them the part has fewer
+ * batches. Undefined when the shared log lacks this batch.
+ */
 export const partAfter = async (
   session: SharedLogSession,
   { seq, position }: Pick<Place, 'seq' | 'position'>,
@@ -221,7 +200,13 @@ export const partAfter = async (
   const to = { seq: Number(last.n), position: Number(last.a), chain: last.x, batch: last.b ?? undefined }
   const newest = Number(one('head')?.n)
   const part = rowsOf(rows)
-  if (to.seq < newest) part.payloads.push(...(await rewrittenSince(session, to.seq, part)))
+  if (to.seq < newest) {
+    const rewritten = await rewrittenAfter(session, to.seq, part)
+    const beyond = firstBeyond(part.events, rewritten)
+    if (beyond !== undefined && to.seq > seq + 1)
+      return partAfter(session, { seq, position }, Math.max(1, (await batchBefore(session, beyond, to.seq)) - seq))
+    part.payloads.push(...(await fetchRewritten(session, to.seq, rewritten)))
+  }
   return { from, to, rows: part, newest }
 }
 
@@ -240,11 +225,11 @@ export const reappendedAfter = async (session: SharedLogSession): Promise<number
   return rows[0] && Number(rows[0].value)
 }
 
-/** The last batch that ended before a position. */
-export const batchBefore = async (session: SharedLogSession, position: number): Promise<number> => {
+/** The last batch that ended before a position; with `until`, of the batches up to that one. */
+export const batchBefore = async (session: SharedLogSession, position: number, until = Number.MAX_SAFE_INTEGER): Promise<number> => {
   const { rows } = await session.query<{ seq: string }>(
-    'SELECT seq FROM mindledger.batches WHERE position < $1 ORDER BY seq DESC LIMIT 1',
-    [position],
+    'SELECT seq FROM mindledger.batches WHERE position < $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1',
+    [position, until],
   )
   return Number(rows[0]?.seq ?? 0)
 }
