@@ -108,7 +108,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   sharedLockIdleTimeoutMs: 'How long a node may say nothing while it has the lock of the log. Beyond: PostgreSQL ends its session.',
   sharedPollIntervalMs: 'How often a node looks by itself for events of other nodes. Usually PostgreSQL tells it at once.',
   backupFollowWaitMs:
-    'How long a backup of a node waits for the node to follow erasures of other nodes. Beyond: it ends with status 2, because the node is stopped.',
+    'How long a backup of a node waits for the node to follow erasures of other nodes. Beyond: it ends with status 2, because the node is stopped or far behind.',
   sharedHaltMs:
     'After a gap of this length between its clocks, a node knows that it was halted. It then looks for events of other nodes before it answers.',
   sharedReconnectMaxMs: 'The longest wait after a failed connection; half of it is random. Until then the node makes no other attempt.',

@@ -9,7 +9,7 @@ import { hasHash, hashFile, sync } from '../basics/disk.js'
 import { limits } from '../basics/limits.js'
 import { holding, type BlobStore } from '../files/blob-store.js'
 import { dataFormat, dataPaths, makeDirectory, type DataPaths } from '../setup/data-directory.js'
-import { openForReading, readLogId, type LogConnection } from '../log/storage/schema.js'
+import { isBehind, openForReading, readLogId, type LogConnection } from '../log/storage/schema.js'
 import { syncWalOf } from '../log/storage/wal-file.js'
 import { erasedInFile, type ErasedSince } from '../log/storage/erased-blobs.js'
 import { readTail } from '../log/storage/events.js'
@@ -70,7 +70,16 @@ const copyBlobs = async (needed: ReadonlySet<string>, part: DataPaths, { store, 
   return missing
 }
 
-/** Waits until the file of the log knows the erasures of missing blobs. @throws ConfigError if they were not erased, or the file stays behind */
+/** Waits until the file of the log has followed so far. @throws ConfigError if it stays behind */
+const untilFollowed = async (hasFollowed: () => boolean, otherwise: string): Promise<void> => {
+  const until = Date.now() + limits.backupFollowWaitMs
+  while (!hasFollowed()) {
+    if (Date.now() > until) throw new ConfigError(otherwise)
+    await sleep(followLookMs)
+  }
+}
+
+/** Waits until the log knows the erasures of missing blobs. @throws ConfigError if they were not erased, or the log stays behind */
 const untilKnown = async (missing: readonly string[], position: number, { from, erasedSince }: BackupOptions): Promise<void> => {
   const erasedHere = () => erasedInFile(from.log, position)
   const erased = erasedSince ? await erasedSince(position) : erasedHere()
@@ -78,22 +87,39 @@ const untilKnown = async (missing: readonly string[], position: number, { from, 
   if (lost !== undefined)
     throw new ConfigError(`the blob ${lost} is missing, and was not erased. "mindledger verify" lists the events that name it.`)
   if (!erasedSince) return
-  const until = Date.now() + limits.backupFollowWaitMs
-  for (let known = erasedHere(); missing.some((hash) => !known.has(hash)); known = erasedHere()) {
-    if (Date.now() > until)
-      throw new ConfigError('another node erased contents that this node still has in its log: start this node, and try again.')
-    await sleep(followLookMs)
+  const isKnown = () => {
+    const known = erasedHere()
+    return missing.every((hash) => known.has(hash))
+  }
+  await untilFollowed(isKnown, 'another node erased contents that this node still has in its log: start this node, and try again.')
+}
+
+const isLogBehind = (logFile: string): boolean => {
+  const db = openForReading(logFile)
+  try {
+    return isBehind(db)
+  } finally {
+    db.close()
   }
 }
 
-/** Copies the log and its blobs of one moment. If an erasure removes blobs meanwhile, the log is copied again. */
+/**
+ * Copies the log and its blobs of one moment. If an erasure removes blobs meanwhile, or a node shows erasures that its log lacks, the log
+ * is copied again.
+ */
 const copyAll = async (
   part: DataPaths,
   options: BackupOptions,
 ): Promise<{ needed: Set<string>; about: Pick<Manifest, 'log' | 'position' | 'master_keys'>; head: string }> => {
   for (;;) {
     options.onProgress('copying the log')
-    copyLog(options.from.log, part.log)
+    if (!copyLog(options.from.log, part.log)) {
+      await untilFollowed(
+        () => !isLogBehind(options.from.log),
+        'the log of this node lacks erasures that its data shows: start this node, and try again when it has caught up with the others.',
+      )
+      continue
+    }
     await syncWalOf(options.from.log)
     const db = openForReading(part.log)
     try {
@@ -117,7 +143,7 @@ const copyAll = async (
  * tables, because the log can rebuild them. The name of an unfinished backup ends with `.part`.
  *
  * @example (await takeBackup({ from: dataPaths('./data'), store: new Blobs('./data/blobs'), into: '/mnt/b/1', like: undefined, headOf, onProgress })).position
- * @throws ConfigError when the directory exists, or a blob is damaged or missing
+ * @throws ConfigError when the directory exists, a blob is damaged or missing, or the file of a node stays behind erasures of others
  */
 export const takeBackup = async (options: BackupOptions): Promise<Manifest> => {
   const { into } = options

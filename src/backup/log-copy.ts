@@ -3,13 +3,15 @@ import { chmodSync, rmSync } from 'node:fs'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import type { StoredEvent } from '../log/contract/log.js'
+import { hasLaterPayloads } from '../log/storage/later-payloads.js'
 import { forgetSharedBatch, type LogConnection } from '../log/storage/schema.js'
 
 /**
  * Copies the log at one moment. Writers do not wait, because SQLite reads a snapshot. The copy is made from the rows, so that it has no
- * free pages with old contents. The copy of a node's replica of a shared log becomes an independent log.
+ * free pages with old contents. The copy of a node's replica of a shared log becomes an independent log. Returns false if it cannot be one,
+ * because the node is behind, and has payloads as a later batch left them.
  */
-export const copyLog = (from: string, to: string): void => {
+export const copyLog = (from: string, to: string): boolean => {
   rmSync(to, { force: true })
   const db = new Database(from, { readonly: true, fileMustExist: true, timeout: 5_000 })
   try {
@@ -20,7 +22,9 @@ export const copyLog = (from: string, to: string): void => {
   chmodSync(to, 0o600)
   const copy = new Database(to)
   try {
+    const isWhole = !hasLaterPayloads(copy)
     forgetSharedBatch(copy)
+    return isWhole
   } finally {
     copy.close()
   }

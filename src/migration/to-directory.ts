@@ -9,6 +9,7 @@ import { shownNodes } from '../log/shared/nodes.js'
 import { closeAfter } from '../log/shared/postgres/tables.js'
 import { ownLogIn } from '../log/shared/replica.js'
 import { SharedLog } from '../log/shared/shared-log.js'
+import { hasLaterPayloads } from '../log/storage/later-payloads.js'
 import { forgetSharedBatch, openForWriting, readSharedBatch, type LogConnection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import type { DataPaths } from '../setup/data-directory.js'
@@ -92,7 +93,7 @@ const closeThere = async (db: LogConnection, asked: DirectoryMigration): Promise
  * one ended.
  *
  * @example (await toDirectory({ from: { url: 'postgres://db/ledger', s3: undefined }, paths, vault, copy: false, onProgress })).missing // []
- * @throws ConfigError when PostgreSQL cannot be reached or has no log, nodes serve it, or the directory has another log; Problem
+ * @throws ConfigError when PostgreSQL cannot be reached or has no log, nodes serve it or write, or the directory has another log; Problem
  * storage_failed
  */
 export const toDirectory = async (asked: DirectoryMigration): Promise<MigrationResult> => {
@@ -101,6 +102,7 @@ export const toDirectory = async (asked: DirectoryMigration): Promise<MigrationR
     throw new Error('the log has gone')
   })
   try {
+    if (hasLaterPayloads(db)) throw new ConfigError('nodes wrote to the log while it was copied: run it again')
     const moved = await fetchBlobs(db, asked)
     if (!asked.copy) await closeThere(db, asked)
     // From now on the directory has its own log, and follows no other.

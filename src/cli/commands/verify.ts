@@ -83,8 +83,10 @@ export const verify = async (
   const ok = result.ok && faults.length === 0
   const { position, root } = result.head
   out.line(`${ok ? 'The log holds' : 'THE LOG DOES NOT HOLD'}: ${position} events, root ${root.toString('base64')}`)
-  const { readable, erased } = result.payloads
+  const { readable, erased, erasedLater } = result.payloads
   out.line(`payloads: ${readable} readable, ${erased} erased`)
+  if (erasedLater > 0)
+    out.line(`Note: this node is behind the others. Payloads that were erased in events which it does not have yet: ${erasedLater}.`)
   for (const line of provenPart(result)) out.line(line)
   const ahead = recordedAhead(Date.parse(result.recordedAt), Date.now())
   if (ahead !== undefined) out.line(`Note: ${ahead}. See "A wrong clock" in docs/operate/running.md.`)

@@ -146,10 +146,10 @@ export class Replica {
     }
   }
 
-  /** Keeps the batch, which PostgreSQL accepted. */
-  commit({ seq, batch }: Place): CommitChanges {
+  /** Keeps the batch, which PostgreSQL accepted; `newest` is the newest one that PostgreSQL has, by default this one. */
+  commit({ seq, batch }: Place, newest = seq): CommitChanges {
     const { writer, reads, noteBatch } = this.open()
-    noteBatch({ seq, batch })
+    noteBatch({ seq, batch }, newest)
     writer.commit()
     this.#place = { seq, position: writer.tail.position, chain: writer.tail.chain, batch }
     reads.advance(writer.tail, writer.changed.keys())
@@ -161,12 +161,12 @@ export class Replica {
    * the commit. Nothing else may write to the file meanwhile.
    * @throws RangeError when it does not follow from the file; nothing is added then
    */
-  async take({ rows, to }: Delta): Promise<CommitChanges> {
+  async take({ rows, to, newest }: Delta): Promise<CommitChanges> {
     this.begin()
     try {
       // It does not wait for other long work, because the node would fall behind then.
       await inTurns(this.#add(rows, to), { turns: this.#turns, maxParts: limits.sharedTurnMaxRows })
-      const committed = this.commit(to)
+      const committed = this.commit(to, newest)
       if (rows.notes.some(({ key }) => keyNotes.has(key))) this.#followKeys()
       return committed
     } catch (error) {

@@ -37,6 +37,20 @@ export const readRotation = (db: LogConnection): Rotation | undefined => {
 /** The ids of the master keys of a log's payloads. During a rotation there are two, the new one first. */
 export const masterKeyIds = (db: LogConnection): string[] => [readRotation(db)?.to, readMeta(db, 'key_id')].filter((id) => id !== undefined)
 
+/** Prepares the test whether a rotation from a master key to another one has ended. */
+const prepareHasEnded = (db: LogConnection): ((from: string) => boolean) => {
+  const ended = db.prepare(`SELECT 1 FROM events WHERE stream = 'log' AND type = 'MasterKeyRotated' AND text ->> '$.data.from' = ?`)
+  return (from) => ended.get(from) !== undefined
+}
+
+/** Whether the key of a payload is wrapped under a master key that the log does not have yet. */
+export const hasLaterKeys = (db: LogConnection): boolean => {
+  const known = masterKeyIds(db)
+  const hasEnded = prepareHasEnded(db)
+  const used = db.prepare<[], string>('SELECT DISTINCT key_id FROM payloads WHERE wrapped IS NOT NULL').pluck().all()
+  return used.some((id) => !known.includes(id) && !hasEnded(id))
+}
+
 /**
  * Prepares the test whether the key of a payload is lost. It is lost if a rotation has ended that could not unwrap it. If only its master
  * key is missing here, the payload can be read where this master key is.
@@ -44,10 +58,10 @@ export const masterKeyIds = (db: LogConnection): string[] => [readRotation(db)?.
  * @example prepareIsKeyLost(db)({ hash: '8e0f…', keyId: '66687aadf862bd77' }) // true
  */
 export const prepareIsKeyLost = (db: LogConnection): ((payload: { hash: string; keyId: string }) => boolean) => {
-  const ended = db.prepare(`SELECT 1 FROM events WHERE stream = 'log' AND type = 'MasterKeyRotated' AND text ->> '$.data.from' = ?`)
+  const hasEnded = prepareHasEnded(db)
   const still = db.prepare('SELECT 1 FROM payloads WHERE hash = ? AND key_id = ?')
   // The order matters: if the rotation ends just now, it has wrapped the key again.
-  return ({ hash, keyId }) => !masterKeyIds(db).includes(keyId) && ended.get(keyId) !== undefined && still.get(hash, keyId) !== undefined
+  return ({ hash, keyId }) => !masterKeyIds(db).includes(keyId) && hasEnded(keyId) && still.get(hash, keyId) !== undefined
 }
 
 /** The previous master key. A reader does not have it during a rotation; the next key unwraps it. */

@@ -131,9 +131,13 @@ export const readMeta = (db: LogConnection, key: string): string | undefined =>
 export const writeMeta = (db: LogConnection, key: string, value: string): void =>
   void db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(key, value)
 
-/** The notes about the newest batch of a shared log in this file: its number and its id. Only a node's copy of a shared log has them. */
+/**
+ * The notes about the newest batch of a shared log in this file: its number, its id, and the number of the newest batch that the shared log
+ * had then. Only a node's copy of a shared log has them.
+ */
 const sharedSeqNote = 'shared_seq'
 const sharedBatchNote = 'shared_batch'
+const sharedNewestNote = 'shared_newest'
 /** The note of the batch after which rows were appended again, or before their events, under numbers that other nodes do not know. */
 export const reappendedNote = 'reappended'
 
@@ -149,17 +153,27 @@ export const readSharedBatch = (db: LogConnection): SharedBatch | undefined => {
   return { seq: Number(seq), batch: of === seq && batch !== '' ? batch : undefined }
 }
 
-/** Prepares the statement that notes the newest batch of a shared log. */
-export const prepareSharedBatch = (db: LogConnection): ((noted: SharedBatch) => void) => {
-  const put = db.prepare<[string, string]>(
-    `INSERT INTO meta VALUES ('${sharedSeqNote}', ?), ('${sharedBatchNote}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+/**
+ * Whether this file is a copy of a shared log that had more batches when the copy ended: its payloads may be as a later batch left them. An
+ * older release does not update the note of that, so the note may be about an earlier batch.
+ */
+export const isBehind = (db: LogConnection): boolean => {
+  const seq = readSharedBatch(db)?.seq
+  return seq !== undefined && Number(readMeta(db, sharedNewestNote) ?? seq) > seq
+}
+
+/** Prepares the statement that notes the newest batch of a shared log in this file; `newest` is the newest one of the shared log. */
+export const prepareSharedBatch = (db: LogConnection): ((noted: SharedBatch, newest?: number) => void) => {
+  const put = db.prepare<[string, string, string]>(
+    `INSERT INTO meta VALUES ('${sharedSeqNote}', ?), ('${sharedBatchNote}', ?), ('${sharedNewestNote}', ?)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   )
-  return ({ seq, batch = '' }) => void put.run(String(seq), `${seq} ${batch}`)
+  return ({ seq, batch = '' }, newest = seq) => void put.run(String(seq), `${seq} ${batch}`, String(newest))
 }
 
 /** Makes the file an independent log. */
 export const forgetSharedBatch = (db: LogConnection): void => {
-  db.prepare('DELETE FROM meta WHERE key IN (?, ?, ?)').run(sharedSeqNote, sharedBatchNote, reappendedNote)
+  db.prepare('DELETE FROM meta WHERE key IN (?, ?, ?, ?)').run(sharedSeqNote, sharedBatchNote, sharedNewestNote, reappendedNote)
 }
 
 /**

@@ -13,6 +13,7 @@ import { SharedLogSession } from '../../../src/log/shared/postgres/shared-log-se
 import { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { toDirectory } from '../../../src/migration/to-directory.js'
 import { dataPaths, prepareDataDirectory } from '../../../src/setup/data-directory.js'
 import { masterKeys } from '../../../src/vault/key-files.js'
 import { Vault } from '../../../src/vault/vault.js'
@@ -20,7 +21,7 @@ import { cliFile, mindledger } from '../../support/cli.js'
 import { startS3 } from '../../support/files/s3-server.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
-import { origin, stream, temporaryDirectory, writes } from '../../support/log/log.js'
+import { origin, stream, tamperWith, temporaryDirectory, writes } from '../../support/log/log.js'
 import { rowsIn, runSql } from '../../support/log/nodes.js'
 import { send, spawnUntil } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -376,6 +377,28 @@ test('a directory is made from a log that has ended alone, and no node opens thi
   const moved = openDirectory(back)
   expect((await moved.head()).position).toBe(position)
   await moved.close()
+})
+
+test('a copy of a log whose nodes go on is not made from a part of it, whose payloads are as later batches left them', async () => {
+  const [there, back] = [await copyOfGolden('there'), join(place.path, 'back')]
+  const url = await server().newUrl()
+  expect((await migrate(there, ['--to', url])).code).toBe(0)
+  const close = Reflect.get(SharedLog.prototype, 'close')
+  const closing = jest.spyOn(SharedLog.prototype, 'close').mockImplementation(async function (this: SharedLog) {
+    await close.call(this)
+    // As if the last part that it followed were not the newest one.
+    tamperWith(join(back, 'log.sqlite'), (db) =>
+      db.exec(`UPDATE meta SET value = CAST(value + 1 AS TEXT) WHERE key = 'shared_newest';
+        UPDATE payloads SET wrapped = NULL, body = x'' WHERE id = (SELECT min(id) FROM payloads WHERE wrapped IS NOT NULL)`),
+    )
+  })
+  const vault = new Vault(...masterKeys(dataPaths(there), []))
+  const asked = { from: { url, s3: undefined }, paths: prepareDataDirectory(back), vault, copy: true, onProgress: () => undefined }
+  try {
+    await expect(toDirectory(asked)).rejects.toThrow('nodes wrote to the log while it was copied: run it again')
+  } finally {
+    closing.mockRestore()
+  }
 })
 
 test('a node that was cut off while its log moved to a directory writes nothing to PostgreSQL', async () => {

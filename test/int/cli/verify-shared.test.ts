@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { logStream } from '../../../events/records/log.js'
 import { headSigner } from '../../../src/audit/head-key.js'
+import { takeBackup } from '../../../src/backup/backup.js'
 import { limits } from '../../../src/basics/limits.js'
+import { Blobs } from '../../../src/files/blobs.js'
 import { isSamePlace } from '../../../src/log/shared/postgres/rows.js'
 import { SharedLogSession } from '../../../src/log/shared/postgres/shared-log-session.js'
 import { lookAt } from '../../../src/log/shared/postgres/statements.js'
@@ -15,6 +17,7 @@ import { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { ServerClock } from '../../../src/log/shared/server-clock.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
+import { readLogId } from '../../../src/log/storage/schema.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { verifyShared } from '../../../src/cli/commands/verify-shared.js'
 import { copyAll } from '../../../src/migration/copy-shared.js'
@@ -29,6 +32,7 @@ import { Random } from '../../support/log/honest-log.js'
 import { stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 import { chained, changes, renumbered, type Row } from '../../support/log/manipulations.js'
 import { newest } from '../../support/log/nodes.js'
+import { until } from '../../support/until.js'
 
 const golden = fileURLToPath(new URL('../../../../test/golden/format-1', import.meta.url))
 const { server } = logServer()
@@ -274,13 +278,28 @@ test('a node without the contents in its folder verifies, backs up and trains ag
   rmSync(restored, { recursive: true, force: true })
 })
 
-test('a copy of a log that goes on meanwhile lacks no payload that a later batch wrote again, and holds', async () => {
+type Behind = {
+  paths: ReturnType<typeof prepareDataDirectory>
+  vault: Vault
+  session: SharedLogSession
+  sequencer: Sequencer
+  /** The file of a node that has a part of the log; and the end of this part. */
+  part: Replica
+  early: Awaited<ReturnType<Sequencer['look']>>
+  /** Secrets in this part: later batches wrapped the key of one again, and erased the other. */
+  kept: string
+  erased: string
+}
+
+/** Runs a test over a node that is behind a log which went on. */
+const withBehind = async (name: string, run: (behind: Behind) => Promise<void>): Promise<void> => {
   const address = await server().newUrl()
   const vault = new Vault(testKey)
-  const log = await SharedLog.open({ url: address, file: join(place.path, 'busy.sqlite'), vault })
+  const log = await SharedLog.open({ url: address, file: join(place.path, `${name}.sqlite`), vault })
   const session = await SharedLogSession.open(address)
   const sequencer = new Sequencer(address, new ServerClock())
-  const [part, copy] = ['part', 'copy'].map((name) => new Replica({ file: join(place.path, name), logId: log.id, vault, now: Date.now }))
+  const paths = prepareDataDirectory(join(place.path, name))
+  const part = new Replica({ file: paths.log, logId: log.id, vault, now: Date.now })
   try {
     const [kept, erased] = [vault.seal(Buffer.from('"kept"')), vault.seal(Buffer.from('"erased"'))]
     for (const [i, sealed] of [kept, erased].entries()) {
@@ -297,20 +316,60 @@ test('a copy of a log that goes on meanwhile lacks no payload that a later batch
     const payloads = [{ hash: erased.hash, replacement: null }]
     const data = { what: 'secrets' as const, subject: 's1', reason: null, payloads, blobs: [] }
     await log.submit(writes({ stream: logStream, event: { type: 'DataErased', data } }))
-
-    await part!.take(await sequencer.after(part!.place))
-    expect(part!.place.seq).toBe(early.seq)
-    expect(part!.reads.payload(kept.hash)?.toString()).toBe('"kept"')
-    expect(part!.reads.payloadState(erased.hash)).toEqual({ isErased: true, replacedBy: null, bytes: 0 })
-    await copyAll({ look: async () => early, after: (at) => sequencer.after(at) }, copy!, () => undefined)
-    expect(isSamePlace(copy!.place, await lookAt(session))).toBe(true)
+    await part.take(await sequencer.after(part.place))
+    await run({ paths, vault, session, sequencer, part, early, kept: kept.hash, erased: erased.hash })
   } finally {
-    part!.close()
-    copy!.close()
+    part.close()
     await sequencer.close()
     await session.close()
     await log.close()
   }
-  const found = await verifyLog({ logFile: join(place.path, 'copy'), masterKeys: vault.keys() })
-  expect(found.findings).toEqual([])
-})
+}
+
+test('a copy of a log that goes on meanwhile lacks no payload that a later batch wrote again, and holds', () =>
+  withBehind('busy', async ({ vault, session, sequencer, part, early, kept, erased }) => {
+    expect(part.place.seq).toBe(early.seq)
+    expect(part.reads.payload(kept)?.toString()).toBe('"kept"')
+    expect(part.reads.payloadState(erased)).toEqual({ isErased: true, replacedBy: null, bytes: 0 })
+    const file = join(place.path, 'copy')
+    const copy = new Replica({ file, logId: readLogId(part.reads.db), vault, now: Date.now })
+    await copyAll({ look: async () => early, after: (at) => sequencer.after(at) }, copy, () => undefined)
+    expect(isSamePlace(copy.place, await lookAt(session))).toBe(true)
+    copy.close()
+    expect((await verifyLog({ logFile: file, masterKeys: vault.keys() })).findings).toEqual([])
+  }))
+
+test('a node that is behind is accused of no payload that later batches wrapped again or erased', () =>
+  withBehind('behind-verified', async ({ paths, vault }) => {
+    const counts = { readable: 1, erased: 0, erasedLater: 1 }
+    for (const known of [vault.keys(), [testKey]])
+      expect(await verifyLog({ logFile: paths.log, masterKeys: known })).toMatchObject({ findings: [], payloads: counts })
+    const said = await mindledger(['verify'], { DATA_DIR: paths.root, VAULT_KEY: testKey.toString('hex') })
+    expect(said).toMatchObject({ code: 0, out: expect.stringContaining('in events which it does not have yet: 1.') })
+  }))
+
+test('a backup of a node that is behind waits until its log has what later batches did to its payloads', () =>
+  withBehind('behind-copied', async ({ paths, vault, sequencer, part }) => {
+    let copies = 0
+    const onProgress = (text: string) => {
+      if (text === 'copying the log') copies += 1
+    }
+    const take = (name: string) =>
+      takeBackup({
+        ...{ from: paths, store: new Blobs(paths.blobs), like: undefined, headOf: () => 'head\n', onProgress },
+        into: join(place.path, name),
+      })
+    await expect(take('behind-refused')).rejects.toThrow('start this node, and try again')
+    expect(copies).toBe(1)
+    const taking = take('behind-backup')
+    await until(() => copies === 2)
+    for (let last = Infinity; part.place.seq < last;) {
+      const delta = await sequencer.after(part.place)
+      await part.take(delta)
+      last = delta.newest
+    }
+    await taking
+    expect(copies).toBe(3)
+    const { log } = dataPaths(join(place.path, 'behind-backup'))
+    expect((await verifyLog({ logFile: log, masterKeys: vault.keys() })).findings).toEqual([])
+  }))

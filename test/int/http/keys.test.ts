@@ -229,7 +229,11 @@ test('what is checked before its command is not checked again when its answer wa
     ['PUT', '/api/databases/checked_too', { database: shop, check_connection: true }],
     ['POST', '/api/sql/query', { query: 'CREATE VIEW of_viewed AS (SELECT n FROM files.viewed)' }],
   ]
-  const asks = requests.map(([method, path, body], i) => () => raw(method, path, body, `checked-${i}`))
+  const asks = requests.map(
+    ([method, path, body], i) =>
+      () =>
+        raw(method, path, body, `checked-${i}`),
+  )
   for (const ask of asks) await lose(ask)
   const [position, asked] = [await head(), model.asked.length]
   rmSync(file)

@@ -22,9 +22,21 @@ const statements: [statement: string, rows: unknown[][]][] = [
   ['WITH k AS (SELECT n FROM files.marks WHERE mark = "grade") SELECT max(grade), max("grade") FROM files.regions, k', [['B', 'B']]],
   ['SELECT n FROM files.marks WHERE mark IN ("grade", "location") AND "mark" <> "grade" AND "n" > 0', [[2]]],
   ['SELECT count(*) FROM files.marks WHERE mark = "grade" AND (SELECT max("grade") FROM files.regions) = "B"', [[1]]],
-  ['SELECT g.grade, m.n FROM graded AS g, marked AS m ORDER BY 1', [['A', 1], ['B', 1]]],
+  [
+    'SELECT g.grade, m.n FROM graded AS g, marked AS m ORDER BY 1',
+    [
+      ['A', 1],
+      ['B', 1],
+    ],
+  ],
   ['SELECT max(g.grade) FROM graded AS g, files.marks AS m WHERE m.mark = "grade" AND "grade" = "B"', [[null]]],
-  ['SELECT "grade" AS a, mark FROM files.marks ORDER BY n', [['grade', 'grade'], ['grade', 'location']]],
+  [
+    'SELECT "grade" AS a, mark FROM files.marks ORDER BY n',
+    [
+      ['grade', 'grade'],
+      ['grade', 'location'],
+    ],
+  ],
 ]
 
 test.each(statements)('%s', async (statement, rows) => {

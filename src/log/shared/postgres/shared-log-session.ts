@@ -33,8 +33,7 @@ const settings = (version: number): string[] => [
 const isAway = /^(?:08|57P|25006$|25P0[34]$)/
 
 /** Whether PostgreSQL refused a statement, which had no effect. Its code says so: the severity is a word of the server's language. */
-export const isRefusal = (error: unknown): error is pg.DatabaseError =>
-  error instanceof pg.DatabaseError && !isAway.test(error.code ?? '')
+export const isRefusal = (error: unknown): error is pg.DatabaseError => error instanceof pg.DatabaseError && !isAway.test(error.code ?? '')
 
 /** The codes of a statement that took too long, or waited too long for a lock. */
 const slow: ReadonlySet<string | undefined> = new Set(['57014', '55P03'])

@@ -8,8 +8,9 @@ import { undecidedName } from './session-user.js'
 
 const isQuotedAt = (sources: Sources, location: number, name: string): boolean => {
   const place = sources.placeOf(location)
-  return place !== undefined && place.source.translation.tokens.some(
-    ({ kind, start, value }) => kind === 'quoted' && start === place.offset && value === name,
+  return (
+    place !== undefined &&
+    place.source.translation.tokens.some(({ kind, start, value }) => kind === 'quoted' && start === place.offset && value === name)
   )
 }
 

@@ -32,7 +32,7 @@ const givenAlias = 'ledger_given'
  * The rows that WHERE gives, with their columns if these are described. If values come from an outer query, their types are unknown.
  * `isServed` says that they are recorded one by one.
  */
-type GivenTable = { ref: AstNode; leaf?: Leaf; correlated: Leaf | undefined; isServed?: true }
+type GivenTable = { ref: AstNode; leaf?: Leaf; correlated: Leaf | undefined; isServed?: boolean }
 
 const asLeaf = async (session: Session, ref: AstNode, scope: Scope): Promise<Leaf> => {
   const alias = aliasOf(ref) || 'unnamed_subquery'

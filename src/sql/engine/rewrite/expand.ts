@@ -75,7 +75,7 @@ const expandFile = async ({ name, content, isTable }: FileEntry, { blobFile, dir
 const expandView = async (
   { view, project }: Extract<TableMeaning, { kind: 'view' }>,
   scope: Scope,
-  { session, viewBody }: Services,
+  { viewBody }: Services,
 ): Promise<AstNode> => {
   const label = `${project.name}.${view.name}`
   if (scope.views.includes(view.stream)) throw new Problem('query_failed', 'A view contains itself', `View ${label} contains itself`)
