@@ -3,24 +3,22 @@ import { connect as connectTls, rootCertificates } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import type { buildConnector, Dispatcher, Pool } from 'undici'
 import { limits } from '../basics/limits.js'
-import { explainCall } from './request-errors.js'
-import { connectAllowed, type ConnectedSocket } from './tcp-connection.js'
+import { beforeSending, explainCall } from './request-errors.js'
+import { connectAllowed, noConnection, type ConnectedSocket } from './tcp-connection.js'
 import type { EgressPolicy } from './policy.js'
 import type { NameLookup } from './shared-lookup.js'
 
 /**
- * The options of connections for tests and for private certificate authorities: the resolver, additional trusted certificates, and the most
- * connections of a caller to one address (`egressConnectionsMax` by default).
+ * The options of connections for tests and for private certificate authorities: the resolver, additional trusted certificates, the most
+ * connections of a caller to one address (`egressConnectionsMax` by default), and the time to connect (`egressConnectTimeoutMs`).
  */
-export type HttpConnectOptions = { lookup?: NameLookup; ca?: string; connections?: number }
+export type HttpConnectOptions = { lookup?: NameLookup; ca?: string; connections?: number; connectTimeoutMs?: number }
 
 /** The time before a dropped pool is closed, so that calls that have just obtained it can still begin. */
 const lastCallsMs = 1_000
 
 const secured = ({ socket, to }: ConnectedSocket, ca: string | undefined, signal: AbortSignal): Promise<Socket> =>
   new Promise((resolve, reject) => {
-    const stop = () => socket.destroy(new Error('stopped'))
-    signal.addEventListener('abort', stop, { once: true })
     const tls = connectTls({
       socket,
       host: to.name,
@@ -40,15 +38,18 @@ const secured = ({ socket, to }: ConnectedSocket, ca: string | undefined, signal
         socket.destroy()
         reject(error)
       })
+    const stop = () => failed(noConnection(to.name, to.port, 'ETIMEDOUT'))
     tls.once('error', failed)
     tls.once('secureConnect', () => settle(() => resolve(tls)))
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
   })
 
 const connector =
-  (policy: EgressPolicy, { lookup, ca }: HttpConnectOptions): buildConnector.connector =>
+  (policy: EgressPolicy, { lookup, ca, connectTimeoutMs }: HttpConnectOptions): buildConnector.connector =>
   ({ hostname, port, protocol }, tell) => {
     const isSecure = protocol === 'https:'
-    const timeoutMs = limits.egressConnectTimeoutMs
+    const timeoutMs = connectTimeoutMs ?? limits.egressConnectTimeoutMs
     const signal = AbortSignal.timeout(timeoutMs)
     const open = async () => {
       const connected = await connectAllowed(policy, hostname, Number(port === '' ? (isSecure ? 443 : 80) : port), {
@@ -60,7 +61,7 @@ const connector =
     }
     open().then(
       (socket) => tell(null, socket),
-      (error: unknown) => tell(explainCall(error, `${hostname}:${port}`), null),
+      (error: unknown) => tell(beforeSending(explainCall(error, `${hostname}:${port}`)), null),
     )
   }
 

@@ -4,6 +4,21 @@ import { errorCode, Problem } from '../basics/errors.js'
 export const callFailed = (title: string, detail: string, hint: string): Problem =>
   new Problem('connection_failed', title, detail, { hint })
 
+const neverSent = new WeakSet<Problem>()
+
+/** Marks the failure of a call for which no connection was made, so that nothing of it was sent. */
+export const beforeSending = (problem: Problem): Problem => {
+  neverSent.add(problem)
+  return problem
+}
+
+/**
+ * Whether a call failed before anything of it was sent. Otherwise nobody knows whether it arrived.
+ *
+ * @example wasNeverSent(await call(url).catch((error) => error))
+ */
+export const wasNeverSent = (problem: Problem): boolean => neverSent.has(problem)
+
 /** The connection ended before the answer. */
 export class ConnectionLost extends Problem {
   constructor(where: string) {

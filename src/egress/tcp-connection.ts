@@ -13,7 +13,12 @@ export type ConnectOptions = { timeoutMs: number; signal?: AbortSignal; lookup?:
 /** A connected socket and its destination. A certificate must be valid for `name`. */
 export type ConnectedSocket = { socket: Socket; to: AllowedAddress }
 
-const failed = (host: string, port: number, code: string): Problem => {
+/**
+ * The failure of a connection that was not made. The code is that of the system, or empty.
+ *
+ * @example noConnection('db.example.com', 5432, 'ETIMEDOUT').detail // 'db.example.com:5432 cannot be reached (ETIMEDOUT)'
+ */
+export const noConnection = (host: string, port: number, code: string): Problem => {
   const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   if (code === 'ECONNREFUSED')
     return new Problem('connection_failed', 'Connection refused', `Nothing listens at ${where}`, {
@@ -69,7 +74,7 @@ export const connectAllowed = async (
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
   // The system's resolver accepts no signal.
-  const places = await unlessAborted(resolveAllowed(policy, host, port, lookup), signal, () => failed(host, port, 'ETIMEDOUT'))
+  const places = await unlessAborted(resolveAllowed(policy, host, port, lookup), signal, () => noConnection(host, port, 'ETIMEDOUT'))
   let code = ''
   for (const [i, to] of places.entries()) {
     const share = AbortSignal.timeout(Math.max(0, Math.ceil((ends - performance.now()) / (places.length - i))))
@@ -80,5 +85,5 @@ export const connectAllowed = async (
       if (signal.aborted) break
     }
   }
-  throw failed(places[0].name, places[0].port, code)
+  throw noConnection(places[0].name, places[0].port, code)
 }

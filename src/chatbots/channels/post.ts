@@ -1,5 +1,6 @@
-import { isProblem } from '../../basics/errors.js'
+import { isProblem, type ProblemCode } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { wasNeverSent } from '../../egress/request-errors.js'
 import { retryAfterMs } from '../../egress/retry-after.js'
 import type { Attempt, Fetch, OutboundMessage } from './channel.js'
 
@@ -14,15 +15,15 @@ const jsonOf = async (answer: Response): Promise<unknown> => {
   }
 }
 
-/** The titles of failures before a connection was made: nothing was sent. */
-const neverConnected: ReadonlySet<string> = new Set(['Unknown host', 'Connection refused', 'No connection', 'TLS failed'])
+/** Calls that are not sent at all, also not later: the host is not allowed, or HTTP cannot carry the call. */
+const neverTaken: ReadonlySet<ProblemCode> = new Set(['egress_refused', 'wrong_arguments'])
 
 /** How a call without an answer ended. The error never repeats an address, because Telegram's address contains the token. */
 const failed = (error: unknown): Attempt => {
   if (!isProblem(error)) return { end: 'unknown', error: 'the call broke off' }
   const said = `${error.title}: ${error.detail}`
-  if (error.code === 'egress_refused') return { end: 'refused', error: said }
-  return { end: neverConnected.has(error.title) ? 'later' : 'unknown', error: said }
+  if (neverTaken.has(error.code)) return { end: 'refused', error: said }
+  return { end: wasNeverSent(error) ? 'later' : 'unknown', error: said }
 }
 
 /**

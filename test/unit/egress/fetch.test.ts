@@ -307,4 +307,13 @@ describe('https', () => {
     const call = egressFetch(here, { lookup }, { headersTimeoutMs: 200 })
     expect(await failure(call(`https://llm.example:${silent}/`))).toMatchObject({ title: 'No answer' })
   })
+
+  test('a TLS handshake that does not end in the time to connect is told as no connection', async () => {
+    const silent = await serveSockets((socket) => void socket.resume())
+    const call = egressFetch(here, { lookup, connectTimeoutMs: 200 })
+    expect(await failure(call(`https://llm.example:${silent}/`))).toMatchObject({
+      ...{ code: 'connection_failed', title: 'No connection' },
+      detail: `llm.example:${silent} cannot be reached (ETIMEDOUT)`,
+    })
+  })
 })
