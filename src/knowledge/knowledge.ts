@@ -162,8 +162,8 @@ export class Knowledge implements KnowledgeStore {
     if (!('chunks' in done)) throw unexpected(done)
     if (!reranker || done.chunks.length === 0) return { chunks: [...done.chunks], position }
     const wantedReranker = wantedModel(reranker, estimateScores(content, done.chunks))
-    const { chunks, reranked } = await asking('reranking', wantedReranker, (onUsed) =>
-      score(reranker, content, done.chunks, { signal, onUsed }),
+    const { chunks, reranked } = await asking('reranking', wantedReranker, (reports) =>
+      score(reranker, content, done.chunks, { signal, ...reports }),
     )
     const ordered = keepsOrder ? chunks : byRelevance(chunks)
     return { chunks: ordered.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
@@ -183,7 +183,7 @@ export class Knowledge implements KnowledgeStore {
     const { embedders } = this.parts
     const model = await embedders.of(settings)
     const wanted = wantedModel(model, estimateTokens(text))
-    const [vector = null] = await asking('embedding', wanted, (onUsed) => embedders.embed(model, [text], { signal, onUsed }))
+    const [vector = null] = await asking('embedding', wanted, (reports) => embedders.embed(model, [text], { signal, ...reports }))
     return vector
   }
 

@@ -1,10 +1,10 @@
 import { limits } from '../basics/limits.js'
 import { Problem } from '../basics/errors.js'
-import type { ChatEnd, ChatMessage, LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
+import type { ChatEnd, ChatMessage, LanguageModel } from '../llm/contract/language-model.js'
 import { wholeAnswer } from '../llm/contract/messages.js'
 import { estimateTokens } from '../llm/tokens/estimates.js'
 import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
-import type { KnowledgeChunk, RerankerUse } from './contract/search.js'
+import type { KnowledgeChunk, ModelReports, RerankerUse } from './contract/search.js'
 
 const best = 10
 
@@ -45,9 +45,11 @@ const scoresIn = (text: string, wanted: number): number[] | undefined => {
   }
 }
 
-const ask = (model: LanguageModel, messages: readonly ChatMessage[], signal: AbortSignal) => {
+type Asking = { signal: AbortSignal } & Partial<ModelReports>
+
+const ask = (model: LanguageModel, messages: readonly ChatMessage[], { signal, onSent }: Asking) => {
   const request = { messages, tools: [], maxOutputTokens: limits.knowledgeRerankOutputMaxTokens, temperature: 0 }
-  return wholeAnswer(model.chat(request, { signal }))
+  return wholeAnswer(model.chat(request, { signal, onSent }))
 }
 
 /** Sorts chunks by relevance, the best first; equal ones keep their order. */
@@ -80,13 +82,13 @@ export const score = async (
   model: LanguageModel,
   question: string,
   chunks: readonly KnowledgeChunk[],
-  { signal, onUsed }: { signal: AbortSignal; onUsed?: (usage: TokenUsage) => void },
+  asking: Asking,
 ): Promise<{ chunks: KnowledgeChunk[]; reranked: RerankerUse }> => {
   const judged: KnowledgeChunk[] = []
   let usage = noUsage
   for (const some of callsFor(chunks)) {
-    const answer = await ask(model, messagesFor(question, some), signal)
-    onUsed?.(answer.usage)
+    const answer = await ask(model, messagesFor(question, some), asking)
+    asking.onUsed?.(answer.usage)
     usage = addUsage(usage, answer.usage)
     const scores = scoresIn(answer.text, some.length)
     if (!scores) throw unusable(model, answer.finish)

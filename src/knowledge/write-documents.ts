@@ -218,8 +218,8 @@ export class DocumentWriter {
     const { provider, model: name, host } = model
     const estimate = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
     const models = new AskedModels(spending.reserve)
-    const vectors = await models.asking('embedding', { provider, model: name, host, estimate }, (onUsed) =>
-      this.parts.embedders.embed(model, texts, { signal, onUsed }),
+    const vectors = await models.asking('embedding', { provider, model: name, host, estimate }, (reports) =>
+      this.parts.embedders.embed(model, texts, { signal, ...reports }),
     )
     return { vectors, tokens: models.usage.input }
   }

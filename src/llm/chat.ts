@@ -1,15 +1,7 @@
 import { unreachable } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { wholeCharacters, withoutThoughts, type AnswerText } from './answer-text.js'
-import {
-  unanswered,
-  type ChatEnd,
-  type ChatPart,
-  type ChatRequest,
-  type LanguageModel,
-  type TokenUsage,
-  type ToolCall,
-} from './contract/language-model.js'
+import type { ChatEnd, ChatPart, ChatRequest, LanguageModel, TokenUsage, ToolCall } from './contract/language-model.js'
 import { limitNames, type OpenWire, type Refusals, type WirePart } from './contract/wire.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { explainFailure, explainSent, llmFailed, endedEarly, notUnderstood, type Exchange } from './failures.js'
@@ -117,10 +109,8 @@ const shown = function* ({ text, isAfterRemark }: AnswerText): Generator<ChatPar
 
 /** Asks a model, and yields its answer as it arrives. A caller that stops reading closes the connection. */
 export const chatWith = ({ settings, exchange, open, refusals, places, most }: ChatParts): LanguageModel['chat'] =>
-  async function* (request, { signal }) {
-    const leave = await places.take(exchange.host, signal).catch((error: unknown) => {
-      throw unanswered(error)
-    })
+  async function* (request, { signal, onSent }) {
+    const leave = await places.take(exchange.host, signal)
     const stop = new Stop(signal, most, exchange)
     const sent = within(request, settings)
     let refused: Refusals = new Set()
@@ -143,9 +133,7 @@ export const chatWith = ({ settings, exchange, open, refusals, places, most }: C
         exchange,
         stop,
         most,
-      }).catch((error: unknown) => {
-        // A model may have begun an answer that nobody waited for.
-        throw stop.signal.aborted ? error : unanswered(error)
+        onSent,
       })
       const reading = new ResponseReader(exchange, settings)
       try {

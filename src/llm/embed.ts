@@ -1,6 +1,6 @@
 import type { EmbeddingModelV3 } from '@ai-sdk/provider'
 import { limits } from '../basics/limits.js'
-import { unanswered, type EmbeddingModel } from './contract/language-model.js'
+import type { EmbeddingModel } from './contract/language-model.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { llmFailed, notUnderstood, type Exchange } from './failures.js'
 import { countIn, listIn, recordIn } from './openai/members.js'
@@ -54,21 +54,15 @@ const vectorOf = (numbers: readonly number[], exchange: Exchange): Float32Array 
 /** Turns texts into vectors, in batches one after the other. */
 export const embedWith =
   ({ exchange, model, dimensions, places, most }: EmbeddingParts): EmbeddingModel['embed'] =>
-  async (texts, { signal, onUsed }) => {
+  async (texts, { signal, onUsed, onSent }) => {
     const vectors: Float32Array[] = []
     const asked = dimensions === undefined ? {} : { providerOptions: { openaiCompatible: { dimensions } } }
     for (const batch of batchesOf(texts)) {
-      const leave = await places.take(exchange.host, signal).catch((error: unknown) => {
-        throw unanswered(error)
-      })
+      const leave = await places.take(exchange.host, signal)
       const stop = new Stop(signal, most, exchange)
       try {
         const ask = async () => (await model()).doEmbed({ values: batch, abortSignal: stop.signal, ...asked })
-        const { embeddings, usage, response } = await askAgain({ ask, learns: () => false, exchange, stop, most }).catch(
-          (error: unknown) => {
-            throw stop.signal.aborted ? error : unanswered(error)
-          },
-        )
+        const { embeddings, usage, response } = await askAgain({ ask, learns: () => false, exchange, stop, most, onSent })
         // Some servers say 0 for what they do not count.
         const input = countIn(usage?.tokens) || null
         if (input !== null) onUsed?.({ input, output: null })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { over } from '../basics/concurrency/bounded-waits.js'
 import { isProblem } from '../basics/errors.js'
+import type { OnSent } from './contract/language-model.js'
 import { callErrorOf, explainFailure, isLost, isPassing, llmFailed, waitAskedFor, type Exchange } from './failures.js'
 
 export type ExchangeLimits = { totalMs: number; retries: number; retryWaitMs: number; retryAfterMaxMs: number }
@@ -55,7 +56,20 @@ const waitAfter = (error: unknown, sent: number, { retries, retryWaitMs, retryAf
   return wait <= retryAfterMaxMs ? wait : undefined
 }
 
-type RetryOptions<T> = { ask: () => Promise<T>; learns: (error: unknown) => boolean; exchange: Exchange; stop: Stop; most: ExchangeLimits }
+/** Whether an answer had begun that cannot be read to its end: it used tokens. */
+const hadBegun = (error: unknown): boolean => {
+  const call = callErrorOf(error)
+  return call !== undefined && call.status >= 200 && call.status <= 299
+}
+
+type RetryOptions<T> = {
+  ask: () => Promise<T>
+  learns: (error: unknown) => boolean
+  exchange: Exchange
+  stop: Stop
+  most: ExchangeLimits
+  onSent: OnSent | undefined
+}
 
 /**
  * Sends a request, and again after answers that pass: 429 and 5xx, as late as they ask for; after a connection that was lost before any
@@ -63,12 +77,15 @@ type RetryOptions<T> = { ask: () => Promise<T>; learns: (error: unknown) => bool
  *
  * @throws Problem llm_failed, egress_refused; why it was stopped
  */
-export const askAgain = async <T>({ ask, learns, exchange, stop, most }: RetryOptions<T>): Promise<T> => {
-  for (let sent = 1; ; sent += 1)
+export const askAgain = async <T>({ ask, learns, exchange, stop, most, onSent }: RetryOptions<T>): Promise<T> => {
+  for (let sent = 1; ; sent += 1) {
+    const tellUnanswered = onSent?.()
     try {
       return await ask()
     } catch (error) {
+      // A model may have begun an answer that nobody waited for.
       if (stop.signal.aborted) throw stop.reason(error)
+      if (!hadBegun(error)) tellUnanswered?.()
       if (learns(error)) continue
       const wait = waitAfter(error, sent, most)
       if (wait === undefined) throw isProblem(error) && error.code === 'busy' ? error : explainFailure(error, exchange)
@@ -76,4 +93,5 @@ export const askAgain = async <T>({ ask, learns, exchange, stop, most }: RetryOp
         throw stop.reason(late)
       })
     }
+  }
 }

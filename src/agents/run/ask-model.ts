@@ -4,8 +4,11 @@ import { limits } from '../../basics/limits.js'
 import type { ChatEnd, ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
 import type { ChatResponse } from '../contract/answer-record.js'
 
-/** The result of an exchange. `failure` says why it was cut off. */
-export type ExchangeResult = { response: ChatResponse; failure?: unknown; durationMs: number }
+/**
+ * The result of an exchange. `failure` says why it was cut off; it `isFree` if no model had answered by then, and none had a request to
+ * answer.
+ */
+export type ExchangeResult = { response: ChatResponse; failure?: unknown; isFree?: boolean; durationMs: number }
 
 const tooMuch = (): Problem =>
   new Problem(
@@ -46,9 +49,16 @@ export const exchange = async (
   const began = performance.now()
   const said: ModelOutput = { text: '', toolCalls: [] }
   let chars = 0
+  let sent = 0
+  const onSent = () => {
+    sent += 1
+    return () => {
+      sent -= 1
+    }
+  }
   const stop = new AbortController()
   const waiting = new AbortableWait(signal)
-  const parts = model.chat(request, { signal: AbortSignal.any([signal, stop.signal]) })
+  const parts = model.chat(request, { signal: AbortSignal.any([signal, stop.signal]), onSent })
   try {
     for (;;) {
       // A model may ignore the signal.
@@ -73,7 +83,7 @@ export const exchange = async (
     }
   } catch (error) {
     const failure: unknown = signal.aborted ? signal.reason : error
-    return { response: { ...said, error: titleOf(failure) }, failure, durationMs: performance.now() - began }
+    return { response: { ...said, error: titleOf(failure) }, failure, isFree: sent === 0, durationMs: performance.now() - began }
   } finally {
     waiting.end()
     stop.abort(over)

@@ -1,4 +1,4 @@
-import { UnansweredCall, type TokenUsage } from '../../llm/contract/language-model.js'
+import type { TokenUsage } from '../../llm/contract/language-model.js'
 import { estimateTokens } from '../../llm/tokens/estimates.js'
 import { noUsage } from '../../llm/tokens/token-usage.js'
 import type { ChatResponse } from '../contract/answer-record.js'
@@ -8,8 +8,8 @@ import type { ExchangeResult } from './ask-model.js'
 export const usageOf = (response: ChatResponse): TokenUsage => ('usage' in response ? response.usage : noUsage)
 
 /** The tokens that an exchange used: estimates where the provider reports none. @param read the estimate of its request */
-export const tokensOfExchange = ({ response, failure }: ExchangeResult, read: number): number => {
-  if (failure instanceof UnansweredCall) return 0
+export const tokensOfExchange = ({ response, isFree = false }: ExchangeResult, read: number): number => {
+  if (isFree) return 0
   const { input, output } = usageOf(response)
   const written = () => estimateTokens(response.text) + estimateTokens(JSON.stringify(response.toolCalls))
   return (input ?? read) + (output ?? written())

@@ -61,16 +61,21 @@ export type ModelRole = 'embedding' | 'reranking'
 export type WantedModel = { provider: string; model: string; host: string; estimate: number }
 
 /**
- * A function around each use of a model by a search. `use` asks the model, and calls `onUsed` with the tokens of each of its answers, even
- * if the search fails afterwards.
+ * What a use of a model reports: the tokens of each of its answers, even if the search fails afterwards, and each request before it goes
+ * out. The function that `onSent` returns is called once it is certain that no model answers the request.
+ */
+export type ModelReports = { onUsed: (tokens: SearchTokens) => void; onSent: () => () => void }
+
+/**
+ * A function around each use of a model by a search. `use` asks the model.
  *
- * @example const asking: ModelInterceptor = (_, model, use) => use(({ input }) => console.log(model.host, input))
+ * @example const asking: ModelInterceptor = (_, model, use) => use({ onUsed: ({ input }) => console.log(model.host, input), onSent })
  * @throws Problem of the search, or of the function itself, which may refuse to ask the model
  */
 export type ModelInterceptor = <T>(
   role: ModelRole,
   model: WantedModel,
-  use: (onUsed: (tokens: SearchTokens) => void) => Promise<T>,
+  use: (reports: ModelReports) => Promise<T>,
 ) => Promise<T>
 
 /** The results of a search, and the log position up to which it searched. */

@@ -1,7 +1,6 @@
-/** Room: the interface of a language model for its callers. It imports only events and basics. */
+/** Room: the interface of a language model for its callers. It imports only events. */
 
 import type { JsonObject } from '../../../events/common.js'
-import { isProblem, Problem } from '../../basics/errors.js'
 
 /**
  * A call of a tool, as a language model wrote it: `input` is its JSON text, which may be ill-formed. `signature` is only for the provider:
@@ -50,26 +49,24 @@ export type ChatEnd = {
   thoughts?: Thoughts
 }
 
-/** A call that no language model answered: it used no tokens. */
-export class UnansweredCall extends Problem {}
-
-/** The failure of a call that no language model answered. */
-export const unanswered = (error: unknown): unknown =>
-  isProblem(error) ? new UnansweredCall(error.code, error.title, error.detail, error.extras) : error
+/**
+ * Is called before a request goes out to a model. The returned function is called once it is certain that no model answers this request:
+ * then it used no tokens. A request that is cut off may have used some.
+ */
+export type OnSent = () => () => void
 
 /**
  * A language model. `chat` yields the parts as they arrive, and returns the end.
  *
  * @example for await (const part of model.chat({ messages, tools: [], maxOutputTokens: 1_000 }, { signal })) …
- * @throws Problem llm_failed, whose title has no words of the chat; egress_refused; busy; the reason of the signal. It is an UnansweredCall
- * if no model answered.
+ * @throws Problem llm_failed, whose title has no words of the chat; egress_refused; busy; the reason of the signal
  */
 export type LanguageModel = {
   provider: string
   model: string
   /** The called host, with its port. */
   host: string
-  chat: (request: ChatRequest, options: { signal: AbortSignal }) => AsyncGenerator<ChatPart, ChatEnd, void>
+  chat: (request: ChatRequest, options: { signal: AbortSignal; onSent?: OnSent | undefined }) => AsyncGenerator<ChatPart, ChatEnd, void>
 }
 
 /**
@@ -83,5 +80,8 @@ export type EmbeddingModel = {
   provider: string
   model: string
   host: string
-  embed: (texts: readonly string[], options: { signal: AbortSignal; onUsed?: (usage: TokenUsage) => void }) => Promise<Float32Array[]>
+  embed: (
+    texts: readonly string[],
+    options: { signal: AbortSignal; onUsed?: (usage: TokenUsage) => void; onSent?: OnSent | undefined },
+  ) => Promise<Float32Array[]>
 }

@@ -1,11 +1,11 @@
 import type { ModelInterceptor, ModelRole } from '../../knowledge/contract/search.js'
-import { UnansweredCall, type TokenUsage } from '../contract/language-model.js'
+import type { TokenUsage } from '../contract/language-model.js'
 import type { ReserveTokens } from './daily-token-quotas.js'
 import { addUsage, noUsage, tokensUsed } from './token-usage.js'
 
 /**
- * A provider's model that a search asked, and its tokens. `estimated`: tokens that the provider did not report, by estimate; also while
- * the model has not answered yet.
+ * A provider's model that a search asked, and its tokens. `estimated`: tokens that the provider did not report, by estimate; also while a
+ * request has no answer yet, but not before it was sent.
  */
 export type AskedModel = {
   role: ModelRole
@@ -33,19 +33,25 @@ export class AskedModels {
 
   /** @throws Problem of the reservation: then the model is not asked */
   readonly asking: ModelInterceptor = async (role, { provider, model, host, estimate }, use) => {
-    if (provider === 'onnx') return use(() => undefined)
+    if (provider === 'onnx') return use({ onUsed: () => undefined, onSent: () => () => undefined })
     const { settle } = await this.reserve(estimate)
     const began = performance.now()
-    // A call that is cut off has its estimate: its provider may have read everything by then.
-    const one: AskedModel = { role, provider, model, host, usage: noUsage, estimated: estimate, durationMs: 0 }
+    const one: AskedModel = { role, provider, model, host, usage: noUsage, estimated: 0, durationMs: 0 }
     this.#asked.push(one)
+    let sent = 0
+    const count = (requests: number, usage: TokenUsage = noUsage) => {
+      sent += requests
+      one.usage = addUsage(one.usage, usage)
+      // A request that is cut off has its estimate: its provider may have read everything by then.
+      one.estimated = sent > 0 && one.usage.input === null ? estimate : 0
+    }
+    const onSent = () => {
+      count(1)
+      return () => count(-1)
+    }
     try {
-      return await use((more) => (one.usage = addUsage(one.usage, more)))
-    } catch (error) {
-      if (error instanceof UnansweredCall) one.estimated = 0
-      throw error
+      return await use({ onUsed: (usage) => count(0, usage), onSent })
     } finally {
-      if (one.usage.input !== null) one.estimated = 0
       one.durationMs = performance.now() - began
       settle(tokensUsed(one.usage) + one.estimated)
     }

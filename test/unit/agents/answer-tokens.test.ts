@@ -25,8 +25,9 @@ const answer = async (estimate: number, usage: TokenUsage, { answerTokens = 2_50
   const tool: Tool = {
     ...{ kind: 'search', description: { name: 'search_knowledge', description: '', inputSchema: inputSchema({}) }, givesData: true },
     use: (_input, _signal, { asking }) =>
-      asking('embedding', { ...embedder, estimate }, async (onUsed) => {
+      asking('embedding', { ...embedder, estimate }, async ({ onUsed, onSent }) => {
         asked += 1
+        onSent()
         onUsed(usage)
         return { output: 'a lamp', rows: 1 }
       }),

@@ -7,7 +7,8 @@ import { itemNamed, type Tool, type ToolModels } from '../../../src/agents/tools
 import { limits } from '../../../src/basics/limits.js'
 import type { KnowledgeChunk } from '../../../src/knowledge/contract/search.js'
 
-const models: ToolModels = { asking: (_role, _model, use) => use(() => undefined), onReplayed: () => undefined }
+const reports = { onUsed: () => undefined, onSent: () => () => undefined }
+const models: ToolModels = { asking: (_role, _model, use) => use(reports), onReplayed: () => undefined }
 const use = async (tool: Tool, input: JsonObject) => (await tool.use(input, new AbortController().signal, models)).output
 
 const found = (chunks: readonly Pick<KnowledgeChunk, 'content' | 'metadata'>[]) =>
