@@ -12,6 +12,8 @@ type Facts = Record<string, unknown>
 type Handler = {
   /** The kind of the resource that the events belong to; the fact with this name is that resource. Undefined if there is none. */
   subject: Kind | undefined
+  /** Whether it only records what already happened. */
+  isRecord: boolean
   reads: (command: LedgerCommand) => Record<string, Lookup>
   readsFurther: ((facts: Facts, command: LedgerCommand) => Record<string, Lookup>) | undefined
   decide: (command: LedgerCommand, facts: Facts) => (LedgerEvent | NewEvent)[]
@@ -19,8 +21,9 @@ type Handler = {
 
 // The casts are safe: each command goes to the decider that declares its type, with the facts that this decider declares.
 type AnyDecider = Pick<Decisions<never, never>, 'reads' | 'readsFurther' | 'decide'>
-const handler = (subject: Kind | undefined, of: AnyDecider): Handler => ({
+const handler = (subject: Kind | undefined, of: AnyDecider, isRecord = false): Handler => ({
   subject,
+  isRecord,
   reads: of.reads as Handler['reads'],
   readsFurther: of.readsFurther as Handler['readsFurther'],
   decide: of.decide as Handler['decide'],
@@ -28,7 +31,8 @@ const handler = (subject: Kind | undefined, of: AnyDecider): Handler => ({
 
 const decided = Object.entries(deciders).flatMap(([name, decider]) => {
   const subject = kinds.find((kind) => kind === name)
-  return Object.keys(decider.commands).map((type) => [type, handler(subject, decider as AnyDecider)] as const)
+  const commands: Readonly<Record<string, true | 'record'>> = decider.commands
+  return Object.entries(commands).map(([type, is]) => [type, handler(subject, decider as AnyDecider, is === 'record')] as const)
 })
 const takenBack = rollbackKinds.map((kind) => [rollbackTypeOf(kind), handler(kind, rollbackOf(kind))] as const)
 

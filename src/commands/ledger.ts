@@ -199,8 +199,7 @@ export class Ledger {
     const parts: Parts = { payloads: [...payloads], queries: [] }
     const prepared = commands.map((command, i) => this.#prepare(command, `${i} `, parts))
     const [first] = prepared
-    // Given answers are always recorded; such commands belong to no resource.
-    const during = prepared.some(({ subject }) => subject !== undefined) ? origin.during : undefined
+    const during = prepared.every(({ isRecord }) => isRecord) ? undefined : origin.during
     const submission: Submission = {
       origin,
       lookups: Object.assign(
@@ -229,7 +228,7 @@ export class Ledger {
     const unfit = unfitJson(command.data)
     if (unfit) throw wrong(`${unfit[0]} ${unfit[1]}`.trim())
     const sealed = { ...command, data: withoutSecrets(this.vault, command.data, parts) } as LedgerCommand
-    const { subject, reads, readsFurther, decide } = handlers[command.type]
+    const { subject, isRecord, reads, readsFurther, decide } = handlers[command.type]
     const newStream = uuidv7()
     const first = reads(sealed)
     const own = (all: Facts, lookups: Record<string, Lookup>, facts: Facts = {}): Facts => {
@@ -239,6 +238,7 @@ export class Ledger {
     const furtherOf = (all: Facts) => readsFurther?.(own(all, first), sealed) ?? {}
     return {
       subject: subject && prefix + subject,
+      isRecord,
       lookups: prefixed(first, prefix),
       further: (all: Facts) => prefixed(furtherOf(all), prefix),
       decide: (all: Facts, decided: Set<string>): NewEvent[] => {

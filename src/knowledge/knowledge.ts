@@ -259,9 +259,11 @@ export class Knowledge implements KnowledgeStore {
     return this.parts.pages.read(urls, state, signal)
   }
 
-  async remove({ knowledgeBase: base, filters, origin, execution }: Removal): Promise<{ documents: number; positions: number[] }> {
+  async remove(removal: Removal): Promise<{ documents: number; positions: number[] }> {
+    const { knowledgeBase: base, filters, origin, execution, signal = neverAborted } = removal
     if (filters.length === 0) throw wrong('DELETE of all documents is not possible', 'Say which: WHERE id = …; or DROP KNOWLEDGE_BASE.')
     return this.#turns.take(base.stream, async () => {
+      signal.throwIfAborted()
       const { ledger, indexes } = this.parts
       const contents = await ledger.log.streamVersion(contentsStream(base.stream))
       const facts = await this.facts(base)
@@ -276,6 +278,7 @@ export class Knowledge implements KnowledgeStore {
         commands.push({ type: 'RemoveKnowledge' as const, data: { name: base.state.name, contents, removed } })
       }
       if (commands.length === 0) return { documents: 0, positions: [] }
+      signal.throwIfAborted()
       const { positions } = await ledger.executeAll(commands, origin, execution)
       return { documents: done.places.length, positions }
     })

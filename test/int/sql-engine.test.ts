@@ -130,6 +130,14 @@ const found = async (kind: 'skill' | 'agent' | 'chatbot' | 'view' | 'model', nam
   return (await log.resources.one(kind, name, project))?.state
 }
 
+test('a DELETE of documents that was cut off before its turn removes nothing', async () => {
+  await ok('CREATE KNOWLEDGE_BASE shop.docs')
+  const left = new Problem('query_limit', 'Left', 'nobody waits for it')
+  const signal = AbortSignal.abort(left)
+  const answer = await engine.execute({ query: "DELETE FROM shop.docs WHERE id = '1'", origin, signal })
+  expect(answer).toMatchObject({ type: 'error', problem: left })
+})
+
 describe('writing statements become the commands of REST', () => {
   test('skills', async () => {
     await ok("CREATE SKILL shop.s USING Type = 'sql', database = 'd', tables = ['a']")

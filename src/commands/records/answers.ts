@@ -19,7 +19,7 @@ const eventOf = ({ type, data }: AnswersCommand): AnswersEvent => {
 
 /** Decides the records of agents. An answer is recorded even if the agent was deleted meanwhile, because a client gets it. */
 export const answersDecisions: Decisions<AnswersCommand, object> = {
-  commands: { RecordAnswer: true, JudgeAnswer: true, RecordEvaluation: true },
+  commands: { RecordAnswer: 'record', JudgeAnswer: 'record', RecordEvaluation: 'record' },
   secrets: [],
   reads: () => ({}),
   decide: (command): NewEvent[] => [{ stream: answersStream(command.data.agent), event: eventOf(command) }],

@@ -47,7 +47,7 @@ const decide = ({ type, data }: PredictionsCommand, { model }: Facts): NewEvent[
 
 /** Decides the commands of predictions. Their stream is separate from the model's and has no state. */
 export const predictionsDecisions: Decisions<PredictionsCommand, Facts> = {
-  commands: { RecordPredictions: true, ReportOutcomes: true },
+  commands: { RecordPredictions: 'record', ReportOutcomes: true },
   secrets: [],
   reads,
   decide,

@@ -6,7 +6,7 @@ export type QueriesCommand = Command<'RecordQuery', DatabaseQueried>
 
 /** Decides the records of connected databases. Their streams are separate from the connections' and have no state. */
 export const queriesDecisions: Decisions<QueriesCommand, object> = {
-  commands: { RecordQuery: true },
+  commands: { RecordQuery: 'record' },
   secrets: [],
   reads: () => ({}),
   decide: ({ data }) => [{ stream: queriesStream(data.connection), event: { type: 'DatabaseQueried', data } }],

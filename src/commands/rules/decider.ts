@@ -8,8 +8,11 @@ import type { RollbackRule } from './rollback.js'
 
 /** The commands of one kind of stream and the decisions on them. `Facts` has the results of `reads` and `readsFurther`. */
 export type Decisions<C extends Command, Facts extends object> = {
-  /** The types of its commands. */
-  commands: Readonly<Record<C['type'], true>>
+  /**
+   * The types of its commands. A `record` only says what already happened, such as an answer that somebody gets. It is recorded even if the
+   * run of the job that sent it has ended; other commands of such a run are refused.
+   */
+  commands: Readonly<Record<C['type'], true | 'record'>>
   /** Members of the commands, at any depth, whose texts may be secrets: these are sealed before the decision. */
   secrets: readonly string[]
   /** The lookups for a command, made in the transaction that stores its events. */

@@ -61,6 +61,7 @@ export type Removal = {
   filters: readonly MetadataComparison[]
   origin: Origin
   execution?: Execution
+  signal?: AbortSignal
 }
 
 /** The interface of knowledge bases for the rest of the service. All methods throw a Problem. */

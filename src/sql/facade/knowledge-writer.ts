@@ -61,7 +61,7 @@ export class KnowledgeWriter {
 
   /** `DELETE FROM` and `UPDATE`; undefined if the table is no knowledge base. */
   async change({ verb, target, where }: StatementOf<'table_write'>, running: RunningStatement): Promise<SqlAnswer | undefined> {
-    const { context, origin, execution } = running
+    const { context, origin, execution, signal } = running
     const base = await this.#baseNamed(target, context.db)
     if (!base) return undefined
     if (verb === 'update')
@@ -72,6 +72,7 @@ export class KnowledgeWriter {
     const { documents, positions } = await this.options.knowledge.remove({
       ...{ knowledgeBase: base, filters, origin },
       ...(execution && { execution }),
+      ...(signal && { signal }),
     })
     return { type: 'ok', affected_rows: documents, context, positions }
   }

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { pino } from 'pino'
+import type { KnowledgeSearched } from '../../../events/records/searches.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import type { JsonObject } from '../../../events/common.js'
+import { streamId, type JsonObject } from '../../../events/common.js'
 import { Problem } from '../../../src/basics/errors.js'
 import { soleLeases, type Leases } from '../../../src/log/contract/leases.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
@@ -11,7 +12,7 @@ import type { SqlExecutor } from '../../../src/jobs/run.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { SqlAnswer } from '../../../src/sql/contract/answer.js'
 import type { SqlRequest } from '../../../src/sql/contract/request.js'
-import { origin, withLogOf, type OpenLog } from '../../support/log/log.js'
+import { origin, refusal, withLogOf, type OpenLog } from '../../support/log/log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 
 const logger = pino({ level: 'silent' })
@@ -476,6 +477,28 @@ describe('a run that is cut off', () => {
       ])
       await clock.forward(minute)
       expect(await runs(open)).toHaveLength(3)
+    }))
+
+  test('writes nothing more, no documents either; what it has used by then is still recorded', () =>
+    withJobs(async (open) => {
+      const { ledger } = open
+      engine.answers = undefined
+      await create(open, 'j', { every: null })
+      const made = await ledger.execute({ type: 'CreateKnowledgeBase', data: { project: 'shop', knowledge_base: 'docs' } }, origin)
+      const knowledge_base = streamId.parse(made.stream)
+      const removed = { knowledge_base, documents: 1, removes: [{ position: 1, rows: [0] }] }
+      const ofRun = engine.asked[0]!.origin
+      const remove = (contents: number) => ledger.execute({ type: 'RemoveKnowledge', data: { name: 'docs', contents, removed } }, ofRun)
+      await remove(0)
+      await drop(open, 'j')
+      expect(await refusal(remove(1))).toBe('not_ready')
+      const asked = { provider: 'openai', model: 'small', host: 'localhost:1', input_tokens: 7, output_tokens: null, duration_ms: 1 }
+      const searched: KnowledgeSearched = {
+        ...{ knowledge_base, version: 1, purpose: 'query', read_at: null, embedding: asked, reranking: null },
+        ...{ chunks: 0, outcome: 'failed', error: 'It was cut off', duration_ms: 1 },
+      }
+      await ledger.execute({ type: 'RecordSearch', data: searched }, ofRun)
+      expect((await eventsOf(open)).slice(-3).map(({ type }) => type)).toEqual(['JobRunFinished', 'JobDeleted', 'KnowledgeSearched'])
     }))
 
   test('a project takes its jobs with it, the one that runs, too; a new name of it is theirs at once', () =>

@@ -211,3 +211,15 @@ test('an insert that was decided on other contents is not recorded', async () =>
     code: 'busy',
   })
 })
+
+test('a removal that is cut off while it waits for an insert removes nothing', async () => {
+  await insert(0, 10)
+  const client = new AbortController()
+  const inserting = insert(1_000, 900)
+  const removal = { knowledgeBase: base, filters: [{ column: 'year', op: '=' as const, value: 2003 }], origin, signal: client.signal }
+  const removing = knowledge.remove(removal)
+  client.abort(new Error('left'))
+  await expect(removing).rejects.toThrow('left')
+  await inserting
+  expect(await count()).toBe(910)
+})
