@@ -91,7 +91,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     const atOnce: Step[] = []
     undo(() => undoTogether(atOnce))
     const agents: AgentParts = await openAgents({
-      ...{ config, languageModels, knowledge, metrics, storage, connected, sqlProcess, models, sql, spendingOfProject },
+      ...{ config, logger, languageModels, knowledge, metrics, storage, connected, sqlProcess, models, sql, spendingOfProject },
     })
     atOnce.push(agents.stop)
     const housekeeping = await openHousekeeping({ config, logger, storage, sqlProcess, knowledge, sql: sql.sql })

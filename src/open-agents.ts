@@ -3,6 +3,7 @@ import { AgentEvaluations } from './agents/evaluation/agent-evaluations.js'
 import { requestOf, settingsOf } from './agents/prompt/settings.js'
 import { QuestionsInSql } from './agents/questions-in-sql.js'
 import type { SqlProcess } from './sql-process/sql-process.js'
+import type { Logger } from './basics/logger.js'
 import { opened } from './basics/undo.js'
 import { grantsOf } from './catalogue/grants.js'
 import type { CheckModel } from './http/routes/resources/agents.js'
@@ -24,6 +25,7 @@ export type AgentParts = Awaited<ReturnType<typeof openAgents>>
 
 type Options = {
   config: Config
+  logger: Logger
   languageModels: LanguageModels
   knowledge: KnowledgeParts
   metrics: Metrics
@@ -38,6 +40,7 @@ type Options = {
 /** Opens the agents, their SQL function, and their evaluations. No model is called before the first request. */
 export const openAgents = ({
   config,
+  logger,
   languageModels,
   knowledge,
   metrics,
@@ -50,7 +53,7 @@ export const openAgents = ({
 }: Options) =>
   opened((undo) => {
     const agents = new Agents({
-      ...{ ledger, store: models.store, recorder: models.recorder },
+      ...{ ledger, logger, store: models.store, recorder: models.recorder },
       sqlProcess: observedSql(sqlProcess, metrics),
       defaultProject: config.defaultProject,
       modelOf: (agent) => languageModels.forAgent(agent),

@@ -524,6 +524,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Tokens that `max_answer_tokens` and the day must have left for a request without a limit of tokens. With fewer, what is left is sent as the limit, at most agentOutputMaxTokens.',
   agentOutputMaxChars: 'Characters that a language model may write each time it is asked. Beyond: the answer fails.',
   agentAnswerTimeoutMs: 'Time of one answer of an agent; its `timeout` (seconds) may be shorter. Beyond: the answer fails.',
+  agentRecordPatienceMs:
+    'How long the service tries to record an answer of an agent while the log takes no writes. Beyond: 503 `storage_failed`, and the answer is lost; the log of the service says so.',
   agentAnswerMaxTokens: 'Tokens of one answer, read and written; `max_answer_tokens` of an agent may say fewer. Beyond: the answer fails.',
   agentDayMaxTokens:
     'Tokens of one agent in a day (UTC), unless AGENT_TOKENS_PER_DAY or its own `tokens_per_day` says fewer. Beyond: 429 `tokens_spent` until the day ends.',

@@ -9,8 +9,9 @@ import { Problem, stopping, wrong } from '../basics/errors.js'
 import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
+import type { Logger } from '../basics/logger.js'
 import { SharesPerClient } from '../basics/concurrency/shares-per-client.js'
-import type { Ledger } from '../commands/ledger.js'
+import { ErasedMeanwhile, type Ledger } from '../commands/ledger.js'
 import type { LanguageModel, TokenUsage } from '../llm/contract/language-model.js'
 import { agentTokenQuotas } from '../llm/tokens/agent-token-quotas.js'
 import { addUsage } from '../llm/tokens/token-usage.js'
@@ -40,6 +41,7 @@ import { outputsOf } from './tools/replayed-tool.js'
 
 type Parts = Omit<PrepareParts, 'log'> & {
   ledger: Ledger
+  logger: Logger
   readComments: ReadComments
   /** The tokens of each agent in a day, unless the agent says fewer. */
   tokensPerDay: number
@@ -211,13 +213,12 @@ export class Agents {
     try {
       const admitted = { answer: uuidv7(), asked, began: performance.now(), signal, model: await this.#admitted(asked) }
       frames.put({ type: 'start', answer: admitted.answer })
-      const { recorded, onRecord } = await this.#finished(admitted, (frame) => frames.put(frame))
-      const { positions, repeated } = await record(this.parts.ledger, recorded)
-      const [position = 0] = positions
+      const { recorded, onRecord, written } = await this.#recorded(admitted, (frame) => frames.put(frame))
+      const [position = 0] = written.positions
       const { content, outcome, queries, tools, usage, estimatedTokens, problem } = recorded.finished
       const note = problem ? undefined : noteOf(recorded.finished)
       onRecord(addUsage(usage, { input: null, output: estimatedTokens }))
-      if (repeated) return await recordedAnswer(this.parts.ledger.log, position)
+      if (written.repeated) return await recordedAnswer(this.parts.ledger.log, position)
       return {
         ...{ answer: admitted.answer, position, model: recorded.model.model, host: recorded.model.host, content, outcome, queries, usage },
         retrieved: outputsOf(tools),
@@ -228,6 +229,23 @@ export class Agents {
       clearTimeout(timer)
       asked.signal.removeEventListener('abort', gone)
       frames.end()
+    }
+  }
+
+  /**
+   * Finishes and records an answer. An answer without a record is lost, and its client may have left, so the log of the service says so.
+   * After an erasure it must not be recorded.
+   */
+  async #recorded(admitted: Admitted, emit: (frame: AnswerFrame) => void) {
+    const { ledger, logger } = this.parts
+    try {
+      const finished = await this.#finished(admitted, emit)
+      const written = await record(ledger, finished.recorded, () => this.#stopping.signal.aborted)
+      return { ...finished, written }
+    } catch (err) {
+      const { answer, asked } = admitted
+      if (!(err instanceof ErasedMeanwhile)) logger.error({ err, answer, agent: asked.agent.stream }, 'an answer was not recorded')
+      throw err
     }
   }
 

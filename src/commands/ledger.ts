@@ -103,11 +103,15 @@ type Facts = Record<string, unknown>
 const jobOfRun = 'job of the run'
 const erasuresNow = 'erasures'
 
-const erasedMeanwhile = (): Problem =>
-  new Problem('busy', 'Erased meanwhile', 'data was erased while this was under way, and it may have used that data', {
-    hint: 'Send the request again.',
-    retryAfterSeconds: 1,
-  })
+/** Data was erased since the work began whose command this is. The same command is refused for ever; the work has to begin again. */
+export class ErasedMeanwhile extends Problem {
+  constructor() {
+    super('busy', 'Erased meanwhile', 'data was erased while this was under way, and it may have used that data', {
+      hint: 'Send the request again.',
+      retryAfterSeconds: 1,
+    })
+  }
+}
 
 /** A node that was cut off from the others may go on with a run that they have ended. */
 const requireRun = (run: string, job: Resource<'job'> | undefined): void => {
@@ -210,7 +214,7 @@ export class Ledger {
       ) as Record<string, Lookup>,
       decide: (facts) => {
         if (during) requireRun(during.run, facts[jobOfRun] as Resource<'job'> | undefined)
-        if (origin.erasures !== undefined && facts[erasuresNow] !== origin.erasures) throw erasedMeanwhile()
+        if (origin.erasures !== undefined && facts[erasuresNow] !== origin.erasures) throw new ErasedMeanwhile()
         const decided = new Set<string>()
         return prepared.flatMap(({ decide }) => decide(facts, decided))
       },

@@ -1,7 +1,13 @@
 import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'
-import type { Execution, Ledger } from '../../commands/ledger.js'
+import { parseEnvelope } from '../../../events/stored/envelope.js'
+import { isProblem } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
+import { retry } from '../../basics/concurrency/retry.js'
+import { passing } from '../../basics/concurrency/retry-while-busy.js'
+import { ErasedMeanwhile, type Execution, type Ledger } from '../../commands/ledger.js'
 import type { Outcome } from '../../log/contract/log.js'
+import { eventAt } from '../../log/read/slices.js'
 import type { ChatRequest, LanguageModel } from '../../llm/contract/language-model.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import { hasAnswer, type AgentRequest } from '../contract/answering.js'
@@ -66,19 +72,40 @@ const recordOf = ({ asked, settings, request, finished }: AnswerRecording): Answ
   answer: finished.content,
 })
 
+const pauseMs = 1_000
+
+/** Whether the log may take a record later. An erasure does not pass: the answer may have data that it removed. */
+const mayPass = (error: unknown): boolean => isProblem(error) && passing.has(error.code) && !(error instanceof ErasedMeanwhile)
+
+/** Whether the event at a position is the record of this answer. */
+const isRecordOf = async ({ log }: Ledger, position: number, answer: string): Promise<boolean> => {
+  const stored = await eventAt(log, position)
+  return stored !== undefined && parseEnvelope(stored.text).data['answer'] === answer
+}
+
 /**
  * Records an answer: the event, and the texts as a payload that can be erased. Nobody gets an answer before this is done. If another node
  * has answered the same request meanwhile, the outcome is `repeated`, and this answer is recorded without the key of the request: nobody
- * gets it, but its tokens were used.
+ * gets it, but its tokens were used. While the log is away for a moment, it tries again.
  *
  * @throws Problem storage_failed, disk_full, busy, too_large
  */
-export const record = async (ledger: Ledger, recorded: AnswerRecording): Promise<Outcome> => {
+export const record = async (ledger: Ledger, recorded: AnswerRecording, isStopping: () => boolean): Promise<Outcome> => {
   const payload = await sealAnswer(ledger.vault, recordOf(recorded))
+  const { answer, finished } = recorded
   const { origin, idempotency } = recorded.asked
-  const execute = (execution: Execution) =>
-    ledger.execute({ type: 'RecordAnswer', data: eventOf(payload.hash, recorded) }, origin, { payloads: [payload], ...execution })
-  const outcome = await execute(idempotency && hasAnswer(recorded.finished) ? { idempotency } : {})
-  if (outcome.repeated) await execute({})
+  const command = { type: 'RecordAnswer' as const, data: eventOf(payload.hash, recorded) }
+  const until = performance.now() + limits.agentRecordPatienceMs
+  const isOver = () => isStopping() || performance.now() >= until
+  const patiently = <T>(ask: () => Promise<T>) => retry(ask, { isPassing: mayPass, pauseMs, isOver })
+  const execute = (execution: Execution) => patiently(() => ledger.execute(command, origin, { payloads: [payload], ...execution }))
+  // The log may have recorded a try without a word about it, so each try has the same key. No client can send one with a blank.
+  const own = { idempotency: { key: `answer ${answer}`, request: answer } }
+  if (!idempotency || !hasAnswer(finished)) return { ...(await execute(own)), repeated: false }
+  const outcome = await execute({ idempotency })
+  if (!outcome.repeated) return outcome
+  const [position] = outcome.positions
+  if (position !== undefined && (await patiently(() => isRecordOf(ledger, position, answer)))) return { ...outcome, repeated: false }
+  await execute(own)
   return outcome
 }

@@ -37,6 +37,7 @@ export const agentLimits = {
   agentOutputUnboundTokens: 65_536,
   agentOutputMaxChars: 256 * 1024,
   agentAnswerTimeoutMs: 180_000,
+  agentRecordPatienceMs: 30_000,
   agentAnswerMaxTokens: 400_000,
   agentDayMaxTokens: 20_000_000,
   projectDayMaxTokens: 10_000_000_000,
