@@ -13,8 +13,21 @@ export type ContentsSource = (typeof contentsSources)[number]
  */
 export type DocumentsAt = { position: number; rows: number[] }
 
-/** The model that made vectors. Earlier events do not name its provider; tokens are null if the provider does not report them. */
-export type VectorModel = { provider: string | null; model: string; host: string; dimensions: number; input_tokens: number | null }
+/** The SHA-256 of the two files of an uploaded model: other files under the same names make other vectors. */
+export type ModelFiles = { model: string; tokenizer: string }
+
+/**
+ * The model that made vectors. Earlier events do not name its provider, nor the files of an uploaded one; tokens are null if the provider
+ * does not report them.
+ */
+export type VectorModel = {
+  provider: string | null
+  model: string
+  host: string
+  dimensions: number
+  input_tokens: number | null
+  files?: ModelFiles
+}
 
 /** Documents were inserted into a knowledge base. From here on, searches no longer find the documents that they replace. */
 export type KnowledgeInserted = {
@@ -64,6 +77,7 @@ export const contentsSchemas: SchemasOf<ContentsEvent> = {
           host: text,
           dimensions: z.int().positive(),
           input_tokens: count.nullable(),
+          files: z.strictObject({ model: sha256, tokenizer: sha256 }).exactOptional(),
         })
         .nullable(),
       replaces: documentsAt,

@@ -135,6 +135,7 @@ export class FollowedIndexes {
     const [documents, ofVectors] = await Promise.all([this.log.payload(payload), vectors === null ? undefined : this.log.payload(vectors)])
     const inserted = {
       ...{ payload, chunking, dimensions: embedding?.dimensions ?? null, replaces: replaces as readonly DocumentsAt[] },
+      ...(embedding?.files && { files: embedding.files }),
       ...{ documents: parseDocuments(documents), vectors: ofVectors },
     }
     return { step: { version, position, inserted }, size: (documents?.length ?? 0) + (ofVectors?.length ?? 0) }

@@ -147,9 +147,8 @@ export class Knowledge implements KnowledgeStore {
     checkQuery(query)
     const { indexes } = this.parts
     const position = await this.#positionOf(query)
-    const settings = base.state.embedding_model
-    const alpha = settings === null ? 0 : (query.alpha ?? 1)
-    const vector = settings === null || alpha === 0 ? null : await this.#vectorOf(settings, query.content, signal, asking)
+    const alpha = base.state.embedding_model === null ? 0 : (query.alpha ?? 1)
+    const vector = alpha === 0 ? null : await this.#vectorOf(base, query.content, signal, asking)
     signal.throwIfAborted()
     const { content, limit, minRelevance = 0, filters = [] } = query
     const reranker = limit === 0 ? undefined : await this.#rerankerOf(base, query)
@@ -179,9 +178,18 @@ export class Knowledge implements KnowledgeStore {
     return asOf ?? head
   }
 
-  async #vectorOf(settings: JsonObject, text: string, signal: AbortSignal, asking: ModelInterceptor): Promise<Float32Array | null> {
+  async #vectorOf(
+    base: Resource<'knowledge_base'>,
+    text: string,
+    signal: AbortSignal,
+    asking: ModelInterceptor,
+  ): Promise<Float32Array | null> {
     const { embedders } = this.parts
-    const model = await embedders.of(settings)
+    const settings = base.state.embedding_model
+    if (settings === null) return null
+    // Only the files of an uploaded model may be others by now.
+    const made = settings['provider'] === 'onnx' ? (await this.facts(base)).files : undefined
+    const model = await embedders.of(settings, made)
     const wanted = wantedModel(model, estimateTokens(text))
     const [vector = null] = await asking('embedding', wanted, (reports) => embedders.embed(model, [text], { signal, ...reports }))
     return vector
@@ -225,11 +233,9 @@ export class Knowledge implements KnowledgeStore {
   /** A refusal says how many documents are in: those of earlier batches, and of the insertions before it. */
   async insert(insertion: Insertion): Promise<InsertResult> {
     const { knowledgeBase: base, source, mode = modeOf(base.state), preprocessing, origin, execution, signal = neverAborted } = insertion
-    const { embedding_model: settings, chunking } = base.state
-    const embedding = settings === null ? undefined : await this.parts.embedders.of(settings)
     const writing: InsertContext = {
-      ...{ base, source, mode, embedding, origin, signal },
-      chunking: preprocessing ? readChunking(preprocessing, chunking) : chunking,
+      ...{ base, source, mode, origin, signal },
+      chunking: preprocessing ? readChunking(preprocessing, base.state.chunking) : base.state.chunking,
     }
     const total: InsertResult = { documents: 0, replaced: 0, skipped: 0, chunks: 0, positions: [] }
     const add = async (documents: readonly KnowledgeDocument[], keyed: boolean): Promise<void> => {

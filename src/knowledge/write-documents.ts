@@ -7,6 +7,7 @@ import {
   type VectorModel,
   type KnowledgeDocument,
   type KnowledgeInserted,
+  type ModelFiles,
 } from '../../events/records/contents.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
@@ -34,7 +35,6 @@ export type InsertContext = {
   source: ContentsSource
   mode: InsertMode
   chunking: Chunking
-  embedding: EmbeddingModel | undefined
   origin: Origin
   signal: AbortSignal
 }
@@ -116,13 +116,13 @@ const textsOf = async (content: string, chunking: Chunking, work: LongWork): Pro
   return texts
 }
 
-/** The future number of chunks of a knowledge base, and the length of its vectors once it has some. */
-type Room = { chunks: number; dimensions: number | null }
+/** The future number of chunks of a knowledge base, and the length of its vectors and the files of their model once it has some. */
+type Room = { chunks: number; dimensions: number | null; files: ModelFiles | undefined }
 
 type PreparedBatch = { inserted: KnowledgeInserted; payloads: SealedPayload[] }
 
-const embedded = ({ provider, model, host }: EmbeddingModel, dimensions: number, tokens: number | null): VectorModel => ({
-  ...{ provider, model, host, dimensions, input_tokens: tokens },
+const embedded = ({ provider, model, host, files }: EmbeddingModel, dimensions: number, tokens: number | null): VectorModel => ({
+  ...{ provider, model, host, dimensions, input_tokens: tokens, ...(files && { files }) },
 })
 
 /** Writes documents into a knowledge base: looks up what they replace, cuts and embeds them, and records them. */
@@ -148,12 +148,15 @@ export class DocumentWriter {
     const chunks = cut.reduce((sum, { texts }) => sum + texts.length, 0)
     // Vectors of providers cost money, so documents that do not fit are refused before.
     const room = await this.#roomFor(chunks, base.stream)
+    const { embedding_model: settings } = base.state
+    // No other insert of the knowledge base comes in between, so all of its vectors are of the model that made the first ones.
+    const embedding = settings === null ? undefined : await this.parts.embedders.of(settings, room.files)
     const bytesOfOne = vectorBytesOf(1, room.dimensions ?? limits.embeddingMaxDimensions)
-    const chunksMax = writing.embedding ? limits.knowledgeBatchVectorsMaxBytes / bytesOfOne : Infinity
+    const chunksMax = embedding ? limits.knowledgeBatchVectorsMaxBytes / bytesOfOne : Infinity
     const spending = this.parts.spendingOfProject(base.state.project)
     const prepared: PreparedBatch[] = []
     for (const batch of await batchesOf(cut, chunksMax, work)) {
-      prepared.push(await this.#prepare(batch, room, there, writing, spending))
+      prepared.push(await this.#prepare(batch, room, there, { ...writing, embedding }, spending))
       await work.pause()
     }
     const commands = prepared.map(({ inserted }) => ({
@@ -185,7 +188,7 @@ export class DocumentWriter {
     cut: readonly CutDocument[],
     room: Room,
     there: ReadonlyMap<string, Place[]>,
-    writing: InsertContext,
+    writing: InsertContext & { embedding: EmbeddingModel | undefined },
     spending: Spending,
   ): Promise<PreparedBatch> {
     const { base, source, mode, chunking, embedding, signal } = writing
@@ -233,6 +236,7 @@ export class DocumentWriter {
       throw tooMany(
         `the knowledge base would have ${chunks} chunks, those of its history included; at most ${limits.knowledgeMaxChunks} are kept`,
       )
-    return { chunks, dimensions: done.facts.dimensions }
+    const { dimensions, files } = done.facts
+    return { chunks, dimensions, files }
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../events/common.js'
-import type { ContentsSource } from '../../../events/records/contents.js'
+import type { ContentsSource, ModelFiles } from '../../../events/records/contents.js'
 import type { Execution } from '../../commands/ledger.js'
 import type { Resource, Origin } from '../../log/contract/log.js'
 import type {
@@ -30,8 +30,14 @@ export type ChunkList = { chunks: ListedChunk[]; last: number | null }
 /** A column of metadata, and the types of JSON that its values have. */
 export type MetadataColumn = { name: string; types: readonly ('text' | 'integer' | 'real' | 'boolean' | 'json')[] }
 
-/** The contents of a knowledge base. */
-export type KnowledgeFacts = { columns: readonly MetadataColumn[]; documents: number; chunks: number; dimensions: number | null }
+/** The contents of a knowledge base. `files` are those of the uploaded model that made its first vectors. */
+export type KnowledgeFacts = {
+  columns: readonly MetadataColumn[]
+  documents: number
+  chunks: number
+  dimensions: number | null
+  files?: ModelFiles
+}
 
 /** The effect of inserting a document whose id exists already: it replaces the existing one, is added as a second one, or is skipped. */
 export type InsertMode = 'replace' | 'add' | 'skip'

@@ -5,6 +5,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../../../events/common.js'
+import type { ModelFiles } from '../../../events/records/contents.js'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { BlobStore } from '../../files/blob-store.js'
@@ -30,9 +31,14 @@ export class Embedders {
 
   constructor(private readonly options: Options) {}
 
-  /** @throws Problem of the model, or of its provider */
-  async of(settings: JsonObject): Promise<EmbeddingModel> {
-    if (settings['provider'] === 'onnx') return this.#onnxOf(settings)
+  /**
+   * The model that settings name. `made` are the files of the uploaded model whose vectors are there already: they are opened again, even
+   * if other files have been uploaded under their names.
+   *
+   * @throws Problem of the model, of its provider, or of files that are gone
+   */
+  async of(settings: JsonObject, made?: ModelFiles): Promise<EmbeddingModel> {
+    if (settings['provider'] === 'onnx') return this.#onnxOf(settings, made)
     const model = await this.options.overHttp(settings)
     if (model) return model
     throw new Problem('llm_failed', 'No embedder', 'the knowledge base names no embedding model', {
@@ -62,15 +68,16 @@ export class Embedders {
   }
 
   /** A file that was uploaded again counts as another model. */
-  async #onnxOf(settings: JsonObject): Promise<OnnxEmbedder> {
+  async #onnxOf(settings: JsonObject, made: ModelFiles | undefined): Promise<OnnxEmbedder> {
     const { log, blobs } = this.options
     const { file, tokenizer, maxTokens } = readOnnxEmbedding(settings)
-    const contents = await Promise.all([file, tokenizer].map(async (name) => (await log.resources.one('file', name))?.state.content ?? ''))
+    const contentOf = async (name: string) => (await log.resources.one('file', name))?.state.content ?? ''
+    const contents = made ? [made.model, made.tokenizer] : await Promise.all([file, tokenizer].map(contentOf))
     const key = JSON.stringify([file, maxTokens, ...contents])
     const known = this.#onnx.get(key)
     if (known) return known
     // Concurrent callers wait for the same model: a second one would end the first, which may already be in use.
-    const opening = OnnxEmbedder.open(settings, { resources: log.resources, blobs })
+    const opening = OnnxEmbedder.open(settings, { resources: log.resources, blobs }, made)
     this.#onnx.set(key, opening)
     opening.catch(() => this.#onnx.delete(key))
     return opening

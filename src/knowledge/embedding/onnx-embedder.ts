@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { JsonObject } from '../../../events/common.js'
+import type { ModelFiles } from '../../../events/records/contents.js'
 import { notFound, Problem, wrong } from '../../basics/errors.js'
 import { LongWork } from '../../basics/long-work.js'
 import { holding, type BlobStore, type HeldBlob } from '../../files/blob-store.js'
@@ -52,6 +53,14 @@ const keptFile = async ({ resources, blobs }: Files, name: string, what: string)
   return content
 }
 
+/** The hash of the content of a file that made the vectors of a knowledge base. */
+const madeWith = async ({ blobs }: Files, sha: string, name: string, what: string): Promise<string> => {
+  if (await blobs.has(sha)) return sha
+  throw new Problem('not_found', 'File not found', `The ${what} that made the vectors of the knowledge base is no longer kept`, {
+    hint: `Upload it again, under any name (it was files.${name}, SHA-256 ${sha}), or insert the documents into another knowledge base.`,
+  })
+}
+
 /** The mean of the vectors of all tokens, or the vector of the whole text if the model returns one. */
 const pooled = ({ type, dims, data }: Output, sum: Float64Array | undefined): { sum: Float64Array; tokens: number } => {
   const width = dims.at(-1) ?? 0
@@ -77,22 +86,25 @@ export class OnnxEmbedder implements EmbeddingModel {
 
   private constructor(
     readonly model: string,
+    readonly files: ModelFiles,
     private readonly maxTokens: number,
     private readonly tokenizer: Tokenizer,
     private readonly process: OnnxProcess,
     private readonly held: HeldBlob,
   ) {}
 
-  /** @throws Problem not_found, bad_file, too_large */
-  static async open(settings: JsonObject, files: Files): Promise<OnnxEmbedder> {
+  /** Opens the files that are uploaded now, or those that made vectors before. @throws Problem not_found, bad_file, too_large */
+  static async open(settings: JsonObject, files: Files, made?: ModelFiles): Promise<OnnxEmbedder> {
     const { file, tokenizer: name, maxTokens } = readOnnxEmbedding(settings)
-    const model = await keptFile(files, file, 'ONNX file')
-    const tokenizer = await keptFile(files, name, 'tokenizer')
+    const hashOf = (of: string, what: string, sha: string | undefined) =>
+      sha === undefined ? keptFile(files, of, what) : madeWith(files, sha, of, what)
+    const model = await hashOf(file, 'ONNX file', made?.model)
+    const tokenizer = await hashOf(name, 'tokenizer', made?.tokenizer)
     const held = await files.blobs.hold(model)
     try {
       inspectOnnx(await readFile(held.file))
       const read = await holding(files.blobs, async (fileOf) => readTokenizer(await fileOf(tokenizer), name))
-      return new OnnxEmbedder(file, maxTokens, read, new OnnxProcess({ file: held.file, offset: 0 }), held)
+      return new OnnxEmbedder(file, { model, tokenizer }, maxTokens, read, new OnnxProcess({ file: held.file, offset: 0 }), held)
     } catch (error) {
       held.release()
       throw error

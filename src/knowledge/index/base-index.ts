@@ -3,7 +3,7 @@
  * knowledge/documents.
  */
 
-import type { DocumentsAt } from '../../../events/records/contents.js'
+import type { DocumentsAt, ModelFiles } from '../../../events/records/contents.js'
 import { chunksOf } from '../documents/chunks.js'
 import type { ChunkList, KnowledgeFacts } from '../contract/contents.js'
 import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
@@ -108,13 +108,18 @@ export class BaseIndex {
     return listChunks(this.#db, request)
   }
 
-  /** The numbers of valid documents and of chunks, the columns of metadata, and the dimensions of vectors (null before the first one). */
+  /**
+   * The numbers of valid documents and of chunks, the columns of metadata, and the dimensions of vectors (null before the first one), with
+   * the files of the uploaded model that made the first ones.
+   */
   facts(): KnowledgeFacts {
+    const files = readMeta(this.#db, 'files')
     return {
       columns: this.#metadataColumns().all,
       documents: this.#count('SELECT count(*) AS n FROM documents WHERE valid_to IS NULL'),
       chunks: this.#count('SELECT count(*) AS n FROM chunks'),
       dimensions: this.#number('dimensions') ?? null,
+      ...(files !== undefined && { files: JSON.parse(files) as ModelFiles }),
     }
   }
 
@@ -147,10 +152,11 @@ export class BaseIndex {
     return this.#db.prepare<[], { n: number }>(sql).get()?.n ?? 0
   }
 
-  #insert(position: number, { payload, chunking, dimensions, replaces, documents, vectors }: InsertStep): void {
+  #insert(position: number, { payload, chunking, dimensions, files, replaces, documents, vectors }: InsertStep): void {
     this.#end(replaces, position)
     this.#db.prepare('INSERT INTO inserts VALUES (?, ?)').run(position, payload)
     if (dimensions !== null) writeMeta(this.#db, 'dimensions', dimensions)
+    if (files && readMeta(this.#db, 'files') === undefined) writeMeta(this.#db, 'files', JSON.stringify(files))
     const addDocument = this.#db.prepare('INSERT INTO documents (position, row, id, metadata) VALUES (?, ?, ?, ?)')
     const addChunk = this.#db.prepare('INSERT INTO chunks (document, number, total, start, finish, content) VALUES (?, ?, ?, ?, ?, ?)')
     const addWords = this.#db.prepare('INSERT INTO words (rowid, content) VALUES (?, ?)')

@@ -1,6 +1,6 @@
 import type { Chunking } from '../../../events/knowledge-base.js'
 import type { PageText } from '../documents/page-text.js'
-import type { DocumentsAt } from '../../../events/records/contents.js'
+import type { DocumentsAt, ModelFiles } from '../../../events/records/contents.js'
 import type { ProblemFields } from '../../basics/errors.js'
 import type { ChunkList, KnowledgeFacts } from '../contract/contents.js'
 import type { KnowledgeChunk, MetadataFilter } from '../contract/search.js'
@@ -15,6 +15,8 @@ export type Step = { version: number; position: number } & (
         payload: string
         chunking: Chunking
         dimensions: number | null
+        /** Those of the uploaded model that made the vectors. */
+        files?: ModelFiles
         replaces: readonly DocumentsAt[]
         /** Undefined when the payload is gone. */
         documents: readonly StoredDocument[] | undefined

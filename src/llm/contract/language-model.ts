@@ -1,6 +1,7 @@
 /** Room: the interface of a language model for its callers. It imports only events. */
 
 import type { JsonObject } from '../../../events/common.js'
+import type { ModelFiles } from '../../../events/records/contents.js'
 
 /**
  * A call of a tool, as a language model wrote it: `input` is its JSON text, which may be ill-formed. `signature` is only for the provider:
@@ -80,6 +81,8 @@ export type EmbeddingModel = {
   provider: string
   model: string
   host: string
+  /** The files of an uploaded model. */
+  files?: ModelFiles
   embed: (
     texts: readonly string[],
     options: { signal: AbortSignal; onUsed?: (usage: TokenUsage) => void; onSent?: OnSent | undefined },

@@ -53,6 +53,33 @@ describe('an uploaded sentence transformer', () => {
     expect((await ids("SELECT id FROM long WHERE content = 'cash'"))[0]).toBe('a')
   })
 
+  test('stays the model of a knowledge base, also if another file is uploaded under its name', async () => {
+    const make = async (base: string) => {
+      await sql(at.url, `CREATE KNOWLEDGE_BASE ${base} USING embedding_model = {'provider': 'onnx', 'file': 'worn'}`)
+      await sql(at.url, `INSERT INTO ${base} (id, content) VALUES ('pets', 'a puppy'), ('cars', 'an automobile')`)
+    }
+    const find = (base: string, question: string, limit: number) =>
+      ids(`SELECT id FROM ${base} WHERE content = '${question}' ORDER BY relevance DESC LIMIT ${limit}`)
+    await upload('worn', tinyEmbeddingModel(), 'model.onnx')
+    await upload('worn_tokenizer', tinyTokenizer, 'tokenizer.json')
+    await make('kept')
+    // Two words have the meaning of each other.
+    const other = JSON.parse(tinyTokenizer) as { model: { vocab: Record<string, number> } }
+    const { dog = 0, car = 0 } = other.model.vocab
+    Object.assign(other.model.vocab, { dog: car, car: dog })
+    await upload('worn_tokenizer', JSON.stringify(other), 'tokenizer.json')
+    await make('later')
+    expect(await find('later', 'dog', 1)).toEqual(['cars'])
+    expect(await find('kept', 'dog', 1)).toEqual(['pets'])
+    await sql(at.url, "INSERT INTO kept (id, content) VALUES ('late', 'dog')")
+    expect((await find('kept', 'hound', 2)).sort()).toEqual(['late', 'pets'])
+    const used = `SELECT data ->> '$.embedding.files.tokenizer' FROM log.events
+      WHERE type = 'KnowledgeInserted' AND (data ->> '$.embedding.model') = 'worn' ORDER BY position`
+    const hashes = (await sql(at.url, used)).data.map(([hash]) => hash)
+    const [first, second] = [tinyTokenizer, JSON.stringify(other)].map((text) => createHash('sha256').update(text).digest('hex'))
+    expect(hashes).toEqual([first, second, first])
+  })
+
   test.each([
     [{ provider: 'onnx', file: 'absent' }, 404, /File with name absent does not exist: it is the ONNX file/],
     [{ provider: 'onnx', file: 'tiny', tokenizer: 'absent' }, 404, /it is the tokenizer/],
@@ -80,6 +107,20 @@ test('an uploaded model that two ask for at once is opened once: a second one wo
   const [first, second] = await Promise.all([1, 2].map(() => embedders.of({ provider: 'onnx', file: 'tiny' })))
   expect(first).toBe(second)
   embedders.stop()
+  remove()
+})
+
+test('an uploaded model whose vectors are there and whose file is gone is told with its hash', async () => {
+  const { path, remove } = temporaryDirectory()
+  const blobs = new Blobs(path)
+  const tokenizer = 'b'.repeat(64)
+  writeFileSync(blobs.path(tokenizer), tinyTokenizer)
+  const embedders = new Embedders({ log: { resources: {} as never }, blobs, overHttp: () => Promise.resolve(undefined) })
+  const made = { model: 'c'.repeat(64), tokenizer }
+  await expect(embedders.of({ provider: 'onnx', file: 'tiny' }, made)).rejects.toMatchObject({
+    ...{ code: 'not_found', detail: expect.stringContaining('ONNX file') as unknown },
+    extras: { hint: expect.stringContaining(made.model) as unknown },
+  })
   remove()
 })
 

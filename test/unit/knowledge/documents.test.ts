@@ -82,19 +82,19 @@ describe('a knowledge base', () => {
   const document = { id: 'a', content: 'x', metadata: {} }
   const embedding = { provider: 'openai', model: 'small', host: 'localhost:1', embed: () => Promise.reject(new Error('it was asked')) }
 
-  /** Writes one document of one chunk beside the chunks that are there. */
-  const write = (facts: { chunks: number; dimensions: number | null }, more: object = {}) => {
+  /** Writes one document of one chunk beside the chunks that are there, into a knowledge base with these settings of an embedding model. */
+  const write = (facts: { chunks: number; dimensions: number | null }, embedding_model: object | null = null) => {
     const ledger = {
       log: { streamVersion: async () => 0 },
       vault: { seal: () => ({ hash: 'h' }) },
       executeAll: async () => ({ positions: [7] }),
     }
-    const embedders = { embed: (model: typeof embedding) => model.embed() }
+    const embedders = { of: async () => embedding, embed: (model: typeof embedding) => model.embed() }
     const indexes = { ask: async () => ({ facts }) }
     const writer = new DocumentWriter({ ledger, indexes, embedders, spendingOfProject: () => unlimited } as never)
     return writer.write([document], {
-      ...{ base, source: 'rows', mode: 'add', chunking: base.state.chunking, embedding: undefined, origin, ...more },
-      signal: new AbortController().signal,
+      ...{ base: { ...base, state: { ...state, embedding_model } }, source: 'rows', mode: 'add', chunking: state.chunking },
+      ...{ origin, signal: new AbortController().signal },
     } as never)
   }
 
@@ -109,8 +109,9 @@ describe('a knowledge base', () => {
 
   test('has so many bytes of vectors, and no model is paid for more', async () => {
     const chunks = limits.knowledgeVectorsMaxBytes / 4_096
-    await expect(write({ chunks: chunks - 1, dimensions: 1_024 }, { embedding })).rejects.toThrow('it was asked')
-    await expect(write({ chunks, dimensions: 1_024 }, { embedding })).rejects.toMatchObject({
+    const settings = { provider: 'openai' }
+    await expect(write({ chunks: chunks - 1, dimensions: 1_024 }, settings)).rejects.toThrow('it was asked')
+    await expect(write({ chunks, dimensions: 1_024 }, settings)).rejects.toMatchObject({
       code: 'too_large',
       detail: expect.stringContaining(`would have ${limits.knowledgeVectorsMaxBytes + 4_096} bytes`),
     })
