@@ -160,7 +160,7 @@ export class Answerer {
 
   /** The agent was not able to answer; temporary failures are tried again. */
   #refused(task: AnswerTask, problem: Problem | undefined): NextStep | Promise<NextStep> {
-    const later = problem && mayPass(problem) ? this.#delivering.later(task.message) : undefined
+    const later = problem && mayPass(problem) ? this.#delivering.later('ask', task.message) : undefined
     return later ?? this.#fail(task, problem?.title ?? 'the agent failed')
   }
 

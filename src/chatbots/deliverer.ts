@@ -53,6 +53,9 @@ type Outlet = { post?: Channel['post'] } | { error: string }
 /** The announcement that is recorded before a text goes to a chat service. */
 type Begins = Extract<LedgerCommand, { type: 'BeginDelivery' | 'BeginNotice' }>
 
+/** What is tried again: to ask the agent, or to deliver its answer or the notice. Each has its own number of tries. */
+type Stage = 'ask' | 'deliver'
+
 /** An error as a valid text for the log. It only uses the title of an agent's error: the rest may repeat words of the conversation. */
 const fit = (error: string): string => error.slice(0, limits.errorMaxChars).replaceAll('\0', '').toWellFormed()
 
@@ -68,8 +71,8 @@ const brokenOff = 'the service ended while it was on its way; nobody knows wheth
  * Slack and Telegram never get it twice. A program of the user gets it at least once, because it can recognize a delivery by its id.
  */
 export class Deliverer {
-  /** The number of tries and delays of each waiting message, in this run of the service. */
-  readonly #tries = new Map<string, number>()
+  /** The number of tries of each waiting message that failed, in this run of the service. */
+  readonly #tries: Readonly<Record<Stage, Map<string, number>>> = { ask: new Map(), deliver: new Map() }
 
   constructor(private readonly options: DelivererOptions) {}
 
@@ -78,7 +81,7 @@ export class Deliverer {
     const { message, conversation } = waiting
     if (!knowsReplies(conversation)) return this.#unsent(waiting, sent, 'unknown', brokenOff)
     await this.#defer(waiting, sent, brokenOff)
-    return this.later(message, 0) ?? this.#unsent(waiting, sent, 'unknown', brokenOff)
+    return this.later('deliver', message, 0) ?? this.#unsent(waiting, sent, 'unknown', brokenOff)
   }
 
   /** Sends delayed deliveries again. */
@@ -116,13 +119,14 @@ export class Deliverer {
   }
 
   /**
-   * The time of the next try of a message. The wait grows each time, unless the chat service gives it. Undefined if there were enough
-   * tries.
+   * The time of the next try of a stage of a message. The wait grows each time, unless the chat service gives it. Undefined if there were
+   * enough tries.
    */
-  later(message: string, afterMs?: number): NextStep | undefined {
-    const tries = (this.#tries.get(message) ?? 0) + 1
+  later(stage: Stage, message: string, afterMs?: number): NextStep | undefined {
+    const failed = this.#tries[stage]
+    const tries = (failed.get(message) ?? 0) + 1
     if (tries >= limits.deliveryMaxAttempts) return undefined
-    this.#tries.set(message, tries)
+    failed.set(message, tries)
     return { afterMs: waitAfter(tries, afterMs) }
   }
 
@@ -196,7 +200,7 @@ export class Deliverer {
     const { end, error } = attempt
     const isRepeated = end === 'later' || (end === 'unknown' && knowsReplies(work.conversation))
     if (!isRepeated) return this.#unsent(work, sent, end, error)
-    const later = this.later(work.message, end === 'later' ? attempt.afterMs : undefined)
+    const later = this.later('deliver', work.message, end === 'later' ? attempt.afterMs : undefined)
     if (!later) return this.#unsent(work, sent, end === 'later' ? 'unreachable' : end, error)
     await this.#defer(work, sent, error)
     return later
@@ -233,7 +237,7 @@ export class Deliverer {
   }
 
   #ended(message: string, end: MessageEnd): NextStep {
-    this.#tries.delete(message)
+    for (const failed of Object.values(this.#tries)) failed.delete(message)
     this.options.watchers.tell(message, { end })
     return 'more'
   }
