@@ -45,7 +45,7 @@ const parts = await build({
     'knowledge-process': 'src/knowledge/index/index-process.ts',
     'export-process': 'src/archive/export-process.ts',
     'connections-process': 'src/connections/process/driver-process.ts',
-    watchdog: 'src/models/engines/onnx/watchdog.ts',
+    watchdog: 'src/setup/watchdog.ts',
     'semantic-check-worker': 'src/log/verify/semantic-check-worker.ts',
   },
   outdir,

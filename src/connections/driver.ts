@@ -87,7 +87,7 @@ export class Driver {
       this.#process.once('error', () => reject(gone()))
     })
     this.#listening.catch(() => undefined)
-    this.#send({ settings: { ...settings, socket: this.socket } })
+    this.#send({ settings: { ...settings, socket: this.socket, readsFiles } })
   }
 
   get pid(): number | undefined {

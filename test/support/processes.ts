@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
 
 const parentOf = (pid: number): number | undefined => {
   try {
@@ -31,6 +32,16 @@ export const childrenRunning = (root: number, file: string): number[] =>
       return false
     }
   })
+
+/** Whether a process has opened a file of this name. */
+export const hasOpen = (pid: number, name: string): boolean => {
+  try {
+    const opened = `/proc/${pid}/fd`
+    return readdirSync(opened).some((descriptor) => basename(readlinkSync(join(opened, descriptor))) === name)
+  } catch {
+    return false
+  }
+}
 
 const mebibytes = (text: string, name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024
 

@@ -9,7 +9,7 @@ export type Metadata =
 
 /** Messages of the server to the driver process. */
 export type ToDriver =
-  | { settings: { egressAllow: string; loopback: boolean; files: string | undefined; socket: string } }
+  | { settings: { egressAllow: string; loopback: boolean; files: string | undefined; socket: string; readsFiles: boolean } }
   | { ask: number; connection: Connection; of: Metadata }
   | { open: number; connection: Connection; query: Query; limits: QueryLimits; ticket: string }
   | { forget: string }

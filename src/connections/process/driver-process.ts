@@ -1,5 +1,5 @@
 /**
- * Room: the process with the drivers: its sessions, their pools and their limits. It imports only events, basics, egress, catalogue,
+ * Room: the process with the drivers: its sessions, their pools and their limits. It imports only events, basics, setup, egress, catalogue,
  * connections/contract, connections/batch and connections/engines.
  */
 
@@ -12,6 +12,7 @@ import { limits } from '../../basics/limits.js'
 import { ignoreUserSignals } from '../../basics/user-signals.js'
 import { whenOverdue } from '../../basics/concurrency/when-overdue.js'
 import { parseEgress } from '../../egress/policy.js'
+import { endWithParent } from '../../setup/end-with-parent.js'
 import { encodeError, errorFields } from '../contract/frames.js'
 import { isOfFiles } from '../../catalogue/connection-engines.js'
 import type { MetadataAnswer, FromDriver, Metadata, ToDriver } from '../contract/messages.js'
@@ -165,7 +166,9 @@ class Driver {
 
 let driver: Driver | undefined
 
-const begin = ({ egressAllow, loopback, files, socket }: Extract<ToDriver, { settings: unknown }>['settings']): Driver => {
+const begin = ({ egressAllow, loopback, files, socket, readsFiles }: Extract<ToDriver, { settings: unknown }>['settings']): Driver => {
+  // A statement of SQLite keeps the main thread busy. A statement in the network must be cancelled in its database first.
+  if (readsFiles) endWithParent()
   const begun = new Driver({ policy: parseEgress(egressAllow, { loopback }), files, scratch: dirname(socket) })
   // The directory is private already; the socket is, too.
   const server = createServer((reader) => begun.welcome(reader)).listen(socket, () => {

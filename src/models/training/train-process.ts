@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'nod
 import { diskFull, isDiskFull, isProblem } from '../../basics/errors.js'
 import { backgroundPriority, lowerPriority } from '../../basics/priority.js'
 import { ignoreUserSignals } from '../../basics/user-signals.js'
+import { endWithParent } from '../../setup/end-with-parent.js'
 import { refuseAnswerNames } from '../engines/contract/answer-columns.js'
 import { findEngine } from '../engines/engines.js'
 import type { Base } from '../data/fine-tuning.js'
@@ -44,17 +45,10 @@ export type TrainMessage =
 /** Progress is sent at most as often as a person can follow, but each new phase is sent at once. */
 const reportEveryMs = 100
 
-/** The process receives no events while it trains, not even that its parent is gone: it polls its parent's id. */
-const exitWithout = (parent: number): void => {
-  if (process.ppid !== parent) process.exit(1)
-}
-
 const throttled = (send: (message: TrainMessage) => void) => {
-  const parent = process.ppid
   let last = 0
   let phase = ''
   return (progress: Progress): void => {
-    exitWithout(parent)
     const now = performance.now()
     if (progress.phase === phase && now - last < reportEveryMs) return
     last = now
@@ -138,6 +132,7 @@ lowerPriority(backgroundPriority)
 ignoreUserSignals()
 // Without this, a running query would keep the process alive although nobody needs it.
 process.on('disconnect', () => process.exit(1))
+endWithParent()
 process.once('message', (job: TrainJob | MatrixJob) => {
   void ('artefactFile' in job ? run(job, send) : makeMatrix(job))
     .catch(failure)

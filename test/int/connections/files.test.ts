@@ -11,8 +11,8 @@ import type { Connection } from '../../../src/connections/contract/requests.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
 import { compare, duck, listedAndAlone, problemOf, readAll } from '../../support/connections/answers.js'
 import { until } from '../../support/until.js'
-import { childrenRunning } from '../../support/processes.js'
-import { send, sql, startTestService, temporaryDirectory } from '../../support/service.js'
+import { childrenRunning, hasOpen, isRunning } from '../../support/processes.js'
+import { send, spawnService, sql, startTestService, temporaryDirectory } from '../../support/service.js'
 
 const place = temporaryDirectory()
 const folder = join(place.path, 'files')
@@ -261,6 +261,27 @@ describe('files of SQLite', () => {
     } finally {
       await service.stop()
     }
+  })
+
+  test('a statement that never ends does not outlive a service that is killed', async () => {
+    const own = temporaryDirectory()
+    const { child, url, ended } = await spawnService(own.path, { CONNECTION_FILES: folder })
+    const parameters = { path: 'shop.db' }
+    await send(url, 'POST', '/api/databases', { database: { name: 'lite', engine: 'sqlite', parameters } })
+    const query = `SELECT * FROM lite (WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n)`
+    const asked = sql(url, query).catch(() => undefined)
+    let reading: number | undefined
+    // From the opening of the file on, the statement keeps the process busy. One that is seen twice answers no short question.
+    await until(() => {
+      const before = reading
+      reading = childrenRunning(Number(child.pid), 'connections-process').find((pid) => hasOpen(pid, 'shop.db'))
+      return reading !== undefined && reading === before
+    })
+    child.kill('SIGKILL')
+    await ended
+    await asked
+    await until(() => !isRunning(reading ?? 0))
+    own.remove()
   })
 })
 

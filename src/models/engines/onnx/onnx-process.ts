@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { Worker } from 'node:worker_threads'
 import { isProblem, errorText } from '../../../basics/errors.js'
 import { ignoreUserSignals } from '../../../basics/user-signals.js'
-import { programFile } from '../../../setup/package.js'
+import { endWithParent } from '../../../setup/end-with-parent.js'
 import { runBatches } from './batches.js'
 import type { FromProcess, ToProcess } from './messages.js'
 import { loadRuntime, type Runtime, type RuntimeSession } from './runtime.js'
@@ -36,8 +35,7 @@ const failure = (error: unknown): FromProcess => {
 ignoreUserSignals()
 // Without this, a running model would keep the process alive after its parent has disconnected.
 process.on('disconnect', () => process.exit(0))
-// While a model runs, this thread receives no events, not even that its parent is gone.
-new Worker(programFile('watchdog'), { workerData: process.ppid }).unref()
+endWithParent()
 process.on('message', (message: ToProcess) => {
   void answer(message)
     .catch(failure)

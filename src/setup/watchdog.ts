@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads'
 
 const lookEveryMs = 200
 
-// If the parent process is gone, nobody needs the result. The thread that runs the model may never return.
+// If the parent process is gone, nobody needs the result. The call of the main thread may never return.
 setInterval(() => {
   if (process.ppid !== workerData) process.kill(process.pid, 'SIGKILL')
 }, lookEveryMs)
