@@ -323,7 +323,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionCancelWaitMs: 'Time that a cancelled statement has to end in its database. Beyond: the connection is closed.',
   connectionTicketMaxAgeMs:
     'Time from the permission to read an answer of a connected database to the first read. Beyond: the permission is void.',
-  connectionMetadataTimeoutMs: 'Time of a request for the tables or columns of a connected database. Beyond: `query_limit`.',
+  connectionMetadataTimeoutMs:
+    'Time of a request for the tables or columns of a connected database. Beyond: it is cancelled there, `query_limit`.',
   connectionMetadataMaxAgeMs: 'How long the tables and columns of a connected database are remembered. Beyond: they are asked for again.',
   connectionCommentMaxChars: 'Characters of a comment on a table or a column there. Beyond: the rest is left out.',
   connectionTablesMax: 'Tables of one connected database that are listed. Beyond: the rest is left out, and can still be read.',

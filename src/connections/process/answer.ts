@@ -8,10 +8,9 @@ import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
 import { isWriting, type QueryEnd, type Query, type QueryLimits } from '../contract/requests.js'
 import type { Cursor, DatabaseSession } from '../engines/contract/engine.js'
-import { inTime } from '../../basics/concurrency/bounded-waits.js'
 import type { HeldBytes, SessionBytes } from './held-bytes.js'
 import type { Pool } from './pool.js'
-import { tooLong, tooMuchTogether, watchStep } from './watch-step.js'
+import { tooLong, tooMuchTogether, watchOrCancel, watchStep } from './watch-step.js'
 
 /** The bytes of a step: large enough that round trips cost little, and small enough to hold several steps. */
 const stepBytes = 1024 * 1024
@@ -141,31 +140,14 @@ export class Answer {
   }
 
   /** Begins the statement. When that takes too long, or the reader has left, the statement is cancelled in the database. */
-  async #open(session: DatabaseSession, holding: SessionBytes): Promise<Cursor> {
+  #open(session: DatabaseSession, holding: SessionBytes): Promise<Cursor> {
     const opening = session.open(this.request.query, (statement) => {
       this.#sent = statement
       this.request.onSend(statement)
     })
     const timeoutMs = this.request.limit.firstRowMs
     const [what, limit] = ['The first row of the answer', 'connectionFirstRowTimeoutMs']
-    const watch = { session, holding, timeoutMs, what, limit, signal: this.#signal }
-    const settled = opening.then(
-      () => true,
-      () => true,
-    )
-    try {
-      return await watchStep(opening, watch)
-    } catch (error) {
-      if (!(await inTime(settled, 0, false))) {
-        await inTime(
-          session.cancel().catch(() => undefined),
-          limits.connectionCancelWaitMs,
-          undefined,
-        )
-        await inTime(settled, limits.connectionCancelWaitMs, true)
-      }
-      throw error
-    }
+    return watchOrCancel(opening, { session, holding, timeoutMs, what, limit, signal: this.#signal })
   }
 
   async #pass(session: DatabaseSession, holding: SessionBytes, cursor: Cursor): Promise<void> {

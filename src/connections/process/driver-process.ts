@@ -24,7 +24,7 @@ import { Answer } from './answer.js'
 import { HeldBytes } from './held-bytes.js'
 import { Pools } from './pools.js'
 import { Tickets } from './tickets.js'
-import { watchStep } from './watch-step.js'
+import { watchOrCancel } from './watch-step.js'
 
 type OpenRequest = { id: number; connection: Connection; query: Query; limits: QueryLimits }
 
@@ -56,6 +56,9 @@ class Driver {
   readonly #held = new HeldBytes(limits.connectionsReadMaxBytes)
   readonly #tickets = new Tickets<OpenRequest>()
   readonly #reading = new Map<number, Socket>()
+  readonly #leaving = new AbortController()
+  /** The questions under way. */
+  #asking = 0
 
   constructor(private readonly around: Surroundings) {
     this.#pools = new Pools(around)
@@ -123,15 +126,25 @@ class Driver {
     say({ opened: opening.id })
   }
 
-  /** Ends all answers. Resolves when their statements have ended in the databases. */
+  /** Ends all answers and questions. Resolves when their statements have ended in the databases. */
   async leave(): Promise<void> {
+    this.#leaving.abort()
     for (const socket of this.#reading.values()) socket.destroy()
-    while (this.#reading.size > 0) await sleep(lookEveryMs)
+    while (this.#reading.size + this.#asking > 0) await sleep(lookEveryMs)
   }
 
   async #ask(id: number, connection: Connection, of: Metadata): Promise<void> {
+    this.#asking += 1
+    try {
+      say({ answered: id, answer: await this.#answerTo(connection, of) })
+    } finally {
+      this.#asking -= 1
+    }
+  }
+
+  async #answerTo(connection: Connection, of: Metadata): Promise<MetadataAnswer> {
     const timeoutMs = limits.connectionMetadataTimeoutMs
-    const signal = AbortSignal.timeout(timeoutMs + limits.connectionConnectTimeoutMs)
+    const signal = AbortSignal.any([this.#leaving.signal, AbortSignal.timeout(timeoutMs + limits.connectionConnectTimeoutMs)])
     const isCheck = 'check' in of
     const engine = engineOf(connection.engine)
     checkParameters(connection)
@@ -141,18 +154,10 @@ class Driver {
     const holding = this.#held.hold(session)
     let isClean = false
     try {
-      say({
-        answered: id,
-        answer: await watchStep(ask(session, of), {
-          session,
-          holding,
-          timeoutMs,
-          what: 'Its description',
-          limit: 'connectionMetadataTimeoutMs',
-          signal,
-        }),
-      })
+      const [what, limit] = ['Its description', 'connectionMetadataTimeoutMs']
+      const answer = await watchOrCancel(ask(session, of), { session, holding, timeoutMs, what, limit, signal })
       isClean = true
+      return answer
     } catch (error) {
       isClean = error instanceof Problem && error.code === 'not_found'
       throw error

@@ -24,7 +24,8 @@ export class HeldBytes {
 
   hold(session: DatabaseSession): SessionBytes {
     let from = session.received
-    const bytes = (): number => session.received - from
+    // The rest of what a closed session has sent is dropped.
+    const bytes = (): number => (session.isLost ? 0 : session.received - from)
     const isTooMuch = (): boolean => this.#total > this.most && bytes() === Math.max(...[...this.#all.values()].map((each) => each()))
     const holding: SessionBytes = {
       get isTooMuch() {

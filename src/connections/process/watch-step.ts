@@ -1,4 +1,5 @@
 import { Problem } from '../../basics/errors.js'
+import { inTime } from '../../basics/concurrency/bounded-waits.js'
 import { limits } from '../../basics/limits.js'
 import type { DatabaseSession } from '../engines/contract/engine.js'
 import type { SessionBytes } from './held-bytes.js'
@@ -63,4 +64,30 @@ export const watchStep = async <T>(work: Promise<T>, { session, holding, timeout
       signal.removeEventListener('abort', stop)
     })
   })
+}
+
+/**
+ * The same for work that waits for a statement to begin. If the wait ends before the work, the statement is cancelled in the database, and
+ * has a moment to end there: a database that computes, or waits for a lock, does not notice that a session was closed.
+ *
+ * @throws the same
+ */
+export const watchOrCancel = async <T>(work: Promise<T>, watch: Watch): Promise<T> => {
+  const settled = work.then(
+    () => true,
+    () => true,
+  )
+  try {
+    return await watchStep(work, watch)
+  } catch (error) {
+    if (!(await inTime(settled, 0, false))) {
+      await inTime(
+        watch.session.cancel().catch(() => undefined),
+        limits.connectionCancelWaitMs,
+        undefined,
+      )
+      await inTime(settled, limits.connectionCancelWaitMs, true)
+    }
+    throw error
+  }
 }

@@ -42,6 +42,22 @@ const running = async (text: string): Promise<number> => {
   return rows.length
 }
 
+/** A session beside those of the service. */
+const newClient = async (): Promise<pg.Client> => {
+  const { host, port, user, database } = postgres.connection().parameters as Record<string, string>
+  const client = new pg.Client({ host, port: Number(port), user, password, database })
+  await client.connect()
+  return client
+}
+
+/** Locks a new table until the session ends that is returned. */
+const locked = async (table: string): Promise<pg.Client> => {
+  const client = await newClient()
+  await client.query(`CREATE TABLE ${table} (a int)`)
+  await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
+  return client
+}
+
 /** Waits until the statement itself runs: a session that has just been opened is active as well. */
 const sleeps = () => until(async () => (await running('pg_sleep(60)')) === 1)
 
@@ -320,6 +336,31 @@ test.each(['stops', 'is killed'])('a service that %s leaves no statement behind 
   own.remove()
 })
 
+describe('a question about a table that waits for a lock', () => {
+  test('is cancelled in the database when its time is over', async () => {
+    const holder = await locked('held')
+    const problem = await problemOf(connections.columns(postgres.connection(), 'held'))
+    expect(problem).toMatchObject({ code: 'query_limit', detail: expect.stringContaining('connectionMetadataTimeoutMs') as unknown })
+    await until(async () => (await running('FROM "held"')) === 0)
+    await holder.end()
+  })
+
+  test('is cancelled in the database when the service is killed', async () => {
+    const holder = await locked('held_on')
+    const own = await spawnOwn()
+    const { parameters } = postgres.connection()
+    await send(own.url, 'POST', '/api/databases', { database: { name: 'pg', engine: 'postgres', parameters } })
+    const asked = sql(own.url, 'DESCRIBE pg.held_on').catch(() => undefined)
+    await until(async () => (await running('FROM "held_on"')) > 0)
+    own.child.kill('SIGKILL')
+    await own.ended
+    await asked
+    await until(async () => (await running('FROM "held_on"')) === 0)
+    own.remove()
+    await holder.end()
+  })
+})
+
 describe('long values', () => {
   test('rows of a megabyte are read one by one', async () => {
     const { rows, outcome } = await readAll(
@@ -367,9 +408,7 @@ describe('long values', () => {
   })
 
   test('a caller that still waits for rows does not take the end of its statement for that of the answer', async () => {
-    const { host, port, user, database } = postgres.connection().parameters as Record<string, string>
-    const client = new pg.Client({ host, port: Number(port), user, password, database })
-    await client.connect()
+    const client = await newClient()
     const reader = new Reader(client, 'SELECT i, pg_sleep(0.02) FROM generate_series(1, 10) AS i', [], () => undefined)
     const waiting = reader.read(100)
     const refused = expect(waiting).rejects.toThrow('the statement was closed')

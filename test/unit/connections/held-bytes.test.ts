@@ -26,3 +26,13 @@ test('what is passed on is not held', () => {
   holding.taken(140)
   expect(holding.isTooMuch).toBe(false)
 })
+
+test('a session that was closed holds nothing, also before its end', () => {
+  const held = new HeldBytes(50)
+  const [one, other] = [session(), session()]
+  const [ofOne, ofOther] = [held.hold(one), held.hold(other)]
+  Object.assign(one, { received: 140 })
+  Object.assign(other, { received: 150 })
+  Object.assign(other, { isLost: true })
+  expect([ofOne.isTooMuch, ofOther.isTooMuch]).toEqual([false, false])
+})

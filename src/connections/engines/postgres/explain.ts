@@ -16,6 +16,7 @@ import {
   writeRefused,
   type ErrorExplainer,
 } from '../contract/explain.js'
+import { queryCancelled } from './metadata.js'
 
 const isFromServer = (error: unknown): error is DatabaseError =>
   error instanceof Error && typeof Reflect.get(error, 'severity') === 'string' && typeof Reflect.get(error, 'code') === 'string'
@@ -35,7 +36,7 @@ const fromServer = (error: DatabaseError, secrets: readonly string[], toRead: Re
     case '57P02':
     case '57P03':
       return connectionFailed('Database stops or starts', `The database is not available: ${says}`, 'Try again later.')
-    case '57014':
+    case queryCancelled:
       // A file that the statement asks for is not sent. PostgreSQL calls that cancelled, too.
       return /^COPY/.test(error.message) ? refusedThere(error.message, secrets, 'Files are not copied by statements.') : cancelled()
     case '25006':

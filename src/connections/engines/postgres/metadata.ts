@@ -1,8 +1,12 @@
 import type pg from 'pg'
+import { errorCode } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { noComments, type Table, type TableColumn, type TableComments, type Tables } from '../../contract/requests.js'
 import { run } from './run.js'
 import type { OwnType } from './types.js'
+
+/** The code of a statement that was cancelled, or took longer than its server lets it. */
+export const queryCancelled = '57014'
 
 /** A boolean as text. */
 export const isTrue = (text: string | null | undefined): boolean => text === 't' || text === 'true'
@@ -99,8 +103,9 @@ export const tableComments = async (client: pg.Client, quoted: string): Promise<
   }
 }
 
-/** Whether the server answered with an error, rather than the connection failing. */
-export const isRefusal = (error: unknown): boolean => error instanceof Error && typeof Reflect.get(error, 'severity') === 'string'
+/** Whether the server refused a statement. Then another one may do, unlike after a lost connection or a cancellation. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && typeof Reflect.get(error, 'severity') === 'string' && errorCode(error) !== queryCancelled
 
 /** Looks up types that are not built in. A domain never occurs: answers name the type below it. */
 export const lookUpTypes = async (client: pg.Client, oids: readonly number[]): Promise<Map<number, OwnType>> => {
