@@ -107,6 +107,8 @@ export type TableColumn = {
   type: ColumnType
   remote: string
   nullable: boolean
+  /** Whether NOT NULL is only declared: the database does not check it for every row. */
+  nullUnchecked?: boolean
   /** Whether two texts of the column can be equal in the database only if their bytes are equal, if need be by a binary comparison. */
   exactText: boolean
   /** The collation of a text: in MySQL its name, which begins with that of the character set, in PostgreSQL its number. */

@@ -197,8 +197,8 @@ export const canAggregate = (scan: Scan, columns: readonly TableColumn[], dialec
   }) &&
   (scan.aggregates ?? []).every((aggregate) => aggregateOf(aggregate, columns, dialect, dialect.quote) !== undefined)
 
-const standardOrder: OrderOf = (quoted, { nullable }, { isDescending, nullsFirst }) =>
-  `${quoted}${isDescending ? ' DESC' : ''}${nullable ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : ''}`
+const standardOrder: OrderOf = (quoted, { nullable, nullUnchecked = false }, { isDescending, nullsFirst }) =>
+  `${quoted}${isDescending ? ' DESC' : ''}${nullable || nullUnchecked ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : ''}`
 
 /** The columns of ORDER BY; undefined if the database has another order for one of them. */
 const orderSql = (order: readonly ScanOrder[], columns: Columns, dialect: Dialect): string | undefined => {

@@ -899,6 +899,22 @@ test.each([
   expect(data.map((row) => row.map((value) => (typeof rows[0]?.[0] === 'string' ? String(value) : value)))).toEqual(rows)
 })
 
+test('the first rows of an order are the same ones also where NOT NULL is not checked for every row', async () => {
+  await postgres.run(`
+    CREATE TABLE scores (score int); CREATE TABLE late_scores () INHERITS (scores);
+    ALTER TABLE ONLY scores ALTER score SET NOT NULL; INSERT INTO scores VALUES (1), (2); INSERT INTO late_scores VALUES (NULL);
+    CREATE TABLE old_scores (score int); INSERT INTO old_scores VALUES (NULL), (1), (2);
+    ALTER TABLE old_scores ADD CONSTRAINT filled NOT NULL score NOT VALID;
+    CREATE TABLE all_scores (score int NOT NULL) PARTITION BY RANGE (score); CREATE TABLE some_scores PARTITION OF all_scores DEFAULT`)
+  const best = (table: string) => `SELECT score FROM pg.${table} ORDER BY score DESC LIMIT 1`
+  for (const table of ['scores', 'old_scores']) {
+    expect(await planned(best(table))).toContain('ORDER BY "score" DESC NULLS LAST LIMIT 1')
+    expect(await ask(best(table))).toEqual([[2]])
+    expect((await ask(`DESCRIBE pg.${table}`)).map((row) => row[2])).toEqual(['NO'])
+  }
+  expect(await planned(best('all_scores'))).toContain('ORDER BY "score" DESC LIMIT 1')
+})
+
 test('a name that is no column is found before a row is fetched, and a text in double quotes is sent as a filter', async () => {
   await postgres.run("CREATE TABLE misnamed AS SELECT n AS id, 'note ' || n AS note FROM generate_series(1, 5000) AS n")
   for (const query of [

@@ -32,31 +32,55 @@ export const listTables = async (client: pg.Client, schema: string | undefined):
   return { tables, isCut: found.length > tables.length }
 }
 
-export type DeclaredColumn = Pick<TableColumn, 'name' | 'remote' | 'nullable' | 'exactText' | 'collation' | 'isEnum'> & {
-  dimensions: number
-}
+/** What the catalogue says of a column. */
+export type DeclaredColumn = Omit<TableColumn, 'type'> & { dimensions: number }
+
+/** A column of which the catalogue says nothing. */
+export const undeclared: Omit<DeclaredColumn, 'name'> = { remote: '', nullable: true, exactText: false, dimensions: 0 }
+
+/**
+ * Whether PostgreSQL does not check for all rows of the table, which is the first parameter, that a column is NOT NULL: not for a foreign
+ * table, for tables that inherit, and for a constraint that is NOT VALID. Each partition is checked, unless it is a foreign table.
+ */
+const uncheckedSql = `(
+  WITH RECURSIVE below AS (
+    SELECT $1::regclass::oid AS id UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN below ON below.id = i.inhparent
+  )
+  SELECT bool_or(c.relkind NOT IN ('r', 'p') OR (c.relkind = 'r' AND i.inhrelid IS NOT NULL) OR k.oid IS NOT NULL)
+  FROM below JOIN pg_catalog.pg_class c ON c.oid = below.id LEFT JOIN pg_catalog.pg_inherits i ON i.inhparent = c.oid
+  LEFT JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid AND k.contype = 'n' AND NOT k.convalidated
+)`
 
 // PostgreSQL 12 and newer mark collations for which different bytes can be equal; before, there were none. Other servers may have any.
-const isOldPostgres = `version() LIKE 'PostgreSQL%' AND version() NOT LIKE '%Redshift%'`
+const exactSql = 'coalesce(l.collisdeterministic, true)'
+const oldExactSql = `version() LIKE 'PostgreSQL%' AND version() NOT LIKE '%Redshift%'`
 
-const columnsSql = (hasDeterminism: boolean) => `
-SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attndims,
-  ${hasDeterminism ? 'coalesce(l.collisdeterministic, true)' : isOldPostgres},
-  current_setting('server_encoding'), (SELECT typtype = 'e' FROM pg_catalog.pg_type WHERE oid = a.atttypid), l.oid
+/** Whether texts are exact and NOT NULL is unchecked, in the SQL of PostgreSQL and of servers that have less in their catalogue. */
+const forms = [
+  { exact: exactSql, unchecked: uncheckedSql },
+  { exact: exactSql, unchecked: 'true' },
+  { exact: oldExactSql, unchecked: 'true' },
+]
+
+const columnsSql = ({ exact, unchecked }: (typeof forms)[number]) => `
+SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attndims, ${exact},
+  current_setting('server_encoding'), (SELECT typtype = 'e' FROM pg_catalog.pg_type WHERE oid = a.atttypid), l.oid,
+  a.attnotnull AND ${unchecked}
 FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
 /** The declarations of a table's columns; nothing if the server has no such catalogue. */
 export const declaredColumns = async (client: pg.Client, quoted: string): Promise<DeclaredColumn[]> => {
-  for (const hasDeterminism of [true, false])
+  for (const form of forms)
     try {
-      const found = await run(client, columnsSql(hasDeterminism), [quoted])
-      return found.map(([name, remote, notNull, dimensions, isExact, encoding, isEnum, collation]) => ({
+      const found = await run(client, columnsSql(form), [quoted])
+      return found.map(([name, remote, notNull, dimensions, isExact, encoding, isEnum, collation, isUnchecked]) => ({
         name: name ?? '',
         remote: remote ?? '',
         nullable: !isTrue(notNull),
         dimensions: Number(dimensions),
         exactText: isTrue(isExact) && encoding === 'UTF8',
+        ...(isTrue(isUnchecked) && { nullUnchecked: true }),
         ...(typeof collation === 'string' && { collation }),
         ...(isTrue(isEnum) && encoding === 'UTF8' && { isEnum: true }),
       }))

@@ -18,7 +18,7 @@ import { beginSql, sendCancel, type PostgresClient } from './connect.js'
 import { Reader, stepBytes, type Field, type TextRow } from './cursor.js'
 import { describe } from './describe.js'
 import { listColumns } from './every-column.js'
-import { declaredColumns, isRefusal, listTables, lookUpTypes, readableColumns, tableComments } from './metadata.js'
+import { declaredColumns, isRefusal, listTables, lookUpTypes, readableColumns, tableComments, undeclared } from './metadata.js'
 import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
 import { asked, isOwn, numericOid, readingOf, type OwnType, type TextReading } from './types.js'
@@ -114,18 +114,10 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
       const fields = await this.#readableFields(quoted)
       const declared = new Map((await declaredColumns(this.#client, quoted)).map((column) => [column.name, column]))
       return fields.map(({ name, oid, typmod }) => {
-        const known = declared.get(name)
-        const reading = readingOf(oid, typmod, this.#own, known?.dimensions)
+        const { dimensions, ...known } = declared.get(name) ?? undeclared
+        const reading = readingOf(oid, typmod, this.#own, dimensions)
         const { type } = 'settle' in reading ? reading.settle([]) : reading
-        return {
-          name,
-          type,
-          remote: known?.remote ?? '',
-          nullable: known?.nullable ?? true,
-          exactText: known?.exactText ?? false,
-          ...(known?.collation !== undefined && { collation: known.collation }),
-          ...(known?.isEnum === true && { isEnum: true }),
-        }
+        return { ...known, name, type }
       })
     } catch (error) {
       await this.#rollback()
