@@ -122,6 +122,20 @@ where('MariaDB', () => {
     ])
   })
 
+  test('a time limit that the server has for its sessions stays, unless ours is shorter', async () => {
+    const timeOf = async (id: string) =>
+      Number((await readAll(db, connections, connectionOf(id), 'SELECT @@max_statement_time AS time')).rows[0]?.[0])
+    try {
+      await write('SET GLOBAL max_statement_time = 5')
+      expect(await timeOf('hasty')).toBe(5)
+      await write('SET GLOBAL max_statement_time = 100000')
+      expect(await timeOf('patient')).toBe(1_800)
+    } finally {
+      await write('SET GLOBAL max_statement_time = 0')
+    }
+    expect(await timeOf('usual')).toBe(1_800)
+  })
+
   test('a sum of large numbers stays a number', async () => {
     expect((await readAll(db, connections, connection, 'SELECT sum(id) AS s, count(*) AS n FROM odd')).types).toEqual({
       s: 'DECIMAL(38,0)',

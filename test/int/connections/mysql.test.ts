@@ -51,6 +51,17 @@ describe('a server that speaks as MySQL', () => {
     expect(server.asked.slice(-2)).toEqual(['START TRANSACTION READ ONLY', 'SELECT * FROM t'])
   })
 
+  test('keeps a shorter time limit that it has for its user', async () => {
+    server.asked.length = 0
+    await connections.check(connection())
+    expect(server.asked).toEqual(
+      expect.arrayContaining([
+        'SET SESSION max_statement_time = least(coalesce(nullif(@@max_statement_time, 0), 1800), 1800)',
+        'SET SESSION max_execution_time = CAST(least(coalesce(nullif(@@max_execution_time, 0), 1800000), 1800000) AS UNSIGNED)',
+      ]),
+    )
+  })
+
   test('has each of its types here, and texts that are not UTF-8 with the sign � in place of such bytes', async () => {
     await db.run("SET TimeZone = 'UTC'")
     const { types, table } = await readAll(db, connections, connection(), 'SELECT typed')

@@ -117,6 +117,17 @@ describe('limits of one statement', () => {
     await until(async () => (await active()) === 0)
   })
 
+  test('a time limit that the database has for its user stays, unless ours is shorter', async () => {
+    const user = (name: string, time: string) =>
+      `CREATE ROLE ${name} LOGIN PASSWORD '${password}'; ALTER ROLE ${name} SET statement_timeout = '${time}'`
+    await postgres.run(`${user('hasty', '5s')}; ${user('patient', '1d')}`)
+    const native = "SELECT current_setting('statement_timeout') AS time"
+    const timeOf = async (name: string) => (await readAll(db, connections, postgres.connection({ user: name }), native)).rows
+    expect(await timeOf('hasty')).toEqual([['5s']])
+    expect(await timeOf('patient')).toEqual([['30min']])
+    expect(await timeOf('postgres')).toEqual([['30min']])
+  })
+
   test('a ticket serves one reader, once', async () => {
     const opened = await connections.open(postgres.connection(), { native: 'SELECT 1' })
     ;(await AnswerReader.open(opened)).close()

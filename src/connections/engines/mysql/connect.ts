@@ -82,11 +82,15 @@ const login = (parameters: MysqlParameters, { socket, to }: ConnectedSocket, isS
     )
   })
 
+/** A time limit in SQL: that of the session, which its server may have set for the user, unless ours is shorter. 0 means none. */
+const shorter = (variable: string, most: number): string => `least(coalesce(nullif(@@${variable}, 0), ${most}), ${most})`
+
 /** Settings that the readings of values need, and limits that only some servers know. */
 const settings = [
   "SET time_zone = '+00:00'",
-  `SET SESSION max_statement_time = ${limits.connectionStatementTimeoutMs / 1_000}`,
-  `SET SESSION max_execution_time = ${limits.connectionStatementTimeoutMs}`,
+  `SET SESSION max_statement_time = ${shorter('max_statement_time', limits.connectionStatementTimeoutMs / 1_000)}`,
+  // MySQL takes only a whole number here, and computes a decimal.
+  `SET SESSION max_execution_time = CAST(${shorter('max_execution_time', limits.connectionStatementTimeoutMs)} AS UNSIGNED)`,
 ]
 
 /** Whether the server reads a time in winter and a time in summer as times of UTC. */

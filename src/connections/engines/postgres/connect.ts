@@ -71,19 +71,28 @@ const login = async (
 
 const noTls = (error: unknown): boolean => error instanceof Error && /does not support SSL/.test(error.message)
 
-/** Settings that the readings of values need. If a database does not know one of them, it is left out. */
-const settings = ({ schema }: PostgresParameters): string[] => [
-  "SET datestyle = 'ISO'",
-  "SET timezone = 'UTC'",
-  "SET intervalstyle = 'postgres'",
-  "SET bytea_output = 'hex'",
+const mostMs = limits.connectionStatementTimeoutMs
+
+/** One setting: the ways to write it. The first that the database knows counts; without one the setting is left out. */
+type Setting = readonly [first: string, ...others: string[]]
+
+/** Settings that the readings of values need, and the longest time of a statement. */
+const settings = ({ schema }: PostgresParameters): readonly Setting[] => [
+  ["SET datestyle = 'ISO'"],
+  ["SET timezone = 'UTC'"],
+  ["SET intervalstyle = 'postgres'"],
+  ["SET bytea_output = 'hex'"],
   // Redshift and old servers refuse 3. A double has all its digits with 2 as well.
-  'SET extra_float_digits = 2',
-  'SET extra_float_digits = 3',
+  ['SET extra_float_digits = 3', 'SET extra_float_digits = 2'],
   // A server with SQL_ASCII does not know the encoding of its texts. Without this, it would refuse to send bytes that are not UTF-8.
-  "SELECT set_config('client_encoding', 'SQL_ASCII', false) WHERE current_setting('server_encoding') = 'SQL_ASCII'",
-  `SET statement_timeout = ${limits.connectionStatementTimeoutMs}`,
-  ...(schema === undefined ? [] : [`SET search_path = ${pg.escapeIdentifier(schema)}`]),
+  ["SELECT set_config('client_encoding', 'SQL_ASCII', false) WHERE current_setting('server_encoding') = 'SQL_ASCII'"],
+  // A shorter time of the user or the database stays.
+  [
+    `SELECT set_config('statement_timeout', '${mostMs}', false)
+     WHERE current_setting('statement_timeout')::interval NOT BETWEEN '1 ms'::interval AND '${mostMs} ms'::interval`,
+    `SET statement_timeout = ${mostMs}`,
+  ],
+  ...(schema === undefined ? [] : [[`SET search_path = ${pg.escapeIdentifier(schema)}`] as const]),
 ]
 
 /**
@@ -97,17 +106,23 @@ export const beginSql = ({ schema }: PostgresParameters, { writes, isNative }: {
   return `BEGIN${writes ? '' : ' READ ONLY'}${path}`
 }
 
-const prepare = async (client: pg.Client, statements: readonly string[]): Promise<void> => {
+const setOne = async (client: pg.Client, setting: Setting): Promise<void> => {
+  for (const statement of setting)
+    try {
+      await run(client, statement)
+      return
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) throw error
+    }
+}
+
+/** Makes settings: all in one request, or one by one for a database that does not know all of them. */
+const prepare = async (client: pg.Client, all: readonly Setting[]): Promise<void> => {
   try {
-    await run(client, statements.join('; '))
+    await run(client, all.map(([first]) => first).join('; '))
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error
-    for (const statement of statements)
-      try {
-        await run(client, statement)
-      } catch (refused) {
-        if (!(refused instanceof pg.DatabaseError)) throw refused
-      }
+    for (const setting of all) await setOne(client, setting)
   }
 }
 
