@@ -537,5 +537,6 @@ export const limitDescriptions: Record<LimitName, string> = {
   importAnswerMaxBytes: 'One answer that `mindledger import` reads. Beyond: its items count as unread, and the import goes on.',
   importAnswerTimeoutMs: 'How long `mindledger import` waits for one answer of the old service. Beyond: the same.',
   importListMaxItems: 'Items of one list that `mindledger import` reads. Beyond: the same.',
-  importPageRows: 'Rows of a file that `mindledger import` asks the old service for at once.',
+  importPageRows:
+    'Rows of a file that `mindledger import` asks the old service for at once; fewer after an answer that was too large or too late.',
 }

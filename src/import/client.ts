@@ -5,8 +5,8 @@ import { limits } from '../basics/limits.js'
 /** The failure of one request. The message is one clause and does not name the request. */
 export class ServiceError extends Error {}
 
-/** An answer that exceeds the size limit. */
-export class AnswerSizeError extends ServiceError {}
+/** An answer that exceeds the limit of its size or its time. */
+export class AnswerLimitError extends ServiceError {}
 
 /** A command that the service understood but refused. Perhaps another command must come first. */
 export class RefusedCommandError extends ServiceError {}
@@ -45,15 +45,16 @@ const refusalOf = ({ status, text }: Answer): string => {
   return said ? cut([said.detail, said.hint ?? ''].join(' ').trim()) : `it answers with status ${status}`
 }
 
-const causeOf = (error: unknown): string => {
+const failureOf = (error: unknown): ServiceError => {
+  if (error instanceof ServiceError) return error
   const name: unknown = typeof error === 'object' && error !== null && 'name' in error ? error.name : undefined
-  if (name === 'TimeoutError') return 'its answer takes too long'
+  if (name === 'TimeoutError') return new AnswerLimitError('its answer takes too long')
   const cause: unknown = error instanceof Error ? error.cause : undefined
   const code: unknown = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
-  return `it does not answer${typeof code === 'string' ? ` (${code})` : ''}`
+  return new ServiceError(`it does not answer${typeof code === 'string' ? ` (${code})` : ''}`)
 }
 
-/** The body of an answer. @throws AnswerSizeError */
+/** The body of an answer. @throws AnswerLimitError */
 export const readText = async (response: Response): Promise<string> => {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -61,7 +62,7 @@ export const readText = async (response: Response): Promise<string> => {
   for await (const chunk of body ?? []) {
     bytes += chunk.length
     if (bytes > limits.importAnswerMaxBytes)
-      throw new AnswerSizeError(`its answer is larger than ${limits.importAnswerMaxBytes} bytes (importAnswerMaxBytes)`)
+      throw new AnswerLimitError(`its answer is larger than ${limits.importAnswerMaxBytes} bytes (importAnswerMaxBytes)`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
@@ -80,7 +81,7 @@ export class Client {
       const response = await this.transport(path, { ...init, redirect: 'manual', signal: AbortSignal.timeout(this.timeoutMs) })
       return { status: response.status, text: await readText(response) }
     } catch (error) {
-      throw error instanceof ServiceError ? error : new ServiceError(causeOf(error))
+      throw failureOf(error)
     }
   }
 

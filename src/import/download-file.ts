@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import { foldName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
-import { ServiceError, AnswerSizeError, type Client, type Table } from './client.js'
+import { AnswerLimitError, ServiceError, type Client, type Table } from './client.js'
 import { exactRows } from './exact-rows.js'
 
 /** A file of rows on this machine, with its content type for the upload. */
@@ -41,15 +41,22 @@ class Lines {
   }
 }
 
-/** Reads a page of rows from an offset on; pages of long rows are smaller. */
-const pageOf = async (client: Client, name: string, offset: number, size: number = limits.importPageRows): Promise<Table> => {
+/** A page of rows, and how many rows it was asked for. */
+type Page = { table: Table; size: number }
+
+/** Reads a page of rows from an offset on. While its answer would be too large or take too long, it is asked for fewer rows. */
+const pageOf = async (client: Client, name: string, offset: number, size: number): Promise<Page> => {
   try {
-    return await client.query(`SELECT * FROM files.\`${name}\` LIMIT ${size} OFFSET ${offset}`)
+    return { table: await client.query(`SELECT * FROM files.\`${name}\` LIMIT ${size} OFFSET ${offset}`), size }
   } catch (error) {
-    if (!(error instanceof AnswerSizeError) || size === 1) throw error
+    if (!(error instanceof AnswerLimitError) || size === 1) throw error
     return pageOf(client, name, offset, Math.ceil(size / 8))
   }
 }
+
+/** The rows of the next page. They are a few more while the answers are small, because only some rows may be long. */
+const nextSize = ({ table, size }: Page): number =>
+  2 * Buffer.byteLength(table.text) > limits.importAnswerMaxBytes ? size : Math.min(limits.importPageRows, size + Math.ceil(size / 8))
 
 const countOf = async (client: Client, name: string): Promise<number> => {
   const { rows } = await client.query(`SELECT count(*) AS n FROM files.\`${name}\``)
@@ -82,21 +89,24 @@ const writeRows = async (
 ): Promise<Omit<DownloadedFile, 'path'>> => {
   const count = await countOf(client, name)
   let columns: readonly string[] | undefined
+  let size: number = limits.importPageRows
   for (let rows = 0; ;) {
-    const page = await pageOf(client, name, rows)
-    columns ??= page.columns
-    if (page.columns.join('\0') !== columns.join('\0')) throw new ServiceError('its columns changed while it was read')
+    const page = await pageOf(client, name, rows, size)
+    const { table } = page
+    size = nextSize(page)
+    columns ??= table.columns
+    if (table.columns.join('\0') !== columns.join('\0')) throw new ServiceError('its columns changed while it was read')
     refuseNamesakes(columns)
     if (count === 0) return headerOnly(lines, columns)
     const keys = columns.map((column) => JSON.stringify(column))
-    for (const cells of exactRows(page.text)) {
+    for (const cells of exactRows(table.text)) {
       if (cells.length !== keys.length) throw new ServiceError(`row ${rows + 1} has ${cells.length} values for ${keys.length} columns`)
       await lines.write(`{${keys.map((key, i) => `${key}:${cells[i] ?? ''}`).join(',')}}`)
       rows += 1
     }
     onRows(rows)
     if (rows === count) return { contentType: 'application/x-ndjson', rows }
-    if (page.rows.length === 0 || rows > count) throw new ServiceError(`it has ${count} rows, and gave ${rows}`)
+    if (table.rows.length === 0 || rows > count) throw new ServiceError(`it has ${count} rows, and gave ${rows}`)
   }
 }
 
