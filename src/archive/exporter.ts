@@ -35,7 +35,7 @@ type Outcome = { done: ArchiveResult } | { failed: string; isFull: boolean }
  * Writes finished ranges of the log to Parquet files as it grows, in a process of its own. A failure, such as a full disk, stops nothing
  * else; the next interval tries again.
  *
- * @throws ConfigError when the address of a bucket is not valid, or its keys are missing
+ * @throws ConfigError when the path of a folder is a pattern, the address of a bucket is not valid, or its keys are missing
  * @example const exporter = new Exporter({ place: '/mnt/history', keys: undefined, intervalMs: 60_000, … }); exporter.start(); await exporter.stop()
  */
 export class Exporter {

@@ -112,7 +112,9 @@ const settings = z.object({
     .min(1)
     .refine((text) => !text.startsWith('s3://'), 'must be a folder; set EXPORT_URL for a bucket')
     .optional()
-    .describe('folder where the service writes the history as Parquet files, a range of positions at a time; all nodes share it'),
+    .describe(
+      'folder where the service writes the history as Parquet files, a range of positions at a time; all nodes share it; no * ? [ in it',
+    ),
   EXPORT_URL: z
     .string()
     .startsWith('s3://', 'must be s3://bucket/prefix?endpoint=https://host:port&region=name')

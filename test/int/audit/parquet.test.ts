@@ -275,6 +275,13 @@ describe('what was changed afterwards is named', () => {
     }
   })
 
+  test('a folder whose path DuckDB reads as a pattern is none', async () => {
+    const said = (sign: string) => ({ code: 2, err: expect.stringContaining(`its path has a "${sign}"`) as unknown })
+    expect(await check(copy('whole[1]'))).toMatchObject(said('['))
+    expect(await cli('export', '--parquet', 'new*')).toMatchObject(said('*'))
+    expect(existsSync(at('new*'))).toBe(false)
+  })
+
   test('a directory without a manifest is no export', async () => {
     renameSync(at(`${copy('bare')}/manifest.json`), at('bare.json'))
     expect(await check('bare')).toMatchObject({ code: 2 })

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { duckdbDialect } from '../../../src/connections/pushdown/duckdb.js'
 import { canPush } from '../../../src/connections/pushdown/print-scan.js'
@@ -391,6 +391,31 @@ describe('the folder of CONNECTION_FILES', () => {
     const checked = await connections.check(connection('parquet', 'mixed'))
     expect(checked).toMatchObject({ status: 'connection_error', detail: expect.stringContaining('"broken.parquet"') as unknown })
     expect(JSON.stringify(checked)).not.toContain(place.path)
+  })
+
+  test('a Parquet file whose path is a pattern is refused, because DuckDB would read the files that match it', async () => {
+    mkdirSync(join(folder, 'odd'))
+    copyFileSync(join(folder, 'times.parquet'), join(folder, 'odd', 'facts[1].parquet'))
+    copyFileSync(join(folder, 'lake', 'facts.parquet'), join(folder, 'odd', 'facts1.parquet'))
+    for (const path of ['odd', 'odd/facts[1].parquet'])
+      expect(await connections.check(connection('parquet', path))).toMatchObject({
+        status: 'connection_error',
+        detail: expect.stringMatching(/"odd\/facts\[1\]\.parquet" has a "\["/) as unknown,
+      })
+    expect(await connections.check(connection('parquet', 'odd/facts1.parquet'))).toEqual({ status: 'success' })
+  })
+
+  test('a name that begins with "~" is that of the file', async () => {
+    copyFileSync(join(folder, 'collated.duckdb'), join(folder, '~lake.duckdb'))
+    copyFileSync(join(folder, 'times.parquet'), join(folder, '~facts.parquet'))
+    copyFileSync(join(folder, 'lake', 'facts.parquet'), join(folder, 'facts.parquet'))
+    const names = async (engine: string, path: string) => {
+      const { tables } = await connections.tables(connection(engine, path))
+      return tables.map(({ name }) => name)
+    }
+    expect(await names('duckdb', '~lake.duckdb')).toEqual(['folded', 'words'])
+    expect(await names('parquet', '~facts.parquet')).toEqual(['~facts'])
+    expect((await connections.columns(connection('parquet', '~facts.parquet'), '~facts')).map(({ name }) => name)).toEqual(['ns', 'ms'])
   })
 
   test('a file that is not there has no tables that could be listed', async () => {

@@ -64,10 +64,25 @@ export const findPath = (folder: string | undefined, path: string): string => {
   return real
 }
 
-/** The Parquet files of a path, by the names of their tables: the file itself, or all in the folder. */
+/** DuckDB reads a path with one of these signs as a pattern. */
+const refusePattern = (file: string): void => {
+  const [sign] = /[*?[]/.exec(file) ?? []
+  if (sign === undefined) return
+  const detail = `The path "${file}" has a "${sign}", so DuckDB would read any file that matches it`
+  throw new Problem('connection_failed', 'Not the name of one file', detail, {
+    hint: 'Give the file, or the folder with this sign, a name without * ? [.',
+  })
+}
+
+/**
+ * The Parquet files of a path, by the names of their tables: the file itself, or all in the folder.
+ *
+ * @throws Problem connection_failed for a name that is a pattern
+ */
 export const parquetFiles = (path: string): ReadonlyMap<string, string> => {
-  const files = lstatSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path]
+  const files = lstatSync(path).isDirectory() ? readdirSync(path).map((name) => `${path}/${name}`) : [path]
   const found = files.filter((file) => extname(file).toLowerCase() === '.parquet' && lstatSync(file).isFile())
+  found.forEach(refusePattern)
   return new Map(found.sort().map((file) => [basename(file, extname(file)), file]))
 }
 
@@ -80,7 +95,9 @@ export const parquetFiles = (path: string): ReadonlyMap<string, string> => {
 export const pathShown = (folder: string | undefined, path: string): string => {
   const root = realpathSync(folder ?? '.')
   process.chdir(root)
-  return relative(root, path) || '.'
+  const shown = relative(root, path) || '.'
+  // At the beginning of a path DuckDB reads a "~" as the home folder.
+  return shown.startsWith('~') ? `./${shown}` : shown
 }
 
 /**
