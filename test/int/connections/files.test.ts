@@ -366,6 +366,14 @@ test.each([
   expect(JSON.stringify([answer, String(answer)])).not.toContain(place.path)
 })
 
+test.each([
+  ['sqlite', 'shop.db', 'SELECT * FROM malformed_orders'],
+  ['sqlite', 'shop.db', `SELECT json('{"a": ')`],
+  ['duckdb', 'lake.duckdb', 'SELECT * FROM serialization'],
+])('%s: %s: the error of %s is that of the statement, not of the file', async (engine, path, native) => {
+  expect((await problemOf(readAll(db, connections, connection(engine, path), native))).code).toBe('query_failed')
+})
+
 describe('the folder of CONNECTION_FILES', () => {
   test.each([
     '/etc/passwd',

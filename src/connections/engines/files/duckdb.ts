@@ -76,12 +76,15 @@ const readingOf = (name: string): TextReading => {
   return { type: plain('VARCHAR'), ask: asText, put: putText }
 }
 
-const explain = (error: unknown): Problem => {
-  if (isProblem(error)) return error
-  const message = error instanceof Error ? error.message : ''
-  if (/not a valid DuckDB database|serialization|No magic bytes/i.test(message))
-    return new Problem('connection_failed', 'Not a database', 'This version of DuckDB cannot read the file')
-  return refusedThere(withoutPaths(message), [])
+const explain = (error: unknown): Problem =>
+  isProblem(error) ? error : refusedThere(withoutPaths(error instanceof Error ? error.message : ''), [])
+
+/** The same for the opening of a file. DuckDB has no codes, and about a statement these words may mean something else. */
+const explainOpening = (error: unknown): Problem => {
+  const problem = explain(error)
+  return problem !== error && /not a valid DuckDB database|serialization|No magic bytes/i.test(problem.detail)
+    ? new Problem('connection_failed', 'Not a database', 'This version of DuckDB cannot read the file')
+    : problem
 }
 
 /** The refusal of a connection, because a Parquet file of it cannot be read. */
@@ -279,7 +282,7 @@ export const connectDuckDb = async (
         try {
           await preparing(connection, `CREATE VIEW ${quote(name)} AS FROM read_parquet(${literal(file)})`, (one) => one.run())
         } catch (error) {
-          throw notReadable(basename(file), explain(error))
+          throw notReadable(basename(file), explainOpening(error))
         }
       const paths = tables.map(([, file]) => literal(file)).join(', ')
       await preparing(connection, `SET allowed_paths = [${paths}]`, (one) => one.run())
@@ -289,6 +292,6 @@ export const connectDuckDb = async (
     await connection.run('SET lock_configuration = true')
     return new DuckSession(connection)
   } catch (error) {
-    throw explain(error)
+    throw explainOpening(error)
   }
 }

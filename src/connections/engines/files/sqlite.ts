@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { isProblem, Problem } from '../../../basics/errors.js'
+import { errorCode, isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { putMicros } from '../../batch/numbers.js'
@@ -63,10 +63,9 @@ const put = (vector: Vector, row: number, value: Value, type: PlainType): boolea
 
 const explain = (error: unknown): Problem => {
   if (isProblem(error)) return error
-  const message = error instanceof Error ? error.message : ''
-  if (/not a database|malformed|encrypted/i.test(message))
+  if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(errorCode(error)))
     return new Problem('connection_failed', 'Not a database', 'The file is not an SQLite database')
-  return refusedThere(message, [])
+  return refusedThere(error instanceof Error ? error.message : '', [])
 }
 
 /** A column of a virtual table that `*` does not name; computed columns have other numbers. */

@@ -21,6 +21,9 @@ type ServerConnection = { sendCopyFail: (message: string) => void }
 /** The part of the driver's result that is read here. */
 type Result = { fields: readonly { name: string; dataTypeID: number; dataTypeModifier: number }[] }
 
+/** Why no file is copied. A server repeats this in its own words. */
+export const copyRefusal = 'nothing is copied'
+
 /** The driver's cursor. It keeps no rows, and never copies a file from or to this machine. */
 class RowCursor extends PgCursor<TextRow> {
   handleDataRow({ fields }: { fields: readonly unknown[] }): void {
@@ -29,7 +32,7 @@ class RowCursor extends PgCursor<TextRow> {
   }
 
   handleCopyInResponse(connection: ServerConnection): void {
-    connection.sendCopyFail('nothing is copied')
+    connection.sendCopyFail(copyRefusal)
   }
 
   handleCopyData(): void {

@@ -16,7 +16,11 @@ import {
   writeRefused,
   type ErrorExplainer,
 } from '../contract/explain.js'
+import { copyRefusal } from './cursor.js'
 import { queryCancelled } from './metadata.js'
+
+/** The routine of PostgreSQL that refuses several statements in one text. Its message may be in any language. */
+const severalRefusing = 'exec_parse_message'
 
 const isFromServer = (error: unknown): error is DatabaseError =>
   error instanceof Error && typeof Reflect.get(error, 'severity') === 'string' && typeof Reflect.get(error, 'code') === 'string'
@@ -38,11 +42,11 @@ const fromServer = (error: DatabaseError, secrets: readonly string[], toRead: Re
       return connectionFailed('Database stops or starts', `The database is not available: ${says}`, 'Try again later.')
     case queryCancelled:
       // A file that the statement asks for is not sent. PostgreSQL calls that cancelled, too.
-      return /^COPY/.test(error.message) ? refusedThere(error.message, secrets, 'Files are not copied by statements.') : cancelled()
+      return error.message.includes(copyRefusal) ? refusedThere(error.message, secrets, 'Files are not copied by statements.') : cancelled()
     case '25006':
       return writeRefused(says, toRead)
     case '42601':
-      return refusedThere(error.message, secrets, /multiple commands/.test(error.message) ? 'Send one statement at a time.' : error.hint)
+      return refusedThere(error.message, secrets, error.routine === severalRefusing ? 'Send one statement at a time.' : error.hint)
     default:
       return refusedThere(error.message, secrets, error.hint === undefined ? undefined : redacted(error.hint, secrets))
   }
