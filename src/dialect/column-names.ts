@@ -10,7 +10,7 @@ export const checkNames = (columns: readonly { name: string }[], what: string): 
       throw new Problem('bad_statement', 'A column has no name', `A column of the ${what} has no name`, { hint: 'Name it with AS.' })
     if (seen.has(folded))
       throw new Problem('bad_statement', 'Two columns have one name', `Two columns of the ${what} are called "${name}"`, {
-        hint: 'Give each its own name with AS; names are compared without case.',
+        hint: 'Give each its own name with AS, or leave one out: * EXCLUDE (…). Names are compared without case.',
       })
     seen.add(folded)
   }

@@ -1,6 +1,6 @@
 /**
- * Room: the requests and answers between the server and the SQL process. It imports only events, basics, log, sql/encode, sql/statements,
- * commands, connections/contract and knowledge/contract.
+ * Room: the requests and answers between the server and the SQL process. It imports only events, basics, log, dialect, sql/encode,
+ * sql/statements, commands, connections/contract and knowledge/contract.
  */
 
 import type { StreamId } from '../../../events/common.js'

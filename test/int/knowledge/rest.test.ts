@@ -172,6 +172,10 @@ describe('documents', () => {
       status: 400,
       body: { detail: expect.stringContaining('there is no column content') },
     })
+    expect(await call('PUT', '/queried', { knowledge_base: { query: "SELECT 'z' AS id, 1 AS ID, 'heron' AS content" } })).toMatchObject({
+      status: 400,
+      body: { detail: 'Two columns of the rows are called "ID"' },
+    })
   })
 
   test('of several sources come in one source after the other; files are looked up first', async () => {

@@ -277,6 +277,8 @@ describe('statements on knowledge bases', () => {
     ["INSERT INTO docs (id) VALUES ('a')", /no column content/],
     ["INSERT INTO docs (id, content) SELECT 'a'", /names 2 columns, and its rows have 1/],
     ["INSERT INTO docs (id, content) VALUES (NULL, 'x')", /row 1: id is NULL/],
+    ["INSERT INTO docs (id, content, ID) VALUES ('a', 'b', 'c')", /Two columns of the rows are called "ID"/],
+    ["INSERT INTO docs SELECT 'x-' || id AS id, * FROM (SELECT 'a' AS id, 'lost' AS content) AS t", /called "id".*EXCLUDE/s],
     ["EVALUATE KNOWLEDGE_BASE docs USING version = 'doc_id'", /test_table is missing/],
     ["EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, version = 'best'", /There are 'doc_id' and 'llm_relevancy'/],
     ['EVALUATE KNOWLEDGE_BASE docs USING test_table = files.q, evaluate = false', /always evaluates/],
@@ -304,6 +306,9 @@ describe('statements on knowledge bases', () => {
   test('what is refused leaves no query behind that keeps a place', async () => {
     const left = ['VALUES (1, 2, 3)', "SELECT 'a'", 'SELECT range FROM range(1000000)']
     for (const rows of left) await expect(ask(`INSERT INTO docs (id, content) ${rows}`)).rejects.toThrow()
+    const twice = { query: "SELECT range AS id, range AS id, 'text' AS content FROM range(1000000)" }
+    const { status } = await send(at.url, 'PUT', '/api/projects/mindsdb/knowledge_bases/docs', { knowledge_base: twice })
+    expect(status).toBe(400)
     await ask("CREATE KNOWLEDGE_BASE broken USING embedding_model = {'provider': 'onnx', 'file': 'nothing'}")
     await expect(ask("INSERT INTO broken (id, content) SELECT 'a', 'b'")).rejects.toThrow()
     await until(async () => /^mindledger_sql_running_queries 0$/m.test(String((await send(at.url, 'GET', '/api/metrics')).body)))
