@@ -265,7 +265,7 @@ export class Ledger {
    * @throws Problem 422 when the earlier request was another one
    */
   async repeated(origin: Origin, execution: Execution): Promise<Outcome | undefined> {
-    return execution.dryRun ? undefined : this.log.repeated(this.keyed(origin, execution))
+    return execution.idempotency && !execution.dryRun ? this.log.repeated(this.keyed(origin, execution)) : undefined
   }
 
   /** Runs requests with the same key one after the other, so that the later ones find the answer of the first. */

@@ -1,9 +1,10 @@
 import type { ContentsSource } from '../../../events/records/contents.js'
 import type { JsonObject } from '../../../events/common.js'
 import { notFound, Problem, wrong } from '../../basics/errors.js'
-import type { Ledger } from '../../commands/ledger.js'
+import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Resource } from '../../log/contract/log.js'
+import { checkExpects } from '../../log/contract/precondition.js'
 import { connectionNamed } from '../../log/read/by-name.js'
 import { tokensIn } from '../../dialect/lexer.js'
 import { isNameLike, isSymbol, isWord } from '../../dialect/tokens.js'
@@ -28,6 +29,16 @@ const namedColumns = ({ columns }: Table, into: readonly string[] | null, isValu
   return columns.map(({ name }, i) => ({ name: into?.[i] ?? name }))
 }
 
+/**
+ * The execution of a statement about documents. They are in another stream than the knowledge base, so its version is checked here.
+ *
+ * @throws Problem 412 when the knowledge base has another version than is expected
+ */
+const executionFor = ({ version }: Resource<'knowledge_base'>, { expects, ...execution }: Execution = {}): Execution => {
+  if (expects) checkExpects(expects, version)
+  return execution
+}
+
 /** Answers the statements that write documents of knowledge bases or evaluate their search. */
 export class KnowledgeWriter {
   constructor(
@@ -37,9 +48,10 @@ export class KnowledgeWriter {
 
   /** `INSERT INTO`: the rows become documents; undefined if the table is no knowledge base. */
   async insert(statement: StatementOf<'insert'>, running: RunningStatement): Promise<SqlAnswer | undefined> {
-    const { context, origin, execution, signal, query } = running
+    const { context, origin, signal, query } = running
     const base = await this.#baseNamed(statement.target, context.db)
     if (!base) return undefined
+    const execution = executionFor(base, running.execution)
     const text = query.slice(statement.rows.start, statement.rows.end)
     const isValues = /^[\s(]*VALUES\b/i.test(text)
     const answer = await this.reader.select({ sql: query, within: statement.rows }, { ...running, format: 'json' })
@@ -47,9 +59,8 @@ export class KnowledgeWriter {
     try {
       const rows = rowsOf(namedColumns(answer, statement.columns, isValues), answer.rows)
       const inserted = await this.options.knowledge.insert({
-        ...{ knowledgeBase: base, rows, isAtomic: isValues, origin },
+        ...{ knowledgeBase: base, rows, isAtomic: isValues, origin, execution },
         source: isValues ? 'rows' : await this.#sourceOf(text, context.db),
-        ...(execution && { execution }),
         ...(signal && { signal }),
       })
       return { type: 'ok', affected_rows: inserted.documents, context, positions: [...answer.positions, ...inserted.positions] }
@@ -61,13 +72,14 @@ export class KnowledgeWriter {
 
   /** `DELETE FROM` and `UPDATE`; undefined if the table is no knowledge base. */
   async change({ verb, target, where }: StatementOf<'table_write'>, running: RunningStatement): Promise<SqlAnswer | undefined> {
-    const { context, origin, execution, signal } = running
+    const { context, origin, signal } = running
     const base = await this.#baseNamed(target, context.db)
     if (!base) return undefined
     if (verb === 'update')
       throw new Problem('refused_statement', 'Documents are not changed in place', 'UPDATE is not possible: a document is inserted anew', {
         hint: `INSERT INTO ${target.name} … with the same id takes its place; the one before stays readable AT (VERSION => …).`,
       })
+    const execution = executionFor(base, running.execution)
     const filters = where === '' ? [] : readConditions(where)
     const { documents, positions } = await this.options.knowledge.remove({
       ...{ knowledgeBase: base, filters, origin },

@@ -70,7 +70,7 @@ const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
   create_table: planless((statement, running, { writer }) => writer.writeTable(statement, running)),
   insert: planless(
     async (statement, running, { writer, knowledge }) =>
-      (await knowledge.insert(statement, running)) ?? writer.writeTable(statement, running),
+      (await writer.repeated(running)) ?? (await knowledge.insert(statement, running)) ?? writer.writeTable(statement, running),
   ),
   index_knowledge_base: planless(async (statement, running, { knowledge }) => {
     await knowledge.checkIndexed(statement, running)
@@ -87,7 +87,8 @@ const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
   create_trigger: () => refuseTriggers(),
   drop_trigger: ({ target, ifExists }, running) => (ifExists ? ok(running) : refuseTriggers(target.name)),
   table_write: planless(
-    async (statement, running, { knowledge }) => (await knowledge.change(statement, running)) ?? refuseRowChange(statement),
+    async (statement, running, { writer, knowledge }) =>
+      (await writer.repeated(running)) ?? (await knowledge.change(statement, running)) ?? refuseRowChange(statement),
   ),
 }
 

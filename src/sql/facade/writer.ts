@@ -59,9 +59,17 @@ export class Writer {
     private readonly reader: Reader,
   ) {}
 
+  /** The answer to a request that comes again under its key, whatever has happened since; undefined for a new one. */
+  async repeated({ context, origin, execution = {} }: RunningStatement): Promise<SqlAnswer | undefined> {
+    const outcome = await this.options.ledger.repeated(origin, execution)
+    return outcome && { type: 'ok', affected_rows: null, context, positions: outcome.positions }
+  }
+
   /** Executes the commands of a statement: all commands or none. */
   async write(statement: Statement, running: RunningStatement): Promise<SqlAnswer> {
     const { context, origin, execution } = running
+    const repeated = await this.repeated(running)
+    if (repeated) return repeated
     const commands = await toCommands(statement, this.#inputs(context.db))
     if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
     const { positions, planned } = await this.options.ledger.executeAll(commands, origin, execution)
@@ -71,8 +79,9 @@ export class Writer {
 
   /** Creates a view, or gives it another query, after checking that a view can have this query. */
   async writeView(statement: StatementOf<'create_view' | 'alter_view'>, running: RunningStatement): Promise<SqlAnswer> {
-    // A repeated request gets its first answer again: tables of the query may no longer exist.
-    if (!(await this.options.ledger.repeated(running.origin, running.execution ?? {}))) await this.#checkSource(statement, running)
+    const repeated = await this.repeated(running)
+    if (repeated) return repeated
+    await this.#checkSource(statement, running)
     return this.write(statement, running)
   }
 

@@ -308,3 +308,21 @@ describe('a SELECT with a model', () => {
     expect((await ask(query, 'fails')).text === whole.text).toBe(true)
   })
 })
+
+test('a statement whose answer was lost is answered under its key, also if what it needs is gone meanwhile', async () => {
+  const { log } = at.service
+  const keep = log.keepReply.bind(log)
+  await sql(at.url, 'CREATE PROJECT fleeting')
+  const statements = { 'lost-view': 'CREATE VIEW fleeting.v AS (SELECT 1 AS one)', 'lost-project': 'CREATE OR REPLACE PROJECT renewed' }
+  const sent = async () => {
+    const answers = []
+    for (const [key, query] of Object.entries(statements)) answers.push(await raw('POST', '/api/sql/query', { query }, key))
+    return answers
+  }
+  log.keepReply = () => Promise.reject(new Problem('busy', 'Busy', 'the answer is lost'))
+  expect((await sent()).map(({ status }) => status)).toEqual([503, 503])
+  log.keepReply = keep
+  await sql(at.url, 'DROP VIEW fleeting.v')
+  await sql(at.url, 'DROP PROJECT fleeting')
+  for (const { text } of await sent()) expect(text).toContain('"type":"ok"')
+})

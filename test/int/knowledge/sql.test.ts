@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Problem } from '../../../src/basics/errors.js'
 import { send, sql, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -254,6 +255,40 @@ describe('statements on knowledge bases', () => {
     await ask("INSERT INTO docs SELECT 'named' AS Id, 'ocelot again' AS content, 1996 AS Year")
     expect(await ask("SELECT id, chunk_content, year FROM docs WHERE content = 'ocelot'")).toEqual([['named', 'ocelot again', 1996]])
     await ask("DELETE FROM docs WHERE id = 'named'")
+  })
+
+  test('INSERT and DELETE that come again under their key after their answer was lost have no second effect', async () => {
+    await ask("CREATE KNOWLEDGE_BASE once USING params = {'kb_no_upsert': true}")
+    const { log } = at.service
+    const keep = log.keepReply.bind(log)
+    const keyed = (key: string, query: string) => send(at.url, 'POST', '/api/sql/query', { query }, { 'idempotency-key': key })
+    const twice = async (key: string, query: string, between?: string) => {
+      log.keepReply = () => Promise.reject(new Problem('busy', 'Busy', 'the answer is lost'))
+      expect((await keyed(key, query)).status).toBe(503)
+      log.keepReply = keep
+      if (between !== undefined) await ask(between)
+      expect((await keyed(key, query)).body).toMatchObject({ type: 'ok', affected_rows: null })
+    }
+    const insert = "INSERT INTO once (id, content) VALUES ('a', 'numbat')"
+    await twice('insert', insert)
+    expect(await ask('SELECT count(*) FROM once')).toEqual([[1]])
+    await twice('delete', "DELETE FROM once WHERE id = 'a'", insert)
+    expect(await ask('SELECT count(*) FROM once')).toEqual([[1]])
+    await twice('last', insert, 'DROP KNOWLEDGE_BASE once')
+  })
+
+  test('INSERT and DELETE are carried out only at the version of the knowledge base that is expected', async () => {
+    await ask('CREATE KNOWLEDGE_BASE careful')
+    const expecting = async (version: string, query: string) =>
+      (await send(at.url, 'POST', '/api/sql/query', { query }, { 'if-match': version })).body
+    const stale = { type: 'error', error_message: expect.stringContaining('the resource has version 1') }
+    const insert = "INSERT INTO careful SELECT CAST(range AS VARCHAR) AS id, 'wombat' AS content FROM range(2500)"
+    expect(await expecting('"7"', insert)).toMatchObject(stale)
+    expect(await ask('SELECT count(*) FROM careful')).toEqual([[0]])
+    expect(await expecting('"1"', insert)).toMatchObject({ type: 'ok', affected_rows: 2500 })
+    expect(await expecting('"7"', "DELETE FROM careful WHERE id = '7'")).toMatchObject(stale)
+    expect(await expecting('"1"', "DELETE FROM careful WHERE id = '7'")).toMatchObject({ type: 'ok', affected_rows: 1 })
+    await ask('DROP KNOWLEDGE_BASE careful')
   })
 
   test('INSERT keeps every digit of ids and metadata, so no document takes the place of another', async () => {
