@@ -128,9 +128,7 @@ export const emptyRows = (rows: readonly number[], inserted: number): Problem =>
 
 /** The same refusal, with the number of documents that were inserted before it: sent again, they may come in twice. */
 export const afterInserting = (documents: number, { code, title, detail, extras }: Problem): Problem =>
-  new Problem(
-    code,
-    title,
-    `${detail}; ${documents === 1 ? '1 document was' : `${documents} documents were`} inserted before, and stay`,
-    extras,
-  )
+  new Problem(code, title, `${detail}; ${documents === 1 ? '1 document was' : `${documents} documents were`} inserted before, and stay`, {
+    ...extras,
+    inserted: documents,
+  })

@@ -4,11 +4,13 @@ import { retry } from '../../basics/concurrency/retry.js'
 const pauseMs = 500
 
 /**
- * Whether SQL was only unavailable for a moment, or lost its process during an answer, so that a retry may succeed. If the tables stopped
- * at an event, whose position the problem has, a retry cannot help.
+ * Whether SQL was only unavailable for a moment, or lost its process during an answer, so that a retry may succeed. A retry cannot help if
+ * the tables stopped at an event, whose position the problem has, and would do harm if the statement has `inserted` some documents.
  */
 export const isPassing = (error: unknown): boolean =>
-  isProblem(error) && (error.code === 'busy' || (error.code === 'analytics_unavailable' && error.extras['position'] === undefined))
+  isProblem(error) &&
+  error.extras['inserted'] === undefined &&
+  (error.code === 'busy' || (error.code === 'analytics_unavailable' && error.extras['position'] === undefined))
 
 /**
  * Queries SQL, and retries while it is unavailable, until the signal aborts or the time is over. The time is in milliseconds.

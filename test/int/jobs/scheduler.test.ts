@@ -4,6 +4,7 @@ import type { KnowledgeSearched } from '../../../events/records/searches.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { streamId, type JsonObject } from '../../../events/common.js'
 import { Problem } from '../../../src/basics/errors.js'
+import { afterInserting } from '../../../src/knowledge/documents/documents.js'
 import { soleLeases, type Leases } from '../../../src/log/contract/leases.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
 import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
@@ -349,6 +350,15 @@ describe('what a run does', () => {
       expect(await ends(open)).toEqual([])
       await clock.forward(2_000)
       expect(await ends(open)).toMatchObject([{ outcome: 'complete', statements: [{ positions: [5], error: null }] }])
+    }))
+
+  test('a statement that has put in some of its documents is not sent again', () =>
+    withJobs(async (open) => {
+      engine.answers = () => failed(afterInserting(1_000, new Problem('busy', 'Not now', 'not now')))
+      await create(open, 'j', { every: null })
+      await clock.forward(5_000)
+      expect(await ends(open)).toMatchObject([{ outcome: 'error', error: 'not now; 1000 documents were inserted before, and stay' }])
+      expect(engine.asked).toHaveLength(1)
     }))
 
   test('nothing but the question, when its condition gives no row or fails', () =>

@@ -159,7 +159,7 @@ describe('documents', () => {
     const query = "SELECT 'x' || i AS id, CASE i WHEN 2200 THEN '' ELSE 'heron ' || i END AS content FROM range(3000) AS t(i)"
     expect(await call('PUT', '/queried', { knowledge_base: { query } })).toMatchObject({
       status: 400,
-      body: { detail: 'row 2201: the content is empty; 1000 documents were inserted before, and stay' },
+      body: { detail: 'row 2201: the content is empty; 1000 documents were inserted before, and stay', inserted: 1000 },
     })
     expect((await sql(at.url, "SELECT count(*) FROM queried WHERE id LIKE 'x%'")).data).toEqual([[1000]])
     const withoutId = "SELECT CASE i WHEN 2200 THEN NULL ELSE 'y' || i END AS id, 'heron' AS content FROM range(3000) AS t(i)"
