@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../../events/common.js'
+import { fitsDouble } from '../../basics/exact-json.js'
 import { limits } from '../../basics/limits.js'
 import type { Token } from '../../dialect/lexer.js'
 import type { Cursor } from './cursor.js'
@@ -6,12 +7,16 @@ import { takeKeyPath, takeParts } from './names.js'
 
 const constants: Readonly<Record<string, Json>> = { TRUE: true, FALSE: false, NULL: null }
 
+/** A whole number, also in hexadecimal digits, which may have an E. */
+const whole = /^0[xX]|^[^.eE]*$/
+
 const takeNumber = (cursor: Cursor, sign: number): number => {
   const token = cursor.next()
-  const value = sign * Number(token.value.replaceAll('_', ''))
-  // JSON cannot hold these numbers, and the log must not keep rounded ones.
-  if (!Number.isFinite(value) || (Number.isInteger(value) && !/[.eE]/.test(token.text) && !Number.isSafeInteger(value)))
-    cursor.refuse(token, 'the number is too large to be kept exactly; write it in quotes')
+  const written = token.value.replaceAll('_', '')
+  const value = sign * Number(written)
+  // JSON cannot hold other numbers, and the log must not keep rounded ones.
+  const isExact = whole.test(written) ? Number.isSafeInteger(value) : fitsDouble(written)
+  if (!isExact) cursor.refuse(token, 'the number cannot be kept exactly; write it in quotes')
   return value === 0 ? 0 : value
 }
 

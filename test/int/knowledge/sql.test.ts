@@ -307,6 +307,7 @@ describe('statements on knowledge bases', () => {
     ['DELETE FROM docs', /DELETE of all documents/],
     ['DELETE FROM docs WHERE yeer = 1', /no document has a column yeer.*Did you mean year/s],
     ['DELETE FROM docs WHERE nonsense', /expected/],
+    ['DELETE FROM docs WHERE year = 9007199254740993.0', /cannot be kept exactly; write it in quotes/],
     ['UPDATE docs SET a = 1', /inserted anew/],
     ["INSERT INTO docs VALUES ('a', 'b')", /Name them/],
     ["INSERT INTO docs (id) VALUES ('a')", /no column content/],

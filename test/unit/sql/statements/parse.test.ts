@@ -95,6 +95,10 @@ const cases: [sql: string, statement: Statement][] = [
       set: { model: 'my_model', llm: { max_tokens: -5, temperature: 0.5 } },
     },
   ],
+  [
+    'UPDATE AGENT a SET a = 0x1E, b = 1e23, c = 0.10000000000000001, d = -.5, e = 1_000.250',
+    { kind: 'update_resource', resource: 'agent', target: session('a'), set: { a: 30, b: 1e23, c: 0.1, d: -0.5, e: 1000.25 } },
+  ],
   ['DROP AGENT agent', { kind: 'drop_resource', resource: 'agent', target: session('agent'), ifExists: false }],
   [
     "CREATE CHATBOT shop.c USING database='d', agent='a', is_running=false",
