@@ -1,4 +1,5 @@
 import type { Token } from '../../dialect/lexer.js'
+import { isNameLike, isSymbol } from '../../dialect/tokens.js'
 import type { Cursor } from './cursor.js'
 import { nameFollows, takePart } from './names.js'
 import type { InnerQuery, PlacedQuery, Span } from './statement.js'
@@ -52,8 +53,22 @@ export const takeFromQuery = (cursor: Cursor): InnerQuery => {
 
 const queryWords = ['SELECT', 'WITH', 'VALUES', 'FROM']
 
-/** Whether a query begins at this place, without a bracket around it. */
-export const queryFollows = (cursor: Cursor, ahead = 0): boolean => queryWords.some((word) => cursor.isWord(word, ahead))
+/** Words that begin a query before a table; anywhere else they are names. */
+const tableWords = ['TABLE', 'PIVOT', 'PIVOT_WIDER', 'UNPIVOT', 'PIVOT_LONGER', 'SUMMARIZE']
+
+const rowsFollow = (cursor: Cursor, ahead: number): boolean => {
+  if (queryWords.some((word) => cursor.isWord(word, ahead))) return true
+  const next = cursor.peek(ahead + 1)
+  return tableWords.some((word) => cursor.isWord(word, ahead)) && (isNameLike(next) || next?.kind === 'string' || isSymbol(next, '('))
+}
+
+/**
+ * Whether a query begins at this place, without a bracket around it. `DESCRIBE SELECT …` shows the columns of a query; DESCRIBE of anything
+ * else is about models.
+ */
+export const queryFollows = (cursor: Cursor, ahead = 0): boolean =>
+  rowsFollow(cursor, ahead) ||
+  ((cursor.isWord('DESCRIBE', ahead) || cursor.isWord('DESC', ahead)) && (cursor.isSymbol('(', ahead + 1) || rowsFollow(cursor, ahead + 1)))
 
 /** A query in brackets, or one without brackets, which continues to the end. */
 export const takeAnyQuery = (cursor: Cursor): Span => spanOf(takeAnyQueryTokens(cursor))

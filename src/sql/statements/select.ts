@@ -56,15 +56,8 @@ const readSystemSelect = (tokens: readonly Token[], sql: string): StatementOf<'s
   return at === tokens.length ? { kind: 'system_select', items, sql } : undefined
 }
 
-const queryWords = ['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE', 'PIVOT', 'PIVOT_WIDER', 'UNPIVOT', 'PIVOT_LONGER', 'SUMMARIZE']
-
-/** `DESCRIBE SELECT …` shows the columns of a query; DESCRIBE of anything else is about models. */
-const describesQuery = (cursor: Cursor): boolean =>
-  (cursor.isWord('DESCRIBE') || cursor.isWord('DESC')) && (cursor.isSymbol('(', 1) || queryFollows(cursor, 1))
-
 /** Whether a statement that DuckDB reads begins here. */
-export const startsQuery = (cursor: Cursor): boolean =>
-  cursor.isSymbol('(') || queryWords.some((word) => cursor.isWord(word)) || describesQuery(cursor)
+export const startsQuery = (cursor: Cursor): boolean => cursor.isSymbol('(') || queryFollows(cursor)
 
 /** Takes the rest as a query. Its words stay where they are in the text, so that the place of an error is the one that its author sees. */
 export const takeSelect = (cursor: Cursor): StatementOf<'select' | 'system_select'> => {

@@ -2,7 +2,7 @@ import { queryFollows, spanOf, takeAnyQuery, takeSource } from './clauses.js'
 import { limits } from '../../basics/limits.js'
 import type { Token } from '../../dialect/lexer.js'
 import type { LeadingWords, Cursor } from './cursor.js'
-import { takeIfExists, takeIfNotExists, takeName, takeNames, takePart, takeTable } from './names.js'
+import { nameFollows, takeIfExists, takeIfNotExists, takeName, takeNames, takePart, takeTable } from './names.js'
 import type { ColumnDefinition, StatementOf } from './statement.js'
 
 /** `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [project.]view [FROM database] [AS] (SELECT …)`, the words before IF already taken. */
@@ -71,6 +71,21 @@ const takeColumn = (cursor: Cursor): ColumnDefinition => {
   return { name, type: cursor.textOf(type), span: spanOf(type) }
 }
 
+/** Words that may stand behind the first word of a type. */
+const afterType = [...constraintWords, 'NULL', 'PRECISION', 'VARYING', 'WITH', 'WITHOUT']
+
+/**
+ * Whether `(column TYPE, …)` follows. The name of a column may be a word that also begins a query, `(table VARCHAR, …)`. A query goes on
+ * otherwise behind the next word, except that `(SUMMARIZE homes)` is a query and `(table VARCHAR)` is a column.
+ */
+const columnsFollow = (cursor: Cursor): boolean => {
+  if (!cursor.isSymbol('(') || cursor.isSymbol('(', 1)) return false
+  if (!queryFollows(cursor, 1)) return true
+  if (!nameFollows(cursor, 1) || !nameFollows(cursor, 2) || queryFollows(cursor, 2)) return false
+  if (cursor.isSymbol(')', 3)) return !cursor.isWord('SUMMARIZE', 1)
+  return [',', '(', '['].some((sign) => cursor.isSymbol(sign, 3)) || afterType.some((word) => cursor.isWord(word, 3))
+}
+
 const takeColumns = (cursor: Cursor): ColumnDefinition[] => {
   cursor.needSymbol('(')
   const columns: ColumnDefinition[] = []
@@ -85,8 +100,7 @@ export const takeCreateTable = (cursor: Cursor, { replace }: LeadingWords): Stat
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeTable(cursor)
   cursor.takeWords('AS')
-  const areColumns = cursor.isSymbol('(') && !queryFollows(cursor, 1) && !cursor.isSymbol('(', 1)
-  return { kind: 'create_table', target, ifNotExists, replace, rows: areColumns ? takeColumns(cursor) : takeAnyQuery(cursor) }
+  return { kind: 'create_table', target, ifNotExists, replace, rows: columnsFollow(cursor) ? takeColumns(cursor) : takeAnyQuery(cursor) }
 }
 
 /** `INSERT INTO db.t [(columns)] SELECT …`, `VALUES (…)` or `(SELECT …)`. */

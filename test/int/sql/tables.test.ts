@@ -48,6 +48,8 @@ describe('CREATE TABLE', () => {
     ['the database of the session', 'CREATE TABLE form_c (SELECT 1 AS x)', 'form_c'],
     ['a line break, as the SDKs send it', 'CREATE TABLE `files`.`form_d`\n(SELECT 1 AS x)', 'form_d'],
     ['VALUES', 'CREATE TABLE files.form_e AS SELECT * FROM (VALUES (1)) AS v(x)', 'form_e'],
+    ['PIVOT', "CREATE TABLE files.form_f AS PIVOT (SELECT 'x' AS k, 1 AS v) ON k USING max(v)", 'form_f'],
+    ['UNPIVOT in brackets', 'CREATE TABLE files.form_g (UNPIVOT (SELECT 1 AS a) ON a INTO NAME k VALUE x)', 'form_g'],
   ])('takes %s', async (_, query, file) => {
     await ok(query, 'files')
     expect(await rows(`SELECT x FROM files.${file}`)).toEqual([[1]])

@@ -440,3 +440,43 @@ describe('what is typed in another way means the same', () => {
     }))
   test('a dotted key is added to the object before it', () => expect(using("a = {'b': 1}, a.c = 2")).toEqual(using("a = {'b': 1, 'c': 2}")))
 })
+
+describe('a query may begin with any word that DuckDB takes', () => {
+  const rowsIn = (sql: string): unknown => {
+    const statement = parseStatement(sql)
+    const rows = statement.kind === 'create_view' ? statement.source.span : 'rows' in statement ? statement.rows : []
+    return 'start' in rows ? sql.slice(rows.start, rows.end) : rows
+  }
+  test.each([
+    'TABLE files.t',
+    'PIVOT files.t ON a USING sum(b)',
+    'PIVOT (SELECT 1 AS a, 2 AS b) ON a',
+    'PIVOT t AS p ON a',
+    'UNPIVOT t ON a, b',
+    'SUMMARIZE t',
+    'SUMMARIZE SELECT 1, 2',
+    'SUMMARIZE VALUES (1)',
+    'DESCRIBE SELECT 1',
+    'DESC (SELECT 1)',
+  ])('%s is the query of a table, a view and an INSERT', (query) => {
+    for (const statement of ['CREATE TABLE files.x', 'CREATE TABLE files.x AS', 'CREATE VIEW v AS', 'INSERT INTO files.x'])
+      for (const written of [query, `(${query})`]) expect([statement, rowsIn(`${statement} ${written}`)]).toEqual([statement, query])
+  })
+
+  test.each([
+    ['table VARCHAR, b INT', ['table', 'b']],
+    ['table VARCHAR', ['table']],
+    ['pivot DECIMAL(10, 2)', ['pivot']],
+    ['unpivot INT[], describe DOUBLE PRECISION', ['unpivot', 'describe']],
+    ['pivot_wider DOUBLE PRECISION', ['pivot_wider']],
+    ['summarize TEXT NULL, desc TEXT', ['summarize', 'desc']],
+  ])('(%s) are columns', (columns, names) => {
+    expect(rowsIn(`CREATE TABLE files.x (${columns})`)).toMatchObject(names.map((name) => ({ name })))
+    const insert = parseStatement(`INSERT INTO files.x (${names.join(', ')}) VALUES (1)`)
+    expect(insert).toMatchObject({ kind: 'insert', columns: names })
+  })
+
+  test.each(['pivot', 'table', 'summarize.features'])('DESCRIBE %s is about a model', (name) =>
+    expect(parseStatement(`DESCRIBE ${name}`)).toEqual({ kind: 'describe_model', parts: name.split('.') }),
+  )
+})
