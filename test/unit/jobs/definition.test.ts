@@ -45,6 +45,7 @@ describe('a job that is asked for', () => {
     [{ query: 'SELECT 1; SELEC 2' }, 'statement 2 of the job'],
     [{ query: "SELECT 'open" }, 'never ends'],
     [{ query: 'SELECT :x' }, ':x is a parameter'],
+    [{ query: 'SELECT 1; USE shop; DROP VIEW v' }, 'statement 2 of the job: USE has no effect'],
     [{ query: 'SELECT 1; CREATE VIEW v AS (SELECT a FROM files.t WHERE a > last)' }, 'statement 2 of the job: LAST cannot be used'],
     [{ query: 'CREATE MODEL m FROM files (SELECT a, b FROM t WHERE a >= LAST) PREDICT b' }, 'statement 1 of the job: LAST cannot be used'],
     [{ query: 'SELECT 1;'.repeat(limits.jobStatementsMax + 1) }, 'at most 100'],
@@ -53,6 +54,12 @@ describe('a job that is asked for', () => {
     [{ start: 'soon' }, 'start: "soon" is not a time'],
     [{ every: 'every second' }, 'how often'],
   ])('%j is refused', async (changes, why) => expect(asked(changes)).rejects.toThrow(why))
+
+  test('USE is refused with the two ways to name another place', async () => {
+    const refusal = await asked({ query: 'USE `My shop`; SELECT 1' }).catch((error: unknown) => error)
+    const hint = expect.stringContaining('"My shop".name, or create the job there: CREATE JOB "My shop".name')
+    expect(refusal).toMatchObject({ extras: { hint } })
+  })
 
   test.each(["CREATE SKILL s USING api_key = 'sk-1234' nonsense", "SELECT 1; SELECT 2 WHERE api_key = 'sk-1234"])(
     'the refusal of %s shows no secret',

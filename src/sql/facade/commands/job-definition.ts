@@ -5,6 +5,7 @@ import { limits } from '../../../basics/limits.js'
 import { LongWork } from '../../../basics/long-work.js'
 import { lastPlaces } from '../../../dialect/last-places.js'
 import { lex } from '../../../dialect/lexer.js'
+import { nameText } from '../../../dialect/strings.js'
 import { parseStatement, splitStatements } from '../../statements/parse.js'
 import { cutSecretsInTurns } from '../../../dialect/mask-secrets.js'
 import { effectOf, type Effect } from '../../statements/grammar.js'
@@ -29,6 +30,12 @@ const effectIn = async (statement: string, label: string, work: LongWork): Promi
     if (parameter) throw wrong(`${parameter.text} is a parameter, and a job has none`, 'Write the value itself.')
     await work.pause()
     const parsed = parseStatement(filled)
+    if (parsed.kind === 'use') {
+      const place = nameText(parsed.name)
+      throw new Problem('refused_statement', 'USE is not for a job', 'USE has no effect: each statement runs in the project of the job', {
+        hint: `Name the place where it is meant, ${place}.name, or create the job there: CREATE JOB ${place}.name (…).`,
+      })
+    }
     if (lastPlaces(tokens).length > 0 && !takesLast.has(parsed.kind))
       throw new Problem('bad_statement', 'LAST belongs in a query', `LAST cannot be used in this statement`, {
         hint: 'It belongs in a SELECT, and in the query of an INSERT INTO or a CREATE TABLE.',
