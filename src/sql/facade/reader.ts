@@ -189,6 +189,11 @@ export class Reader {
     throw new Problem('not_found', 'Database not found', `Database ${name} does not exists`)
   }
 
+  /** Whether a database is a project or a system database, whose tables are those of this service. */
+  async hasResources(name: string, running: RunningStatement): Promise<boolean> {
+    return systemDatabaseOf(name) !== undefined || (await this.#resourcesOf(running).one('project', name)) !== undefined
+  }
+
   /** In the past, a query of a table in the database reports when the database existed. @throws Problem with this report */
   async #refuseThen(name: string, { position, query, client }: RunningStatement): Promise<void> {
     if (position === undefined) return

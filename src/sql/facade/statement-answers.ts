@@ -86,10 +86,12 @@ const answers: { readonly [K in AnsweredKind]: Answer<StatementOf<K>> } = {
   unavailable: (statement) => refuseStatement(statement),
   create_trigger: () => refuseTriggers(),
   drop_trigger: ({ target, ifExists }, running) => (ifExists ? ok(running) : refuseTriggers(target.name)),
-  table_write: planless(
-    async (statement, running, { writer, knowledge }) =>
-      (await writer.repeated(running)) ?? (await knowledge.change(statement, running)) ?? refuseRowChange(statement),
-  ),
+  table_write: planless(async (statement, running, { reader, writer, knowledge }) => {
+    const answer = (await writer.repeated(running)) ?? (await knowledge.change(statement, running))
+    if (answer) return answer
+    const where = statement.target.database ?? running.context.db
+    return refuseRowChange(statement, where, await reader.hasResources(where, running))
+  }),
 }
 
 /**

@@ -32,7 +32,8 @@ export type TableWriteResult = { rows: number | null; positions: number[] }
 /** A stored content, and the origin of the command that names it. */
 type WrittenFile = { content: FileContent; positions: number[]; guarded: Origin }
 
-const notAFile = ({ name }: TableName, where: string): Problem =>
+/** The refusal to write a table that is no file. `where` is its database. */
+export const notAFile = ({ name }: TableName, where: string): Problem =>
   new Problem('refused_statement', 'Only files are written to', `${where}.${name} is not a file`, {
     hint: `Tables are written in files: files.${name}. Resources are changed by their own statements, such as UPDATE AGENT; tables of connections are changed where they are.`,
   })

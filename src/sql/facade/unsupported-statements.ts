@@ -2,6 +2,7 @@ import { kinds, pluralOf, type Kind } from '../../../events/catalogue/catalogue.
 import { foldName } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
 import type { StatementOf } from '../statements/statement.js'
+import { notAFile } from './table-writer.js'
 
 const notBuilt = (what: string, instead: string): Problem =>
   new Problem('not_built', 'Not available', `this service does not have ${what}`, { hint: instead })
@@ -25,11 +26,12 @@ const statementsOf: Readonly<Record<Kind, { update: string; delete: string } | n
   engine: null,
 }
 
-const rowsStay = ({ verb, target }: StatementOf<'table_write'>): Problem => {
+const rowsStay = ({ verb, target }: StatementOf<'table_write'>, where: string, hasResources: boolean): Problem => {
+  if (foldName(where) === 'files') return rowsOfFileStay(verb, target.name)
   const name = foldName(target.name)
-  const kind = foldName(target.database ?? '') === 'files' ? undefined : kinds.find((one) => pluralOf(one) === name)
+  const kind = hasResources ? kinds.find((one) => pluralOf(one) === name) : undefined
   const statements = kind && statementsOf[kind]
-  if (!statements) return rowsOfFileStay(verb, target.name)
+  if (!statements) return notAFile(target, where)
   const detail = `${verb.toUpperCase()} is not possible: resources are changed by statements of their own`
   return new Problem('refused_statement', 'Rows are not changed in place', detail, { hint: `Use ${statements[verb]}.` })
 }
@@ -57,7 +59,10 @@ export const refuseTriggers = (name?: string): never => {
   throw new Problem('not_found', 'Not found', `${name} does not exist: this service has no triggers`)
 }
 
-/** Refuses UPDATE and DELETE of rows, and shows the statement to use instead. */
-export const refuseRowChange = (statement: StatementOf<'table_write'>): never => {
-  throw rowsStay(statement)
+/**
+ * Refuses UPDATE and DELETE of rows, and shows the statement to use instead. `where` is the database of the table; `hasResources` says
+ * whether its tables are those of this service.
+ */
+export const refuseRowChange = (statement: StatementOf<'table_write'>, where: string, hasResources: boolean): never => {
+  throw rowsStay(statement, where, hasResources)
 }
