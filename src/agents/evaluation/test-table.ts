@@ -1,7 +1,7 @@
 import { foldName, isObject, type Json, type JsonObject } from '../../../events/common.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { quoteName } from '../../dialect/strings.js'
+import { backQuoteName } from '../../dialect/strings.js'
 import { allRows, type SqlAnswer } from '../../sql/contract/answer.js'
 import { partsOfName } from '../../catalogue/names.js'
 
@@ -72,7 +72,7 @@ export const readTestTable = async (
   { testTable, metrics, columns: wanted }: EvaluationSettings,
   select: (sql: string) => Promise<SqlAnswer>,
 ): Promise<{ cases: TestCase[]; metrics: MetricName[] }> => {
-  const name = partsOfName(testTable).map(quoteName).join('.')
+  const name = partsOfName(testTable).map(backQuoteName).join('.')
   const answer = await select(`SELECT * FROM ${name} LIMIT ${limits.evaluationCasesMax + 1}`)
   if (answer.type !== 'table') throw new TypeError('a SELECT answers a table')
   // The rows are always read to their end: a query keeps its place until its rows are read.

@@ -4,7 +4,7 @@ import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { noComments, type TableComments } from '../../connections/contract/requests.js'
-import { nameText, quoteName } from '../../dialect/strings.js'
+import { backQuoteName, nameText } from '../../dialect/strings.js'
 import type { Resource } from '../../log/contract/log.js'
 import { columnsOf, type ListColumns } from './columns-of.js'
 import { TableLinks } from './schema-linking.js'
@@ -71,7 +71,7 @@ const valuesOfFile = async (
   if (asked.length === 0) return new Map()
   const from = nameInSql(table.path)
   const items = asked.map(({ name }) => {
-    const column = quoteName(name)
+    const column = backQuoteName(name)
     return `(SELECT list(v ORDER BY v) FROM (SELECT DISTINCT CAST(${column} AS VARCHAR) AS v FROM ${from} WHERE ${column} IS NOT NULL LIMIT ${fewValues + 1}) AS d)`
   })
   const { rows } = await queries.run({

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../events/common.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { partsOfName } from '../../catalogue/names.js'
-import { quoteName } from '../../dialect/strings.js'
+import { backQuoteName } from '../../dialect/strings.js'
 import { textSetting } from '../../dialect/settings.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { SearchFor } from '../../knowledge/contract/search.js'
@@ -59,7 +59,7 @@ const tableName = (using: JsonObject): string => {
       'test_table is missing',
       'It names a table with the columns question and doc_id (llm_relevancy needs question alone): test_table = files.questions.',
     )
-  return partsOfName(name).map(quoteName).join('.')
+  return partsOfName(name).map(backQuoteName).join('.')
 }
 
 const textIn = (row: JsonObject, names: readonly string[], number: number): string => {

@@ -18,7 +18,7 @@ import { similarName } from '../../dialect/names.js'
 import type { SelectPart } from '../contract/select.js'
 import type { TableBefore } from '../contract/select-purpose.js'
 import type { ColumnDefinition, StatementOf, TableName } from '../statements/statement.js'
-import { quoteName } from '../../dialect/strings.js'
+import { backQuoteName } from '../../dialect/strings.js'
 
 /** Runs a SELECT of the current statement. Returns its one answer row, and the positions of its events. */
 export type RunToFile = (select: SelectPart) => Promise<{ row: readonly unknown[]; positions: number[] }>
@@ -47,9 +47,9 @@ const fileName = (target: TableName, db: string): string => {
   return target.name.toLowerCase()
 }
 
-/** A query without rows that has the columns of an empty table. */
+/** A query without rows that has the columns of an empty table. In back-quotes a backslash is no escape. */
 const emptyQuery = (columns: readonly ColumnDefinition[]): string =>
-  `SELECT ${columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteName(name)}`).join(', ')} WHERE FALSE`
+  `SELECT ${columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${backQuoteName(name)}`).join(', ')} WHERE FALSE`
 
 /** The error about a column's type, at the place of the type. */
 const wrongType = (error: unknown, query: string, columns: readonly ColumnDefinition[]): unknown => {

@@ -71,6 +71,19 @@ test('values are given as all of a column only where all rows were read; else th
   expect(prompt).toContain('"some values" are those of the first rows alone')
 })
 
+test('values are those of their column also if its name has a backslash', async () => {
+  await shop.run("CREATE TABLE files.odd (SELECT CASE WHEN i < 500 THEN 'open' ELSE 'closed' END AS `a\\tb` FROM range(2000) AS t(i))")
+  await shop.agent('reader', { data: { tables: ['files.odd'] } })
+  const columns = async () => {
+    const messages = [{ role: 'user', content: 'Is any lot closed?' }]
+    const { body } = await send(shop.url, 'POST', `${shop.path('reader')}?dry_run=true`, { messages })
+    return (body as { schema: { columns: { name: string; values: string[] }[] }[] }).schema[0]?.columns ?? []
+  }
+  await described(shop.url, shop.path('reader'))
+  await until(async () => (await columns()).some(({ values }) => values.length > 0))
+  expect(await columns()).toMatchObject([{ name: 'a\\tb', values: ['closed', 'open'] }])
+})
+
 test('rows and values of a file are no longer described once they were erased', async () => {
   await shop.run("CREATE TABLE files.people (SELECT 'planted-name' AS name)")
   await shop.run('CREATE VIEW shop.persons AS (SELECT * FROM files.people)')

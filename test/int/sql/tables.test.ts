@@ -105,6 +105,8 @@ describe('CREATE TABLE', () => {
     await ok('CREATE TABLE files.empty (a INT, `b c` TEXT NULL, d DECIMAL(10, 2))')
     expect(await typesOf('empty')).toEqual(['a INTEGER', 'b c VARCHAR', 'd DECIMAL(10,2)'])
     expect(await rows('SELECT count(*) FROM files.empty')).toEqual([[0]])
+    await ok('CREATE TABLE files.slashed (`a\\tb` INT)')
+    expect(await typesOf('slashed')).toEqual(['a\\tb INTEGER'])
     expect(await refusal('CREATE TABLE files.wrong (a INT, b NOSUCH)')).toContain('column 36')
     expect(await refusal('CREATE TABLE files.wrong (a INT PRIMARY KEY)')).toContain('constraints')
     expect(await refusal('CREATE TABLE files.wrong (a INT, A TEXT)')).toContain('Two columns')
