@@ -7,6 +7,7 @@ import type { Execution, LaterCommand, Ledger } from '../../commands/ledger.js'
 import type { AnsweredRequest } from '../../commands/records/predictions.js'
 import { causedBy } from '../../log/contract/origins.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
+import { lastKnown } from '../../log/read/last-known.js'
 
 /** Predictions of one request that are about to be answered. */
 export type RequestPredictions = {
@@ -65,7 +66,7 @@ export class PredictionRecorder {
 
   /** Whether rows of this model are recorded. For a deleted model, the setting before its deletion applies. */
   async records(model: StreamId): Promise<boolean> {
-    return (await this.ledger.log.resources.byStream('model', model))?.state.recording !== 'off'
+    return (await lastKnown(this.ledger.log, 'model', model))?.state.recording !== 'off'
   }
 
   /** Resolves with the event's position once the rows are durable. @throws Problem too_large */

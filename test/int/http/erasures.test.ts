@@ -274,6 +274,19 @@ describe('recording', () => {
     expect((await send(at.url, 'GET', path)).body).toMatchObject({ recording: 'all' })
   })
 
+  test('that was off stays off for a deleted model, which a query can still read as of the past', async () => {
+    await sql(
+      at.url,
+      `CREATE MODEL mindsdb.hushed FROM files (SELECT * FROM rentals WHERE sqft < 1000) PREDICT rental_price USING engine = 'linear', recording = 'off'`,
+    )
+    expect(await settled(at.url, 'hushed')).toBe('complete')
+    const { position } = await at.service.head()
+    expect((await sql(at.url, 'DROP MODEL mindsdb.hushed')).error_message).toBeUndefined()
+    const before = await at.service.head()
+    expect(await rows(`SELECT rental_price FROM mindsdb.hushed AT (VERSION => ${position}) WHERE sqft = 700`)).toHaveLength(1)
+    expect(await at.service.head()).toEqual(before)
+  })
+
   test('can be off from the start; what is neither all nor off is refused', async () => {
     await sql(
       at.url,
