@@ -97,12 +97,24 @@ export const checkOptions = ({ name, options }: EngineInfo, said: JsonObject): v
   readOptions(name, options, said)
 }
 
-/** The options of an earlier version that an engine can use. */
-export const optionsTakenOver = ({ options }: EngineInfo, said: JsonObject): JsonObject => usableOptions(options, said)
+/** Whether an option defines the models of an engine. */
+const defines = ({ lasting = [] }: EngineInfo, name: string): boolean => lasting.includes(name)
+
+/** The options of a version, and the engine that they are for. */
+export type EngineOptions = { engine: EngineInfo; options: JsonObject }
+
+/**
+ * The options of an earlier version that an engine can use. An option that defines the models of only one of the two engines has another
+ * meaning in the other one, and is left out.
+ */
+export const optionsTakenOver = (engine: EngineInfo, { engine: from, options }: EngineOptions): JsonObject =>
+  Object.fromEntries(
+    Object.entries(usableOptions(engine.options, options)).filter(([name]) => defines(engine, name) === defines(from, name)),
+  )
 
 /** The options of an earlier version that stay when a new version sets others. */
-export const lastingOptions = ({ lasting = [] }: EngineInfo, said: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(said).filter(([name]) => lasting.includes(name)))
+export const lastingOptions = (engine: EngineInfo, { engine: from, options }: EngineOptions): JsonObject =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => defines(engine, name) && defines(from, name)))
 
 /** The meaning of an engine's name. `unavailable` says why a known engine cannot be used. */
 export type Handler = { name: string; type: 'ml' | 'data'; title: string; description: string; unavailable: string | null }

@@ -16,7 +16,7 @@ import { baseVersionKey, optionsOf } from '../catalogue/engine-options.js'
 import { importsFile, wasImported } from '../catalogue/onnx-import.js'
 import { byName, byStream, byExactName, type FactsOf, type Resource } from '../log/contract/lookups.js'
 import { limits } from '../basics/limits.js'
-import { checkSource, engineBehind, enginesOf, keptEngine, optionsFor, type EngineFacts } from './rules/model-engine.js'
+import { checkSource, engineBehind, engineIfKnown, enginesOf, keptEngine, optionsFor, type EngineFacts } from './rules/model-engine.js'
 import { namesakes, refuseTakenName } from './rules/taken-names.js'
 import { decider } from './rules/decider.js'
 
@@ -164,7 +164,7 @@ const create = ({ model: name, request: asked, recording, unlessExists, orReplac
   if (!project) return []
   return [
     { type: 'ModelCreated', data: { project: project.stream, name } },
-    { type: 'ModelTrainingRequested', data: { ...request, using: optionsFor(engine, request.using, {}), version: 1 } },
+    { type: 'ModelTrainingRequested', data: { ...request, using: optionsFor(engine, request.using, { engine, options: {} }), version: 1 } },
     { type: 'ModelVersionActivated', data: { version: 1 } },
     ...recorded(recording),
   ]
@@ -208,7 +208,9 @@ const retrain = (
   checkRoom(model)
   const request = { target, tag, ...(anew ? {} : keeping(last)), ...changes, ...source, engine: name }
   checkSource(engine, request)
-  const using = optionsFor(engine, changes.using, optionsOf(last.using), anew)
+  // If the name of the earlier engine was deleted, its options count as those of the new engine.
+  const before = { engine: engineIfKnown(last.engine, facts) ?? engine, options: optionsOf(last.using) }
+  const using = optionsFor(engine, changes.using, before, anew)
   return [{ type: 'ModelTrainingRequested', data: { ...request, using, version: model.latest + 1 } }]
 }
 
@@ -228,7 +230,8 @@ const finetune = (model: Model, version: number | null, request: Refinement, fac
     throw wrong(`${model.name} was imported: it has no rows to continue from`, 'Train it elsewhere, and import the new file.')
   checkRoom(model)
   const { engine, target, tag } = base
-  const using = { ...optionsFor(engineBehind(engine, facts), request.using, optionsOf(base.using)), [baseVersionKey]: base.version }
+  const before = { engine: engineBehind(engine, facts), options: optionsOf(base.using) }
+  const using = { ...optionsFor(before.engine, request.using, before), [baseVersionKey]: base.version }
   return [{ type: 'ModelTrainingRequested', data: { engine, target, tag, ...keeping(base), ...request, using, version: model.latest + 1 } }]
 }
 

@@ -2,7 +2,15 @@ import { foldName, type JsonObject } from '../../../events/common.js'
 import type { Model, TrainingRequest } from '../../../events/model.js'
 import { wrong } from '../../basics/errors.js'
 import { byExactName, type Resource, type Lookup } from '../../log/contract/lookups.js'
-import { checkOptions, engineNamed, lastingOptions, optionsTakenOver, unknownEngine, type EngineInfo } from '../../catalogue/engines.js'
+import {
+  checkOptions,
+  engineNamed,
+  lastingOptions,
+  optionsTakenOver,
+  unknownEngine,
+  type EngineInfo,
+  type EngineOptions,
+} from '../../catalogue/engines.js'
 import { importsFile, refuseToTrain } from '../../catalogue/onnx-import.js'
 import { replacedParams } from './params.js'
 
@@ -24,9 +32,13 @@ export const keptEngine = (name: string, { engine }: EngineFacts): string => {
   return engine.state.name
 }
 
+/** The engine that a name stands for; undefined when the name was deleted. */
+export const engineIfKnown = (name: string, facts: EngineFacts): EngineInfo | undefined =>
+  engineNamed(name) ?? engineNamed((facts[factOf(name)] ?? facts.engine)?.state.handler ?? '')
+
 /** The engine that a name stands for. @throws Problem when the name was deleted */
 export const engineBehind = (name: string, facts: EngineFacts): EngineInfo => {
-  const found = engineNamed(name) ?? engineNamed((facts[factOf(name)] ?? facts.engine)?.state.handler ?? '')
+  const found = engineIfKnown(name, facts)
   if (!found) throw unknownEngine(name)
   return found
 }
@@ -37,9 +49,9 @@ export const engineBehind = (name: string, facts: EngineFacts): EngineInfo => {
  *
  * @throws Problem for an unknown option, an invalid value, or a missing required option
  */
-export const optionsFor = (engine: EngineInfo, said: JsonObject | undefined, before: JsonObject, anew = false): JsonObject => {
+export const optionsFor = (engine: EngineInfo, said: JsonObject | undefined, before: EngineOptions, anew = false): JsonObject => {
   const options = said
-    ? { ...(!anew && lastingOptions(engine, before)), ...replacedParams(before, said) }
+    ? { ...(!anew && lastingOptions(engine, before)), ...replacedParams(before.options, said) }
     : optionsTakenOver(engine, before)
   checkOptions(engine, options)
   return options

@@ -188,6 +188,18 @@ describe('RetrainModel', () => {
       .when(creation({ request: { ...request, engine: 'forecast', using: { order_by: 'day', horizon: 3 } }, orReplace: true }))
       .then(requested(2, { engine: 'forecast', using: { order_by: 'day', horizon: 3 } }))
   })
+  test('of series and of tables takes over no option of the other that means something else there', () => {
+    had(requested(1, { using: { group_by: 'house', confidence: 0.8 } }), activated(1), trained(1))
+      .when(retrain({ engine: 'forecast', using: { order_by: 'day', horizon: 14 } }))
+      .then(requested(2, { engine: 'forecast', using: { order_by: 'day', horizon: 14 }, seed: 8 }))
+    const using = { order_by: 'day', group_by: ['shop'], horizon: 7, confidence: 0.8 }
+    had(requested(1, { engine: 'forecast', using }), activated(1), trained(1))
+      .when(retrain({ engine: 'linear' }))
+      .then(requested(2, { engine: 'linear', using: { confidence: 0.8 }, seed: 8 }))
+    had(requested(1, { using: { group_by: 'house', confidence: 0.8 } }), activated(1), trained(1))
+      .when(retrain({ engine: 'linear' }))
+      .then(requested(2, { engine: 'linear', using: { group_by: 'house', confidence: 0.8 }, seed: 8 }))
+  })
   test('a mask sent back in USING keeps the secret', () => {
     const using = (token: unknown) => ({ file: 'rent', example: { token, age: 3 } })
     had(requested(1, { engine: 'onnx', query: '', using: using(secret) }), activated(1), trained(1))

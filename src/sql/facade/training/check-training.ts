@@ -39,8 +39,10 @@ const learningOf = async (command: ModelCommand, resources: Resources): Promise<
   if (!model) return undefined
   const { base, whole } = before(model.state, command)
   if (type === 'FinetuneModel' && (base?.status !== 'complete' || (base.result && wasImported(base.result)))) return undefined
-  const said: Partial<TrainingSpec> = data.request
-  const { query = whole?.query, target = base?.target, using = base && optionsOf(base.using) } = said
+  const said: Partial<TrainingSpec & Pick<ModelVersion, 'engine'>> = data.request
+  // Another engine may not take the earlier options over, so the training itself checks them.
+  const options = said.engine === undefined || said.engine === base?.engine ? base && optionsOf(base.using) : {}
+  const { query = whole?.query, target = base?.target, using = options } = said
   if (!whole || query === undefined || target === undefined || using === undefined) return undefined
   return { query, target, using, database: said.database ?? databaseOf(whole, project) }
 }

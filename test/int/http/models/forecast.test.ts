@@ -294,6 +294,9 @@ describe('its next versions', () => {
     expect(await settled(at.url, 'again.3')).toBe('complete')
     expect((await reportOf('again'))['series']).toMatchObject({ order_by: 'day', group_by: ['shop'], horizon: 5 })
     expect(await rowsOf('SELECT count(*) AS n FROM again WHERE day > LATEST')).toEqual([[15]])
+    // Another engine needs none of the columns that made the series.
+    await run("RETRAIN again FROM files (SELECT open, sold FROM sales) USING engine = 'linear'")
+    expect(await settled(at.url, 'again.4')).toBe('complete')
   })
 
   test('FINETUNE goes on with the rows that came since', async () => {
