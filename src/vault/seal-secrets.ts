@@ -37,16 +37,20 @@ const isSecretPair = (list: readonly Json[]): list is [string, string] => {
   return list.length === 2 && typeof name === 'string' && isSecretKey(name) && typeof value === 'string' && /[\s\d]/.test(value)
 }
 
-const walk = (value: Json, key: string, seal: (secret: Json) => Json): Json => {
+/** Weights have the names of classes. A number there is no secret, even if the name of its class is a telling one. */
+const weightsKey = 'class_weights'
+
+const walk = (value: Json, key: string, seal: (secret: Json) => Json, isWeight = false): Json => {
   const secret = isObject(value) ? marked(value) : undefined
   if (secret !== undefined) return secret === null || secret === mask ? secret : seal(secret)
+  if (isWeight && typeof value === 'number') return value
   if (isSecret(key, value)) return seal(value)
   if (Array.isArray(value))
     return value.map((item) => (Array.isArray(item) && isSecretPair(item) ? [item[0], seal(item[1])] : walk(item, key, seal)))
   if (!isObject(value)) return value
   return mapMembers(value, (member, name) => {
     if (name === secretKey) throw wrong(`the key "${secretKey}" is reserved`, 'Choose another name for this parameter.')
-    return walk(member, keyOf(name, value), seal)
+    return walk(member, keyOf(name, value), seal, key === weightsKey)
   })
 }
 
@@ -87,7 +91,7 @@ export const openSecrets = async (params: JsonObject, payload: (hash: string) =>
       const body = await payload(value[secretKey])
       if (body) return JSON.parse(body.toString()) as Json
       throw new Problem('erased', 'A secret was erased', `The secret ${name} was erased`, {
-        hint: 'Set it again with ALTER DATABASE or PUT.',
+        hint: 'Set it again, with PUT, ALTER DATABASE or, for a model, RETRAIN.',
       })
     }
     if (Array.isArray(value)) return Promise.all(value.map((item) => opened(item, name)))

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { inOwnDirectory } from '../../basics/disk.js'
 import { ConfigError } from '../../setup/config.js'
 import { dataPaths } from '../../setup/data-directory.js'
+import { openLogReader } from '../../log/sqlite/log-reader.js'
 import { openModels, type ModelsAtRest, type NamedVersion } from '../../log/sqlite/models-at-rest.js'
 import type { Progress } from '../../models/engines/tabular/fit.js'
 import { reproduce, type Reproduction } from '../../models/training/reproduction.js'
@@ -56,9 +57,11 @@ const chosen = (models: ModelsAtRest, { name }: ReproduceOptions, defaultProject
 const run = async (config: CommandConfig, options: ReproduceOptions, server: Server, out: Output): Promise<number> => {
   const paths = dataPaths(config.dataDirectory)
   const models = openModels(paths)
+  const reader = openLogReader(config.dataDirectory, config.masterKeys, true)
   const told: ModelReproduction[] = []
   const again = async (work: string, blobs: ReadBlobs): Promise<void> => {
-    const parts = { blobs, log: models.log, trainer: new Trainer(), work }
+    const log = { ...models.log, payload: async (hash: string) => reader.payload(hash) }
+    const parts = { blobs, log, trainer: new Trainer(), work }
     for (const named of chosen(models, options, config.defaultProject)) {
       const model = `${named.project}.${named.model}.${named.version.version}`
       const onProgress = (progress: Progress) => out.progress(`${model}: ${shown(progress)}`)
@@ -73,6 +76,7 @@ const run = async (config: CommandConfig, options: ReproduceOptions, server: Ser
     await inOwnDirectory(paths.temporary, 'reproduce-', (work) => withBlobs(config, paths, (blobs) => again(work, blobs)))
   } finally {
     models.close()
+    reader.close()
   }
   if (!options.json && options.name === undefined) out.line(summary(told))
   const found = told.map(({ result }) => statuses[result])

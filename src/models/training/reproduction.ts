@@ -12,7 +12,7 @@ import type { Progress } from '../engines/tabular/fit.js'
 import { keptRows, type RowsGone } from './kept-rows.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
 import { readOnnxOptions } from '../../catalogue/onnx-options.js'
-import { runtimeHere } from './training-record.js'
+import { runtimeHere, withOpenExample } from './training-record.js'
 import type { TrainJob } from './train-process.js'
 import type { Trainer } from './trainer.js'
 
@@ -32,7 +32,7 @@ export type Reproduction = {
 
 type Parts = {
   blobs: Pick<BlobStore, 'has' | 'hold'>
-  log: Pick<Log, 'readStream'>
+  log: Pick<Log, 'readStream' | 'payload'>
   trainer: Trainer
   /** A directory only for this reproduction. */
   work: string
@@ -66,11 +66,14 @@ const optionsAgain = ({ version: { using, target, seed }, result: { report } }: 
   return { ...options, ...(options['time_limit'] !== undefined && { stopped }), target, seed }
 }
 
+type JobAgain = Pick<TrainJob, 'imported' | 'options'>
+
 /** The job besides its files; an imported file is imported again. */
-const jobAgain = (trained: TrainedVersion, file: string): Pick<TrainJob, 'imported' | 'options'> => {
+const jobAgain = async (trained: TrainedVersion, file: string, { log }: Pick<Parts, 'log'>): Promise<JobAgain> => {
   const { version, result } = trained
   if (!wasImported(result)) return { options: optionsAgain(trained) }
-  return { imported: { file, options: readOnnxOptions(version.using) }, options: { target: version.target } }
+  const options = readOnnxOptions(await withOpenExample(version.using, log))
+  return { imported: { file, options }, options: { target: version.target } }
 }
 
 /** Known reasons why training again would be useless. */
@@ -123,7 +126,8 @@ export const reproduce = async (trained: TrainedVersion, parts: Parts): Promise<
   try {
     const { artefactSha256: retrained } = await holding(parts.blobs, async (fileOf) => {
       const matrixFile = await fileOf(result.matrix)
-      return parts.trainer.train({ engine: name, matrixFile, artefactFile, ...jobAgain(trained, matrixFile) }, parts.onProgress).result
+      const job = await jobAgain(trained, matrixFile, parts)
+      return parts.trainer.train({ engine: name, matrixFile, artefactFile, ...job }, parts.onProgress).result
     })
     return { ...about, ...judged(retrained, result), retrained, seconds: took() }
   } catch (error) {

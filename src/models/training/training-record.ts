@@ -1,8 +1,9 @@
-import type { StreamId } from '../../../events/common.js'
+import { isObject, type JsonObject, type StreamId } from '../../../events/common.js'
 import type { Envelope } from '../../../events/stored/envelope.js'
 import type { Log } from '../../log/contract/log.js'
 import { eventsOf } from '../../log/read/slices.js'
 import { isProblem } from '../../basics/errors.js'
+import { openSecrets } from '../../vault/seal-secrets.js'
 import type { TrainResult } from './trainer.js'
 
 /**
@@ -14,6 +15,17 @@ export const trainingRequest = async (log: Pick<Log, 'readStream'>, model: Strea
   for await (const envelope of eventsOf(log, model))
     if (envelope.type === 'ModelTrainingRequested' && envelope.data['version'] === version) return envelope
   return undefined
+}
+
+/**
+ * The options of an import with the plain values of its example. A value was sealed if its column has the name of a secret.
+ *
+ * @throws Problem erased when such a value is gone
+ * @example (await withOpenExample({ file: 'rent', example: { pin_code: { $secret: '…' } } }, log)).example // { pin_code: 560001 }
+ */
+export const withOpenExample = async (using: JsonObject, log: Pick<Log, 'payload'>): Promise<JsonObject> => {
+  const { example } = using
+  return isObject(example) ? { ...using, example: await openSecrets(example, (hash) => log.payload(hash)) } : using
 }
 
 const reasonMaxChars = 10_000

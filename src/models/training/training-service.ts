@@ -1,6 +1,6 @@
 /**
- * Room: trainings from the request to the artefact, one after the other. It imports only events, basics, setup, catalogue, log, commands,
- * files and models.
+ * Room: trainings from the request to the artefact, one after the other. It imports only events, basics, setup, catalogue, vault, log,
+ * commands, files and models.
  */
 
 import { foldName, streamId, unreachable, type StreamId } from '../../../events/common.js'

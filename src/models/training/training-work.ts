@@ -17,7 +17,7 @@ import type { Progress } from '../engines/tabular/fit.js'
 import { inReadTime } from './read-time.js'
 import { goneProblem, keptRows } from './kept-rows.js'
 import type { Trainer, Training } from './trainer.js'
-import { accuracyOf, runtimeHere, trainingRequest } from './training-record.js'
+import { accuracyOf, runtimeHere, trainingRequest, withOpenExample } from './training-record.js'
 
 export type VersionRef = { model: StreamId; version: number }
 /** The directory for a training's own files, and a function that gives the file of a blob. */
@@ -67,7 +67,8 @@ export class TrainingWork {
       const { position: readAt } = await ledger.log.head()
       // The name of an engine may refer to another engine since the request.
       if (importsFile(engine) && request.query !== '') refuseToTrain()
-      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, using) : undefined
+      const opened = await withOpenExample(using, ledger.log)
+      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, opened) : undefined
       const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf })
       const source = uploaded ? { imported: uploaded } : learned
       const { connections, nondeterminism = [] } = learned?.rows ?? {}

@@ -95,13 +95,21 @@ test('versions of all engines are trained again to the same bytes, beside the se
 })
 
 test('an imported file is imported again to the same bytes, and its data is the file of that name', async () => {
-  const form = new FormData()
-  form.set('file', new Blob([onnxBytes('rent')]), 'rent.onnx')
-  expect((await send(url, 'PUT', '/api/files/onnx_file', form)).status).toBe(200)
+  const upload = async (name: string, model: string) => {
+    const form = new FormData()
+    form.set('file', new Blob([onnxBytes(model)]), `${model}.onnx`)
+    expect((await send(url, 'PUT', `/api/files/${name}`, form)).status).toBe(200)
+  }
+  await upload('onnx_file', 'rent')
+  await upload('onnx_whole', 'whole')
   await train('imported', "PREDICT price USING engine = 'onnx', file = 'onnx_file'")
   await sql(url, 'CREATE ML_ENGINE importer FROM onnx')
   await train('fetched', "PREDICT price USING engine = 'importer', file = 'onnx_file'")
-  for (const name of ['imported', 'fetched']) expect(await one(name)).toMatchObject({ code: 0, result: 'reproduced', data: 'same' })
+  // The value of a column that is named like a secret was sealed.
+  const example = "columns = ['pin_code', 'age'], example = {'pin_code': 80, 'age': 3}"
+  await train('coded', `PREDICT price USING engine = 'onnx', file = 'onnx_whole', ${example}`)
+  for (const name of ['imported', 'fetched', 'coded'])
+    expect(await one(name)).toMatchObject({ code: 0, result: 'reproduced', data: 'same' })
   const kept = await sql(url, "CREATE MODEL mindsdb.forgetful USING engine = 'onnx', file = 'onnx_file', keep_training_data = false")
   expect(kept.error_message).toContain('keep_training_data')
   expect((await send(url, 'POST', '/api/log/erasures', { file: { name: 'onnx_file' }, shared: true })).status).toBe(200)

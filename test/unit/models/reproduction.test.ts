@@ -40,7 +40,8 @@ const reproduction = async (said: { artefact?: string; runtime?: object; engine?
     runtime: { ...runtimeHere(), ...said.runtime },
   }
   const version = { ...request, version: 1, status: 'complete' as const, error: null, result }
-  const parts = { blobs, log: { readStream: async () => [] }, trainer: new Trainer(), work: directory.path, onProgress: () => undefined }
+  const log = { readStream: async () => [], payload: async () => undefined }
+  const parts = { blobs, log, trainer: new Trainer(), work: directory.path, onProgress: () => undefined }
   return reproduce({ version, result }, parts)
 }
 const other = 'ab'.repeat(32)

@@ -141,6 +141,12 @@ describe('sealing', () => {
 
   test('a list under a secret key is one secret', () => expect(sealSecrets(vault, { api_keys: ['a', 'b'] }).payloads).toHaveLength(1))
 
+  test('a number in class_weights is the weight of a class, whatever the class is called', () => {
+    const weights = { class_weights: { password: 5, email: 1 } }
+    expect(sealSecrets(vault, weights)).toEqual({ value: weights, payloads: [] })
+    expect(sealSecrets(vault, { class_weights: { password: 'hunter2', pin: { $seal: 5 } } }).payloads).toHaveLength(2)
+  })
+
   test('the reserved key is refused wherever a client writes it', () => {
     for (const params of [{ $secret: 'x' }, { a: [{ $secret: 'x' }] }, { a: { $secret: 'x', b: 1 } }] as JsonObject[])
       try {

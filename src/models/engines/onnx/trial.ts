@@ -32,11 +32,18 @@ const checkExample = (columns: readonly ModelInput[], example: Readonly<Record<s
     throw wrong(`example has a column "${unknown}", the model has none`, `Did you mean "${nearest(unknown, names)}"?`)
 }
 
+/** @throws Problem that names the column. It does not show the value of the example, because that may be a secret. */
 const rowsOf = ({ tensors, columns }: Inputs, example: Readonly<Record<string, unknown>>, rows: number): Column[] => {
   const types = typesOf(tensors)
-  return readColumns(columns, types, rows, (input, index) => {
-    const isFloat = types[index] === 'float32' || types[index] === 'float64'
-    return (row) => madeUp(input, isFloat, example[input.name], row)
+  return columns.flatMap((input, index) => {
+    const type = types[index] ?? 'float32'
+    const isFloat = type === 'float32' || type === 'float64'
+    try {
+      return readColumns([input], [type], rows, () => (row) => madeUp(input, isFloat, example[input.name], row))
+    } catch (error) {
+      if (!isProblem(error)) throw error
+      throw wrong(`example has a value of "${input.name}" that the model does not take: it is not usable as ${type}`)
+    }
   })
 }
 

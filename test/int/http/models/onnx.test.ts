@@ -129,6 +129,18 @@ describe('an imported model', () => {
     expect(evaluated.data[0]?.[0]).toBeCloseTo(errors.reduce((sum, error) => sum + error, 0) / errors.length, 9)
   })
 
+  test('is tried with the value of a column that is named like a secret, and shows that value to nobody', async () => {
+    await upload('whole')
+    const using = (pin: string) =>
+      `engine = 'onnx', file = 'whole', columns = ['pin_code', 'age'], example = {'pin_code': ${pin}, 'age': 3}`
+    expect(await create(`CREATE MODEL coded PREDICT rent USING ${using('560001')}`)).toBe('complete')
+    const { body } = await send(at.url, 'GET', '/api/projects/mindsdb/models/coded')
+    expect(JSON.stringify(body)).not.toContain('560001')
+    expect(await create(`CREATE MODEL miscoded PREDICT rent USING ${using("'seventy'")}`)).toBe('error')
+    const { data } = await sql(at.url, "SELECT error FROM models WHERE name = 'miscoded'")
+    expect(data).toEqual([['example has a value of "pin_code" that the model does not take: it is not usable as int64']])
+  })
+
   test('has classes with texts as long as those of a training at most', async () => {
     await upload('softmax', softmaxModel())
     const classes = ['high', 'low'].map((name) => `'${name.padEnd(140_000, 'x')}'`).join(', ')

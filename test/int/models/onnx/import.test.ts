@@ -166,6 +166,7 @@ describe('an import', () => {
     ['linear', { columns: ['a', 'Rent'] }, 'wrong_arguments', /"rent" is a column of the model/],
     ['linear', { output: 'label' }, 'wrong_arguments', /no output "label"; it has "variable"/],
     ['linear', { example: { X_2: 1 } }, 'wrong_arguments', /example has a column "X_2"/],
+    ['whole', { columns, example: { sqft: 'a secret' } }, 'wrong_arguments', /^example has a value of "sqft" that the model does not take/],
     ['grade', { classes: ['a', 'b'] }, 'wrong_arguments', /classes names 2 classes, the model gives 3/],
     ['grade', { classes: ['a', 'b', 'b'] }, 'wrong_arguments', /same name/],
   ])('%s %j is refused', async (name, options, code, detail) => {
