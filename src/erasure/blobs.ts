@@ -1,4 +1,5 @@
 import { catalogue } from '../../events/catalogue/catalogue.js'
+import { isObject, type Json } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
 import { blobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
 import { notFound, Problem } from '../basics/errors.js'
@@ -58,17 +59,50 @@ export const planFile = async (log: ReadableLog, blobs: BlobStore, { name, versi
       hint: `It has versions ${contents.map(({ number }) => number).join(', ')}.`,
     })
   const plan = await planBlobs(log, blobs, chosen, emptyPlan('file', `files.${name}${which}`))
-  const others = contents.filter(({ hash }) => !chosen.some((one) => one.hash === hash)).map(({ number }) => number)
+  const others: number[] = []
+  for (const { hash, number } of contents)
+    if (!chosen.some((one) => one.hash === hash) && (await blobs.has(hash))) others.push(number)
   if (others.length > 0) plan.alsoIn.push(`files.${name} has other contents, which may hold the same rows: versions ${others.join(', ')}`)
   return plan
 }
 
 type MatrixSubject = { project: string; model: string; version: number }
 
+const trainingOf = (events: readonly Envelope[], version: number): Envelope | undefined =>
+  events.find(({ type, data }) => type === 'ModelTrained' && data['version'] === version)
+
+/** The versions that learned from the rows of a version, directly or through versions in between. */
+const fineTunedFrom = (events: readonly Envelope[], version: number): number[] => {
+  const rowsIn = new Set<Json | undefined>([version])
+  const found: number[] = []
+  // A base is complete before another version is requested from it.
+  for (const { type, data } of events) {
+    const { using, version: requested } = data
+    if (type !== 'ModelTrainingRequested' || typeof requested !== 'number') continue
+    if (!isObject(using) || !rowsIn.has(using[baseVersionKey])) continue
+    rowsIn.add(requested)
+    found.push(requested)
+  }
+  return found
+}
+
+/** The events that end a training or its result. */
+const endings: ReadonlySet<string> = new Set(['ModelTrainingFailed', 'ModelVersionDeleted', 'ModelDeleted'])
+
+/** What a version keeps, or may keep, of the rows that it was fine-tuned from; undefined when it has no copy other than `erased`. */
+const copyIn = async (blobs: BlobStore, events: readonly Envelope[], version: number, erased: string): Promise<string | undefined> => {
+  const trained = trainingOf(events, version)
+  const [, matrix] = trained ? blobsOf(trained.type, trained.data) : []
+  if (matrix !== undefined && matrix !== erased && (await blobs.has(matrix)))
+    return 'was fine-tuned from it, and keeps its rows in a matrix of its own'
+  const isOver = events.some(({ type, data }) => endings.has(type) && (data['version'] ?? version) === version)
+  return trained || isOver ? undefined : 'is being fine-tuned from it, and may keep its rows in a matrix of its own'
+}
+
 /** Plans to erase the kept rows of a training. */
 export const planMatrix = async (log: ReadableLog, blobs: BlobStore, { project, model, version }: MatrixSubject): Promise<Plan> => {
   const events = await streamEvents(log, await resourceStream(log, 'model', model, project))
-  const trained = events.find(({ type, data }) => type === 'ModelTrained' && data['version'] === version)
+  const trained = trainingOf(events, version)
   if (!trained) throw notFound('training', `${project}.${model}.${version}`)
   const [, hash] = blobsOf(trained.type, trained.data)
   if (hash === undefined)
@@ -76,15 +110,9 @@ export const planMatrix = async (log: ReadableLog, blobs: BlobStore, { project, 
       hint: 'There is nothing to erase: it was trained with keep_training_data = false.',
     })
   const plan = await planBlobs(log, blobs, [{ event: trained, hash }], emptyPlan('matrix', `${project}.${model}.${version}`))
-  const tuned = events.filter(({ type, data }) => {
-    const using = data['using']
-    return (
-      type === 'ModelTrainingRequested' && typeof using === 'object' && using !== null && Reflect.get(using, baseVersionKey) === version
-    )
-  })
-  for (const { data } of tuned)
-    plan.alsoIn.push(
-      `${project}.${model}.${JSON.stringify(data['version'])} was fine-tuned from it, and keeps its rows in a matrix of its own`,
-    )
+  for (const tuned of fineTunedFrom(events, version)) {
+    const copy = await copyIn(blobs, events, tuned, hash)
+    if (copy !== undefined) plan.alsoIn.push(`${project}.${model}.${tuned} ${copy}`)
+  }
   return plan
 }

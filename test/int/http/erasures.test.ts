@@ -155,6 +155,8 @@ describe('a file', () => {
     expect(first.blobs).toHaveLength(1)
     expect(first.also_in[0]).toContain('versions 2')
     expect(await rows('SELECT count(*) FROM files.people')).toEqual([[3]])
+    // A content that is gone is no copy.
+    expect(await erase({ file: { name: 'people', version: 2 }, dry_run: true })).toMatchObject({ also_in: [] })
     expect(await erase({ file: { name: 'people' } })).toMatchObject({ already_erased: 1 })
     const refused = await sql(at.url, 'SELECT * FROM files.people')
     expect(refused.error_message).toContain('The content of files.people was erased (position ')

@@ -106,6 +106,20 @@ test('a query of new rows that cannot be bound is refused with the statement', a
   expect((await sql(at.url, 'FINETUNE again FROM files (SELECT * FROM nothing)')).error_message).toMatch(/nothing/)
 })
 
+test('an erasure of a version’s rows names the versions that keep them, too, and no others', async () => {
+  const erase = (version: number, more: object) =>
+    send(at.url, 'POST', '/api/log/erasures', { matrix: { project: 'mindsdb', model: 'again', version }, ...more })
+  const copiesOf = async (version: number) => {
+    const { also_in } = (await erase(version, { dry_run: true })).body as { also_in: string[] }
+    return also_in.map((line) => line.split(' ')[0])
+  }
+  expect(await copiesOf(1)).toEqual(['mindsdb.again.2', 'mindsdb.again.3', 'mindsdb.again.4'])
+  // What was requested from it failed.
+  expect(await copiesOf(5)).toEqual([])
+  expect(await erase(2, { shared: true })).toMatchObject({ status: 200 })
+  expect(await copiesOf(1)).toEqual(['mindsdb.again.3', 'mindsdb.again.4'])
+})
+
 test('rows that are gone are missed by name', async () => {
   const matrix = (await state('lost', 1)).result?.matrix ?? ''
   await sql(at.url, `CREATE MODEL mindsdb.keeper ${create.replace('1000', '990')}`)
