@@ -12,7 +12,10 @@ export type ErasureKind = (typeof erasureKinds)[number]
 /** A payload whose key is erased. If the payload also had rows of others, `replacement` is the new payload with those rows. */
 export type ErasedPayload = { hash: string; replacement: string | null }
 
-/** The keys of payloads and the files of blobs were erased: nobody can read them again, and this event does not repeat them. */
+/**
+ * The keys of payloads and the files of blobs were erased: nobody can read them again, and this event does not repeat them. Answers with
+ * rows that were kept for repeated requests are erased as well, except with secrets; the event may name nothing else.
+ */
 export type DataErased = {
   what: ErasureKind
   /** The name of the target: `17`, a request's id, `files.homes`, `shop.rent.1`, `agent shop.broker`, an answer's id, a time. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { payloadsOf } from '../../events/catalogue/references.js'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
-import { logSchemas, type DataErased, type ErasedPayload } from '../../events/records/log.js'
+import { logSchemas, type DataErased, type ErasedPayload, type ErasureKind } from '../../events/records/log.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import { ConfigError } from '../setup/config.js'
@@ -52,6 +52,9 @@ export const readErasures = async (file: string): Promise<LaterErasure[]> => {
   }
   return erasures
 }
+
+/** Erasures of rows, which kept answers may show as well. */
+const ofRows: ReadonlySet<ErasureKind> = new Set(['prediction', 'request', 'before'])
 
 type Target = { ledger: Ledger; blobs: Blobs }
 
@@ -140,7 +143,8 @@ class ErasureReplay {
 
 /**
  * Repeats newer erasures in an older log: each becomes an event there, and its data is erased. It skips erasures that the log already has,
- * and erasures of data that the log does not have. `say` gets what goes beyond an erasure. Returns the number of repeated erasures.
+ * and erasures of data that the log does not have. An erasure of rows also takes kept answers with rows. `say` gets what goes beyond an
+ * erasure. Returns the number of repeated erasures.
  */
 export const applyErasures = async (
   target: Target,
@@ -159,7 +163,9 @@ export const applyErasures = async (
     const payloads = await applying.payloads()
     const gone: string[] = []
     for (const hash of data.blobs) if (await blobs.has(hash)) gone.push(hash)
-    if (payloads.length === 0 && gone.length === 0) continue
+    // Kept answers may show rows although no payload has them.
+    const takesAnswers = ofRows.has(data.what) && (await log.hasRepliesWithRows())
+    if (payloads.length === 0 && gone.length === 0 && !takesAnswers) continue
     await ledger.execute({ type: 'EraseData', data: { ...data, payloads, blobs: gone } }, origin, { payloads: applying.sealed })
     for (const hash of gone) await blobs.remove(hash)
     if (applying.takesOthers)

@@ -218,7 +218,7 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
  * position of the last such event before the time.
  */
 export const planOlderAnswers = async (log: ReadableLog, time: string, after: number): Promise<PlanPart & { to: number }> => {
-  const found = { payloads: [] as PlanPart['payloads'], to: after, already: 0 }
+  const found = { payloads: [] as PlanPart['payloads'], replies: false, to: after, already: 0 }
   const conversations = new Set<string>()
   /** The positions of later events that go as well. */
   const late = new Set<number>()

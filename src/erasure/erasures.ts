@@ -119,9 +119,9 @@ export class Erasures {
       const from = this.#olderThan[what]
       let olderThan = from
       const makePlan = async () => {
-        const { payloads, to } = await plan(this.options.ledger.log, subject, from)
+        const { payloads, replies, to } = await plan(this.options.ledger.log, subject, from)
         olderThan = to
-        return { ...emptyPlan('before', subject), payloads }
+        return { ...emptyPlan('before', subject), payloads, replies }
       }
       const erased = await this.#carryOut(makePlan, { reason, dryRun: false }, origin)
       this.#olderThan[what] = olderThan

@@ -27,6 +27,8 @@ export type Plan = {
   blobs: string[]
   /** The blobs that had been erased before. Their bytes may still exist, because the node that erased them failed. */
   erasedBlobs: string[]
+  /** Whether an answer that was kept for repeated requests may show rows of it. The event erases these answers, even without a payload. */
+  replies: boolean
   /** The number of payloads and blobs that had been erased before. */
   already: number
   /** Other things that refer to the same bytes, and also lose them. */
@@ -36,7 +38,7 @@ export type Plan = {
 }
 
 /** The part of a plan that grows while events are read. */
-export type PlanPart = Pick<Plan, 'payloads' | 'already'>
+export type PlanPart = Pick<Plan, 'payloads' | 'replies' | 'already'>
 
 /** A plan that contains each payload once, even if several events refer to it. */
 export const distinct = (plan: Plan): Plan => ({
@@ -51,6 +53,7 @@ export const emptyPlan = (what: ErasureKind, subject: string): Plan => ({
   payloads: [],
   blobs: [],
   erasedBlobs: [],
+  replies: false,
   already: 0,
   sharedWith: [],
   alsoIn: [],
@@ -77,10 +80,13 @@ const payloadShares = (payloads: readonly PlannedPayload[]): PlannedPayload[][] 
   return shares
 }
 
-/** Splits a plan into parts that each fit into one event. A payload that is larger than the limit has an event of its own. */
-export const sharesOf = ({ payloads, blobs }: Plan): Share[] => {
+/**
+ * Splits a plan into parts that each fit into one event. A payload that is larger than the limit has an event of its own. If only kept
+ * answers are erased, the event names nothing.
+ */
+export const sharesOf = ({ payloads, blobs, replies }: Plan): Share[] => {
   const parts = payloadShares(payloads)
-  const count = Math.max(parts.length, Math.ceil(blobs.length / perEvent))
+  const count = Math.max(parts.length, Math.ceil(blobs.length / perEvent), replies ? 1 : 0)
   return Array.from({ length: count }, (_, i) => ({ payloads: parts[i] ?? [], blobs: blobs.slice(i * perEvent, (i + 1) * perEvent) }))
 }
 

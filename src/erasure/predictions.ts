@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
 import { keepsRows, payloadsOf } from '../../events/catalogue/references.js'
+import { logStream } from '../../events/records/log.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
-import { eventAt, eventsWith, streamEventsWith } from '../log/read/slices.js'
+import { eventAt, eventsOf, eventsWith, streamEventsWith } from '../log/read/slices.js'
 import { isOfAnswers, recordsAnswers, takeAnswers } from './answers.js'
 import { emptyPlan, type Plan, type PlannedPayload, type PlanPart } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
@@ -59,12 +60,31 @@ const take = async (log: ReadableLog, event: Envelope, leaves: Leaves, into: Pla
   return hashes.length > 0
 }
 
+/** The position of the last erasure that took kept answers with rows; 0 when there was none. */
+const repliesErasedAt = async (log: ReadableLog): Promise<number> => {
+  let last = 0
+  for await (const { type, data, position } of eventsOf(log, logStream))
+    if (type === 'DataErased' && data['what'] !== 'secrets') last = position
+  return last
+}
+
+/**
+ * Plans to erase the kept answer to a request that left only a receipt: the receipt has no rows, and the answer may show them. Returns
+ * whether the event is such a receipt.
+ */
+const takeReceipt = async (log: ReadableLog, event: Envelope, of: Leaves, into: PlanPart): Promise<boolean> => {
+  if (event.type !== 'PredictionsServed' || event.data['payload'] !== null || !keptBy(event).places.some(of)) return false
+  if (event.position > (await repliesErasedAt(log))) into.replies = true
+  else into.already++
+  return true
+}
+
 /** The rows that the event at a position recorded, for all its requests, and the truths reported of them. */
 export const planPrediction = async (log: ReadableLog, position: number): Promise<Plan> => {
   const plan = emptyPlan('prediction', String(position))
   const stored = await eventAt(log, position)
   const event = stored && parseEnvelope(stored.text)
-  if (!event || !(await take(log, event, everything, plan)))
+  if (!event || !((await take(log, event, everything, plan)) || (await takeReceipt(log, event, everything, plan))))
     throw new Problem('not_found', 'Prediction not found', `the event at position ${position} kept no rows of predictions`, {
       hint: 'SELECT position, request FROM log.predictions lists the positions with rows.',
     })
@@ -85,7 +105,9 @@ export const planRequest = async (log: ReadableLog, request: string): Promise<Pl
   for await (const event of eventsWith(log, 0, (text) => text.includes(quoted) && (keeping(text) || recordsAnswers(text)))) {
     if (isOfAnswers(event) && event.request === request) answers.push(event)
     const isReport = event.type === 'OutcomesReported' && event.request === request
-    found = (await take(log, event, isReport ? everything : (row) => row.request === request, plan)) || found
+    const isOfRequest: Leaves = (row) => row.request === request
+    const hasRows = await take(log, event, isReport ? everything : isOfRequest, plan)
+    found = hasRows || (await takeReceipt(log, event, isOfRequest, plan)) || found
   }
   await takeAnswers(log, answers, plan)
   if (!found && answers.length === 0)
@@ -96,11 +118,16 @@ export const planRequest = async (log: ReadableLog, request: string): Promise<Pl
 }
 
 /**
- * All rows recorded before a time, in events after a position, and their truths, whenever reported. Also returns the last such event
- * before the time.
+ * All rows recorded before a time, in events after a position, their truths, whenever reported, and the answers with rows that were kept
+ * before it. Also returns the last such event before the time.
  */
-export const planOlderRows = async (log: ReadableLog, time: string, after: number): Promise<PlanPart & { to: number }> => {
-  const found = { payloads: [] as PlannedPayload[], to: after, already: 0 }
+export const planOlderRows = async (
+  log: ReadableLog & Pick<Log, 'hasRepliesWithRows'>,
+  time: string,
+  after: number,
+): Promise<PlanPart & { to: number }> => {
+  const replies = await log.hasRepliesWithRows(Date.parse(time))
+  const found = { payloads: [] as PlannedPayload[], replies, to: after, already: 0 }
   for await (const event of eventsWith(log, after, keeping)) {
     if (!keepsRows(event.type)) continue
     const isOlder = event.recorded_at < time

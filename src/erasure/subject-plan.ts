@@ -25,7 +25,7 @@ const planBefore = async (log: Log, of: string, end: string): Promise<Plan> => {
   const time = said < end ? said : end
   const [rows, answers] = [await planOlderRows(log, time, 0), await planOlderAnswers(log, time, 0)]
   const payloads = [...rows.payloads, ...answers.payloads]
-  const plan = { ...emptyPlan('before', time), payloads, already: rows.already + answers.already }
+  const plan = { ...emptyPlan('before', time), payloads, replies: rows.replies, already: rows.already + answers.already }
   await addOldSecrets(log, time, plan)
   return plan
 }

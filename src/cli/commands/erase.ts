@@ -86,9 +86,12 @@ const count = (n: number, of: string): string => `${n} ${of}${n === 1 ? '' : 's'
 const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
   const { subject, positions, payloads, rows, blobs, already_erased, shared_with, also_in } = erasedSchema.parse(body)
   const amount = `${count(payloads, 'payload')} (${count(rows, 'row')} of predictions or answers), ${count(blobs.length, 'blob')}`
-  if (payloads + blobs.length === 0) out.line(`${subject}: nothing is left to erase; ${already_erased} were erased before`)
+  const saidAt = `the log says so at ${positions.join(', ')}`
+  const isEmpty = payloads + blobs.length === 0
+  if (isEmpty && positions.length > 0) out.line(`${subject}: erased the answers that were kept for repeated requests; ${saidAt}`)
+  else if (isEmpty) out.line(`${subject}: nothing is left to erase; ${already_erased} were erased before`)
   else if (dryRun) out.line(`${subject}: ${amount} would be erased`)
-  else out.line(`${subject}: erased ${amount}; the log says so at ${positions.join(', ')}`)
+  else out.line(`${subject}: erased ${amount}; ${saidAt}`)
   for (const line of shared_with) out.line(`the same bytes: ${line}`)
   for (const line of also_in) out.line(`stays: ${line}`)
 }

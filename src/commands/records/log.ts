@@ -12,18 +12,18 @@ export type FormerHolder = { kind: Kind; stream: StreamId }
 
 export type LogCommand =
   /**
-   * `payloads` and `blobs` are the hashes of what is erased; replacements are already sealed. It is refused if one of the former holders
-   * of these secrets has one again.
+   * `payloads` and `blobs` are the hashes of what is erased; replacements are already sealed. Without any, it erases kept answers with rows,
+   * as every erasure does except one of secrets. It is refused if one of the former holders of these secrets has one again.
    */
   | Command<'EraseData', DataErased & { formerHolders?: FormerHolder[] }>
   /** Ends a rotation, in which the keys of the payloads were wrapped under the key `to`. */
   | Command<'EndKeyRotation', MasterKeyRotated>
 
-const eventOf = (command: LogCommand): LogEvent | undefined => {
+const eventOf = (command: LogCommand): LogEvent => {
   switch (command.type) {
     case 'EraseData': {
       const { formerHolders: _, ...data } = command.data
-      return data.payloads.length + data.blobs.length === 0 ? undefined : { type: 'DataErased', data }
+      return { type: 'DataErased', data }
     }
     case 'EndKeyRotation':
       return { type: 'MasterKeyRotated', data: command.data }
@@ -47,8 +47,7 @@ const decide = (command: LogCommand, facts: Facts): NewEvent[] => {
       hint: 'Send the request again.',
       retryAfterSeconds: 1,
     })
-  const event = eventOf(command)
-  return event ? [{ stream: logStream, event }] : []
+  return [{ stream: logStream, event: eventOf(command) }]
 }
 
 /** Decides the commands of the log itself, whose stream has no state. Erasures are planned before, in src/erasure. */

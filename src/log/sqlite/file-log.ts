@@ -72,6 +72,10 @@ export class FileLog implements ServedLog {
     return this.#queue.inTurn(({ db }) => eraseSomeReplies(db, after))
   }
 
+  hasRepliesWithRows(upTo?: number): Promise<boolean> {
+    return this.#queue.read(({ answers }) => answers.showRows(upTo))
+  }
+
   replyTo(keyed: RequestKey): Promise<Reply | undefined> {
     return this.#queue.read(({ answers }) => answers.replyTo(keyed))
   }

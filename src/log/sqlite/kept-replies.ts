@@ -15,6 +15,7 @@ const nothingDone: Outcome = { positions: [], stream: null, resource: null, repe
 export class KeptReplies {
   readonly #find
   readonly #put
+  readonly #withRows
 
   /** `now` gives the time of the log, in milliseconds since 1970; `onStored` gets the bytes of each answer. */
   constructor(
@@ -25,6 +26,9 @@ export class KeptReplies {
     this.#find = db.prepare<[string, string], StoredAnswer>('SELECT fingerprint, answer FROM answers WHERE actor = ? AND key = ?')
     this.#put = db.prepare<[string, string, string, string, string]>(
       'INSERT INTO answers VALUES (?, ?, ?, ?, ?) ON CONFLICT (actor, key) DO UPDATE SET answer = excluded.answer',
+    )
+    this.#withRows = db.prepare<[string | null]>(
+      `SELECT 1 FROM answers WHERE ${showsRows} AND answered_at <= coalesce(?, answered_at) LIMIT 1`,
     )
   }
 
@@ -47,6 +51,11 @@ export class KeptReplies {
     if (before?.reply) return before.reply
     this.note(keyed, { ...(before ?? nothingDone), reply })
     return reply
+  }
+
+  /** Whether a stored answer shows rows: any, or one of those stored up to a time in milliseconds since 1970. */
+  showRows(upTo?: number): boolean {
+    return this.#withRows.get(upTo === undefined ? null : new Date(upTo).toISOString()) !== undefined
   }
 
   /** Stores the outcome of a request, if it has a key. */

@@ -103,6 +103,29 @@ test('erasures that are later than a backup are carried out in it, and leave wha
   expect(await verifyLog({ logFile: copyFile })).toMatchObject({ findings: [] })
 })
 
+test('an erasure of rows that is later than a backup takes the answers with rows that the backup kept, once', async () => {
+  const [liveFile, copyFile, list] = ['live.sqlite', 'copy.sqlite', 'log.jsonl'].map((name) => join(place.path, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const live = new SqliteLog({ file: liveFile, vault })
+  const keyed = new Ledger(live, vault).keyed(origin, { idempotency: { key: 'k', request: 'r' } })
+  await live.keepReply(keyed, { status: 200, type: null, etag: null, body: 'rows of a JOIN', rows: true }, 0)
+  copyLog(liveFile, copyFile)
+  await erase(live, { what: 'file', subject: 'files.homes' })
+  await erase(live, { what: 'before', subject: '2026-01-01T00:00:00.000000Z' })
+  writeFileSync(list, (await live.readAll(0, 100)).map(({ text }) => `${text}\n`).join(''))
+  await live.close()
+
+  const copy = new SqliteLog({ file: copyFile, vault })
+  const target = { ledger: new Ledger(copy, vault), blobs: new Blobs(join(place.path, 'blobs')) }
+  expect(await applyErasures(target, await readErasures(list), origin)).toBe(1)
+  expect(await copy.replyTo(keyed)).toMatchObject({ status: 410 })
+  expect(await applyErasures(target, await readErasures(list), origin)).toBe(0)
+  await copy.close()
+})
+
 test('an erasure of rows beside others’ in a payload that cannot be read is not passed over', async () => {
   const [file, list] = [join(place.path, 'log.sqlite'), join(place.path, 'log.jsonl')]
   const log = new SqliteLog({ file, vault })

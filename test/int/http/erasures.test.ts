@@ -144,6 +144,45 @@ describe('rows of predictions', () => {
   })
 })
 
+describe('the kept answer of a JOIN, which left no rows but a receipt,', () => {
+  const ask = (key: string) =>
+    send(
+      at.url,
+      'POST',
+      '/api/sql/query',
+      { query: 'SELECT w.word, m.rental_price FROM files.words AS w JOIN mindsdb.rent AS m' },
+      { 'idempotency-key': key, 'x-request-id': key },
+    )
+  beforeAll(async () => {
+    await send(at.url, 'PUT', '/api/files/words', 'word,sqft\nkept,600\n', { 'content-type': 'text/csv' })
+  })
+
+  test('goes with its request, and with the event at the position of the receipt', async () => {
+    for (const key of ['joined', 'joined-too']) {
+      const first = await ask(key)
+      expect(first).toMatchObject({ status: 200, body: { data: [['kept', expect.any(Number)]] } })
+      expect((await ask(key)).body).toEqual(first.body)
+    }
+    expect(await erase({ request: 'joined' })).toMatchObject({ status: 200, payloads: 0, rows: 0, positions: [expect.any(Number)] })
+    expect(await ask('joined')).toMatchObject({ status: 410, body: { title: 'Erased' } })
+    expect(await erase({ request: 'joined' })).toMatchObject({ status: 200, positions: [], already_erased: 1 })
+    expect((await ask('joined-later')).status).toBe(200)
+    const [[position] = []] = await rows(`SELECT position FROM log.prediction_receipts WHERE request = 'joined-later'`)
+    expect(await erase({ prediction: position })).toMatchObject({ status: 200, payloads: 0, positions: [expect.any(Number)] })
+    expect((await ask('joined-later')).status).toBe(410)
+    expect((await verified()).findings).toEqual([])
+  })
+
+  test('goes with all before a time, once', async () => {
+    const all = { before: '2999-01-01' }
+    await erase(all)
+    expect((await ask('joined-before')).status).toBe(200)
+    expect(await erase(all)).toMatchObject({ status: 200, payloads: 0, positions: [expect.any(Number)] })
+    expect((await ask('joined-before')).status).toBe(410)
+    expect(await erase(all)).toMatchObject({ status: 200, payloads: 0, positions: [] })
+  })
+})
+
 describe('a file', () => {
   const upload = (name: string, text: string) => send(at.url, 'PUT', `/api/files/${name}`, text, { 'content-type': 'text/csv' })
 

@@ -8,7 +8,7 @@ import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { Vault, type SealedPayload } from '../../../src/vault/vault.js'
 import { eachLog } from '../../support/log/each-log.js'
-import { origin, stream, tamperWith, testKey } from '../../support/log/log.js'
+import { origin, patiently, stream, tamperWith, testKey } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 
 const vault = new Vault(testKey)
@@ -183,6 +183,18 @@ eachLog(({ withLog, isShared }) =>
           await today.close()
           expect(traces(file, payloads)).toBe(0)
         }))
+
+    test('by age are the rows of kept answers, too, though no payload has them', () =>
+      withLog(async ({ log, ledger, file }) => {
+        const keyed = ledger.keyed(origin, { idempotency: { key: 'k', request: 'r' } })
+        await log.keepReply(keyed, { status: 200, type: null, etag: null, body: 'rows of a JOIN', rows: true }, 0)
+        const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
+        const older = (than: number) => erasures.eraseOlder('rows', new Date(Date.now() + than), origin)
+        expect(await older(-60_000)).toMatchObject({ positions: [] })
+        expect(await older(60_000)).toMatchObject({ payloads: 0, positions: [expect.any(Number)] })
+        expect(await patiently(() => log.replyTo(keyed))).toMatchObject({ status: 410 })
+        expect(await older(60_000)).toMatchObject({ positions: [] })
+      }))
 
     test('leaves no copy of keys that came many at a time', () =>
       withLog(async ({ log, file }) => {

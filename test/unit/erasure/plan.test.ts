@@ -23,4 +23,5 @@ test('an event erases no more payloads, bytes and blobs than the limits say', ()
     [1, 1],
   ])
   expect(sharesOf(planOf([], 1)).map(({ payloads, blobs }) => [payloads.length, blobs.length])).toEqual([[0, 1]])
+  expect(sharesOf({ ...planOf([]), replies: true })).toEqual([{ payloads: [], blobs: [] }])
 })
