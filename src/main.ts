@@ -12,7 +12,7 @@ import { Metrics } from './observe/metrics.js'
 import { openAgents, type AgentParts } from './open-agents.js'
 import { openChatbots } from './open-chatbots.js'
 import { openConnections } from './open-connections.js'
-import { openHousekeeping } from './open-housekeeping.js'
+import { openHousekeeping, type Housekeeping } from './open-housekeeping.js'
 import { openHttp } from './open-http.js'
 import { openKnowledge } from './open-knowledge.js'
 import { openLanguageModels } from './open-language-models.js'
@@ -79,7 +79,10 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     })
     undo(() => sqlProcess.stop())
     await storage.begin()
-    const models = await openModels({ config, logger, storage, sqlProcess, connected })
+    const models = await openModels({
+      ...{ config, logger, storage, sqlProcess, connected },
+      beside: (origin, work) => housekeeping.erasures.beside(origin, work),
+    })
     undo(models.stop)
     const sql = await openSql({
       ...{ config, version, metrics, storage, sqlProcess, models, knowledge },
@@ -94,7 +97,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
       ...{ config, logger, languageModels, knowledge, metrics, storage, connected, sqlProcess, models, sql, spendingOfProject },
     })
     atOnce.push(agents.stop)
-    const housekeeping = await openHousekeeping({ config, logger, storage, sqlProcess, knowledge, sql: sql.sql })
+    const housekeeping: Housekeeping = await openHousekeeping({ config, logger, storage, sqlProcess, knowledge, models, sql })
     atOnce.push(housekeeping.stop)
     const evaluations: AgentEvaluations = agents.evaluations((origin, work) => housekeeping.erasures.beside(origin, work))
     const chatbots = await openChatbots({ logger, storage, ask: agents.agents.ask, fetch: egressFetch(egress) })

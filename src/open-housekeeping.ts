@@ -7,29 +7,42 @@ import { systemClock } from './jobs/clock.js'
 import { JobScheduler } from './jobs/scheduler.js'
 import { SingletonTask } from './log/tasks/singleton-task.js'
 import type { KnowledgeParts } from './open-knowledge.js'
+import type { Models } from './open-models.js'
+import type { Sql } from './open-sql.js'
 import type { Storage } from './open-storage.js'
 import { KeyRotation } from './key-rotation/key-rotation.js'
 import type { Logger } from './basics/logger.js'
 import type { Config } from './setup/config.js'
-import type { SqlEngine } from './sql/facade/execute.js'
 
 /** The background work of the service: jobs, erasures and key rotation. */
 export type Housekeeping = Awaited<ReturnType<typeof openHousekeeping>>
 
-type Options = { config: Config; logger: Logger; storage: Storage; sqlProcess: SqlProcess; knowledge: KnowledgeParts; sql: SqlEngine }
+type Options = {
+  config: Config
+  logger: Logger
+  storage: Storage
+  sqlProcess: SqlProcess
+  knowledge: KnowledgeParts
+  models: Models
+  sql: Sql
+}
 
 /**
  * Opens jobs, erasures, the rotation of the master key, and the export of the history. It returns when the files of this node have no data
  * that other nodes erased; `begin` continues unfinished work.
  */
-export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledge, sql }: Options) =>
+export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledge, models, sql }: Options) =>
   opened(async (undo) => {
     const { ledger, leases, log, vault, blobs, paths, clock } = storage
-    const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: { ...systemClock, now: () => log.now() }, logger })
+    const jobs = new JobScheduler({ ledger, leases, engine: sql.sql, clock: { ...systemClock, now: () => log.now() }, logger })
     const erasures = new Erasures({
       ...{ ledger, blobs, wipes: storage.peers?.wipes },
       purge: (erasedAt) => sqlProcess.purge(erasedAt),
       purgeKnowledge: () => knowledge.purge(),
+      // Trainings and data checks have the rows of their queries in files.
+      purgeWork: async () => {
+        await Promise.all([models.trainings.purge(), sql.dataChecks.purge()])
+      },
     })
     const rotation = new KeyRotation({
       ...{ log, ledger, vault, paths, peers: storage.peers },

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { SqlProcess } from './sql-process/sql-process.js'
 import { opened } from './basics/undo.js'
+import type { ErasureGuard } from './log/contract/log.js'
 import { ModelStore } from './models/serving/model-store.js'
 import { PredictionRecorder } from './models/serving/prediction-recorder.js'
 import { HeardProgress } from './models/training/progress.js'
@@ -15,17 +16,25 @@ import { askRows } from './sql/facade/training/training-queries.js'
 /** The parts that train models, load them and record their predictions. */
 export type Models = Awaited<ReturnType<typeof openModels>>
 
-type Options = { config: Config; logger: Logger; storage: Storage; sqlProcess: SqlProcess; connected: ConnectedParts }
+type Options = {
+  config: Config
+  logger: Logger
+  storage: Storage
+  sqlProcess: SqlProcess
+  connected: ConnectedParts
+  /** Runs work during which this node erases nothing. */
+  beside: ErasureGuard
+}
 
 /** Opens the trainings, the store of trained versions, and the recorder of their predictions. */
-export const openModels = ({ config, logger, storage: { ledger, leases, peers, blobs, paths }, sqlProcess, connected }: Options) =>
+export const openModels = ({ config, logger, storage: { ledger, leases, peers, blobs, paths }, sqlProcess, connected, beside }: Options) =>
   opened((undo) => {
     const trainer = new Trainer()
     const heard = peers && new HeardProgress(peers.talk)
     undo(() => heard?.stop())
     const select = askRows(sqlProcess, config.defaultProject, (request) => connected.databases.readFor(request))
     const trainings = new TrainingService({
-      ...{ ledger, leases, heard, blobs, trainer, logger, select },
+      ...{ ledger, leases, heard, beside, blobs, trainer, logger, select },
       temporary: join(paths.temporary, 'trainings'),
     })
     undo(() => trainings.stop())

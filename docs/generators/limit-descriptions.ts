@@ -240,6 +240,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   trainingProgressHeardMs: 'How long a node shows the progress that another node reported for a training.',
   trainingReadTimeoutMs:
     'Time to read the rows of a training, with every wait for the SQL process; `sqlTimeoutMs` and `sqlAnswerMaxAgeMs` do not count there. Beyond: the training ends with status error.',
+  trainingErasuresMax:
+    'How often a training begins again because data that it had read was erased. Beyond: the training ends with status error.',
   confusionMaxPairs:
     'Pairs of a true class and a predicted class that the report of a training keeps. Beyond: it leaves out the rarest pairs.',
   confusionMaxBytes: 'These pairs together, as JSON: classes may have long texts. Beyond: the report leaves out the rarest pairs.',

@@ -60,8 +60,7 @@ export const planFile = async (log: ReadableLog, blobs: BlobStore, { name, versi
     })
   const plan = await planBlobs(log, blobs, chosen, emptyPlan('file', `files.${name}${which}`))
   const others: number[] = []
-  for (const { hash, number } of contents)
-    if (!chosen.some((one) => one.hash === hash) && (await blobs.has(hash))) others.push(number)
+  for (const { hash, number } of contents) if (!chosen.some((one) => one.hash === hash) && (await blobs.has(hash))) others.push(number)
   if (others.length > 0) plan.alsoIn.push(`files.${name} has other contents, which may hold the same rows: versions ${others.join(', ')}`)
   return plan
 }

@@ -49,6 +49,8 @@ type Options = {
   purge: (erasedAt: () => Promise<number>) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */
   purgeKnowledge?: () => Promise<void>
+  /** Ends work that has erased data in files of its own, and resolves when these are removed. */
+  purgeWork?: () => Promise<void>
   /** The other nodes of the log, which also have files. */
   wipes?: Wipes | undefined
 }

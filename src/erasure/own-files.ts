@@ -7,9 +7,14 @@ type Options = {
   purge: (erasedAt: () => Promise<number>) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */
   purgeKnowledge?: () => Promise<void>
+  /** Ends work that has erased data in files of its own, and resolves when these are removed. */
+  purgeWork?: () => Promise<void>
 }
 
-/** The files of this node that may have bytes of erased data: those of the log, the tables and the indexes. Nodes share the blobs. */
+/**
+ * The files of this node that may have bytes of erased data: those of the log, the tables, the indexes, and of work such as trainings.
+ * Nodes share the blobs.
+ */
 export class OwnFiles {
   /** The kinds of data that were erased since the files were last wiped. They stay here if wiping fails. */
   readonly #erased = new Set<ErasureKind>()
@@ -51,6 +56,7 @@ export class OwnFiles {
       this.options.log.wipe(signal),
       isInTables ? this.options.purge(async () => Math.max(position, await this.options.log.erasedAt())) : undefined,
       kinds.includes('documents') ? this.options.purgeKnowledge?.() : undefined,
+      kinds.some((what) => what !== 'secrets') ? this.options.purgeWork?.() : undefined,
     ])
     for (const what of kinds) this.#erased.delete(what)
   }

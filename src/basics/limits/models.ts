@@ -15,6 +15,7 @@ export const modelLimits = {
   trainingMaxClassBytes: 256 * 1024,
   trainingTimeoutMs: 3_600_000,
   trainingReadTimeoutMs: 1_800_000,
+  trainingErasuresMax: 5,
   trainingProgressToldMs: 1_000,
   trainingProgressHeardMs: 5_000,
   confusionMaxPairs: 1_000,

@@ -72,11 +72,7 @@ export type ModelReports = { onUsed: (tokens: SearchTokens) => void; onSent: () 
  * @example const asking: ModelInterceptor = (_, model, use) => use({ onUsed: ({ input }) => console.log(model.host, input), onSent })
  * @throws Problem of the search, or of the function itself, which may refuse to ask the model
  */
-export type ModelInterceptor = <T>(
-  role: ModelRole,
-  model: WantedModel,
-  use: (reports: ModelReports) => Promise<T>,
-) => Promise<T>
+export type ModelInterceptor = <T>(role: ModelRole, model: WantedModel, use: (reports: ModelReports) => Promise<T>) => Promise<T>
 
 /** The results of a search, and the log position up to which it searched. */
 export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: RerankerUse }

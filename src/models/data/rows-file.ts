@@ -4,7 +4,7 @@ import type { ConnectionRead } from '../../../events/model.js'
 import type { TrainedVersion } from '../../../events/records/queries.js'
 import { limits } from '../../basics/limits.js'
 import { isPassing, retryWhileUnavailable } from '../../sql/contract/retry-while-unavailable.js'
-import type { Nondeterminism } from '../../sql/contract/select.js'
+import type { ErasableReads, Nondeterminism } from '../../sql/contract/select.js'
 import { joinedColumns, type Base, type FineTuningRows } from './fine-tuning.js'
 import { decodeMatrix } from './matrix-format.js'
 import { MatrixBuilder, type Matrix } from './matrix.js'
@@ -17,6 +17,8 @@ export type SelectedRows = {
   chunks: AsyncIterable<Buffer>
   /** The parts of the query whose rows may differ in another run. */
   nondeterminism?: readonly Nondeterminism[]
+  /** The data in the rows that may be erased later; anything may be, if it is missing. */
+  erasable?: ErasableReads
   /** The connected databases that rows come from. */
   connections?: readonly ConnectionRead[]
 }

@@ -8,6 +8,7 @@ import type { Resource, Log, Resources } from '../../log/contract/log.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
 import { baseVersionKey } from '../../catalogue/engine-options.js'
 import type { Base } from '../data/fine-tuning.js'
+import { HeldData } from './held-data.js'
 import { keptRows } from './kept-rows.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
 import { readOnnxOptions } from '../../catalogue/onnx-options.js'
@@ -34,10 +35,17 @@ type Options = {
   resourcesAt: (position: number) => Resources
 }
 
+type Place = { work: string; fileOf: FileOf; held: HeldData }
 type CheckedVersion = { model: Resource<'model'>; version: ModelVersion; result: TrainingResult }
 
 /** Temporary problems that do not come from the query: a retry may succeed. */
 const passing: ReadonlySet<ProblemCode> = new Set(['busy', 'storage_failed', 'analytics_unavailable', 'internal', 'not_ready'])
+
+const erasedMeanwhile = (): Problem =>
+  new Problem('busy', 'Erased meanwhile', 'data was erased while this was under way, and the check had read it', {
+    hint: 'Send the request again.',
+    retryAfterSeconds: 1,
+  })
 
 /** A table of the query no longer exists. */
 class UnavailableError extends Error {}
@@ -52,6 +60,8 @@ export class DataChecks {
   #waiting = 0
   #last: Promise<unknown> = Promise.resolve()
   readonly #stopping = new AbortController()
+  /** The data in the files of the running check; `left` resolves when these are removed. */
+  #files: { held: HeldData; overtaken: AbortController; left: Promise<unknown> } | undefined
 
   constructor(private readonly options: Options) {}
 
@@ -69,20 +79,32 @@ export class DataChecks {
     return checked
   }
 
+  /** Resolves when no check has data in its files that was erased before the call. One that had some ends, and its client may ask again. */
+  async purge(): Promise<void> {
+    const files = this.#files
+    if (!files || !(await files.held.isErased())) return
+    files.overtaken.abort(erasedMeanwhile())
+    await files.left
+  }
+
   /** Aborts the running check and those that wait. */
   async stop(): Promise<void> {
     this.#stopping.abort(stopping())
     await this.#last
   }
 
-  async #check(asked: CheckedVersion, signal: AbortSignal): Promise<DataCheck> {
+  async #check(asked: CheckedVersion, given: AbortSignal): Promise<DataCheck> {
+    const overtaken = new AbortController()
+    const signal = AbortSignal.any([given, overtaken.signal])
     signal.throwIfAborted()
     const { read_at } = asked.result
     try {
       if (wasImported(asked.result)) return await this.#imported(asked)
+      const held = await HeldData.since(this.options.log)
       const made = inOwnDirectory(this.options.temporary, 'check-', (work) =>
-        holding(this.options.blobs, (fileOf) => this.#matrix(asked, signal, { work, fileOf })),
+        holding(this.options.blobs, (fileOf) => this.#matrix(asked, signal, { work, fileOf: held.notingFiles(fileOf), held })),
       )
+      this.#files = { held, overtaken, left: made.catch(() => undefined) }
       const { rows, sha256: matrix } = await made
       const isSame = matrix === asked.result.matrix
       const detail = isSame
@@ -90,9 +112,13 @@ export class DataChecks {
         : `The query gives other rows than it learned from: ${rows} now, ${asked.result.rows} took part then.`
       return { data: isSame ? 'same' : 'changed', detail, read_at, rows, matrix }
     } catch (error) {
+      // The error of a process that was ended does not contain the reason.
+      overtaken.signal.throwIfAborted()
       const isOver = error instanceof UnavailableError || (isProblem(error) && !passing.has(error.code))
       if (!isOver || signal.aborted) throw error
       return { data: 'unavailable', detail: error.message, read_at, rows: null, matrix: null }
+    } finally {
+      this.#files = undefined
     }
   }
 
@@ -107,14 +133,14 @@ export class DataChecks {
     return { data: isSame ? 'same' : 'changed', detail, read_at, rows: 0, matrix: found.state.content }
   }
 
-  async #matrix(asked: CheckedVersion, signal: AbortSignal, { work, fileOf }: { work: string; fileOf: FileOf }) {
+  async #matrix(asked: CheckedVersion, signal: AbortSignal, { work, fileOf, held }: Place) {
     const { select, trainer } = this.options
     const reading = new AbortController()
     try {
       const base = await this.#baseOf(asked, fileOf)
       const query = await this.#queryOf(asked)
       const rows = await inReadTime(limits.trainingReadTimeoutMs, AbortSignal.any([signal, reading.signal]), (inTime) =>
-        writeRows(select, query, join(work, 'rows'), inTime),
+        writeRows(held.noting(select), query, join(work, 'rows'), inTime),
       )
       const { result, cancel } = trainer.matrix({ rows, ...(base && { base }), matrixFile: join(work, 'matrix'), seed: asked.version.seed })
       signal.addEventListener('abort', cancel)

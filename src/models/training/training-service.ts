@@ -3,26 +3,26 @@
  * commands, files and models.
  */
 
-import { foldName, streamId, unreachable, type StreamId } from '../../../events/common.js'
+import { streamId, unreachable, type StreamId } from '../../../events/common.js'
 import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/model.js'
 import { inOwnDirectory } from '../../basics/disk.js'
-import { isProblem, Problem } from '../../basics/errors.js'
+import { isProblem, Problem, stopping } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { retryWhileBusy } from '../../basics/concurrency/retry-while-busy.js'
-import { isEngineName, unknownEngine } from '../../catalogue/engines.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
-import { databaseOf } from '../../commands/rules/data-source.js'
 import { holding } from '../../files/blob-store.js'
 import type { Lease, Leases } from '../../log/contract/leases.js'
-import type { Origin, Resources } from '../../log/contract/log.js'
+import type { ErasureGuard, Origin } from '../../log/contract/log.js'
 import { causedBy } from '../../log/contract/origins.js'
 import { startProcessor, type Processing } from '../../log/emmett/processor.js'
 import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
 import type { Progress } from '../engines/tabular/fit.js'
+import { HeldData } from './held-data.js'
 import type { HeardProgress } from './progress.js'
 import { reasonOf, trainingRequest } from './training-record.js'
 import {
   findVersion,
+  resolvedRequest,
   TrainingWork,
   type VersionRequest,
   type RunningTraining,
@@ -35,6 +35,8 @@ type Options = TrainingParts & {
   leases: Leases
   /** The progress of trainings on other nodes, if there may be other nodes. */
   heard?: HeardProgress | undefined
+  /** Runs work during which this node erases nothing. */
+  beside?: ErasureGuard
   temporary: string
   logger: Logger
   /** The interval between looks for abandoned trainings of other nodes; `leaseLookIntervalMs` by default. */
@@ -51,6 +53,17 @@ type NamedVersion = { stream: StreamId; version: number }
 const asTrainer = { actor: 'trainer', source: 'system' } as const
 
 const stopped = 'the service stopped while it trained; RETRAIN starts it again'
+
+/** The guard of a service that erases nothing. */
+const besideNothing: ErasureGuard = (origin, work) => work(origin)
+
+/** The process reports progress only after its rows have been read. */
+const notBegun: Progress = { phase: 'prepare', done: 0, total: 1 }
+
+const erasedTooOften = (erasures: number): Problem =>
+  new Problem('not_ready', 'Training given up', `data that it had read was erased ${erasures} times meanwhile (trainingErasuresMax)`, {
+    hint: 'RETRAIN starts it again. A query of rows that are not being erased lets it come to its end.',
+  })
 
 /** The number of nodes that may be lost while they train a version. If more are lost, the training itself counts as the cause. */
 const lossesMax = 2
@@ -218,24 +231,22 @@ export class TrainingService {
   }
 
   async #run(wanted: VersionRef, { name, request: asked }: VersionRequest, lease: Lease): Promise<void> {
-    const { logger } = this.options
+    const { ledger, logger } = this.options
     const named = { stream: wanted.model, version: wanted.version }
-    // The process reports progress only after its rows have been read.
-    const running: RunningTraining = { ...wanted, abort: new AbortController(), progress: { phase: 'prepare', done: 0, total: 1 } }
-    this.#running = running
-    const told = this.options.heard?.tell(wanted, () => running.progress)
+    const told = this.options.heard?.tell(wanted, () => this.#running?.progress ?? notBegun)
     try {
-      const request = await this.#resolved(wanted, asked)
+      this.#register(wanted)
+      const request = await this.#untilDone(() => resolvedRequest(ledger.log.resources, wanted, asked))
       await this.#settle({ type: 'StartTraining', data: named })
-      // The training may have been cancelled before it was registered as running, or ended on another node.
-      if (!(await this.#untilDone(() => this.#isWanted(running)))) return
-      if (lease.losses > lossesMax) throw lostTooOften(lease)
-      await inOwnDirectory(this.options.temporary, 'training-', (work) =>
-        holding(this.options.blobs, async (fileOf) => {
-          const store = await this.#work.train(running, request, { work, fileOf })
-          await this.#complete(named, store)
-        }),
-      )
+      for (let erasures = 0; ; erasures++) {
+        const running = this.#register(wanted)
+        // The training may have been cancelled before it was registered as running, or ended on another node.
+        if (!(await this.#untilDone(() => this.#isWanted(running)))) return
+        if (lease.losses > lossesMax) throw lostTooOften(lease)
+        if (erasures > limits.trainingErasuresMax) throw erasedTooOften(erasures)
+        if (await this.#attempt(running, request, lease)) break
+        logger.info({ model: name, version: wanted.version }, 'data that a training had read was erased; it begins again')
+      }
       logger.info({ model: name, version: wanted.version }, 'trained')
     } catch (error) {
       if (this.#isStopping() && this.options.leases.areShared) return
@@ -253,15 +264,39 @@ export class TrainingService {
     }
   }
 
-  /** A request whose names are resolved now. @throws Problem when the name of its engine was removed */
-  #resolved({ model }: VersionRef, request: ModelVersion): Promise<ModelVersion> {
-    const { resources } = this.options.ledger.log
-    return this.#untilDone(async () => {
-      const found = await resources.byStream('model', model)
-      const project = found && (await resources.byStream('project', found.state.project))
-      const database = project ? databaseOf(request, project) : request.database
-      return { ...request, database, engine: await handlerOf(resources, request.engine) }
-    })
+  /** Makes a try of a version the running one. */
+  #register(wanted: VersionRef): RunningTraining {
+    this.#running = { ...wanted, abort: new AbortController(), progress: notBegun }
+    return this.#running
+  }
+
+  /** Trains a version, and records it. False if an erasure took data in its files: they are gone then, and it must begin again. */
+  async #attempt(running: RunningTraining, request: ModelVersion, lease: Lease): Promise<boolean> {
+    const { ledger, blobs, temporary } = this.options
+    if (this.#isStopping()) throw stopping()
+    const held = await this.#untilDone(() => HeldData.since(ledger.log))
+    const trained = inOwnDirectory(temporary, 'training-', (work) =>
+      holding(blobs, async (fileOf) => {
+        const store = await this.#work.train(running, request, { work, fileOf: held.notingFiles(fileOf), held })
+        await this.#complete({ stream: running.model, version: running.version }, store, held)
+      }),
+    )
+    running.files = { held, left: trained.catch(() => undefined) }
+    try {
+      await trained
+      return true
+    } catch (error) {
+      if (!this.#isStopping() && lease.isHeld && (await this.#untilDone(() => held.isErased()))) return false
+      throw error
+    }
+  }
+
+  /** Resolves when no training has data in its files that was erased before the call. One that had some begins again. */
+  async purge(): Promise<void> {
+    const files = this.#running?.files
+    if (!files || !(await files.held.isErased())) return
+    if (this.#running?.files === files) this.#cancel()
+    await files.left
   }
 
   /** @throws Problem when the rows of a version were erased: it cannot be fine-tuned */
@@ -274,21 +309,21 @@ export class TrainingService {
     await this.#untilDone(async () => this.options.ledger.execute(command, await this.#originOf(command.data)))
   }
 
-  /** Stores and records the result. If an erasure came in between, both are repeated, because it may have removed the same bytes. */
-  async #complete(named: NamedVersion, store: () => Promise<TrainingResult>): Promise<void> {
-    const { ledger } = this.options
-    const guardedNow = async () => ledger.guarded(await this.#originOf(named))
-    const attempt = async (): Promise<boolean> => {
-      const guarded = await this.#untilDone(guardedNow)
-      const result = await store()
-      return this.#untilDone(async () => {
-        if ((await guardedNow()).erasures !== guarded.erasures) return false
-        await ledger.execute({ type: 'CompleteTraining', data: { ...named, result } }, guarded)
-        return true
-      })
+  /**
+   * Stores and records the result. If an erasure came in between, both are repeated, because it may have removed the same bytes. On this
+   * node, no erasure comes in between.
+   *
+   * @throws Error if an erasure took data that it learned from
+   */
+  async #complete(named: NamedVersion, store: () => Promise<TrainingResult>, held: HeldData): Promise<void> {
+    const { ledger, beside = besideNothing } = this.options
+    const complete = async (origin: Origin): Promise<void> => {
+      const guarded = await ledger.guarded(origin)
+      // The try ends, and another one begins.
+      if (await held.isErased()) throw new Error('an erasure took data of this training')
+      await ledger.execute({ type: 'CompleteTraining', data: { ...named, result: await store() } }, guarded)
     }
-    let isRecorded = false
-    while (!isRecorded) isRecorded = await attempt()
+    await this.#untilDone(async () => beside(await this.#originOf(named), complete))
   }
 
   async #originOf({ stream, version }: NamedVersion): Promise<Origin> {
@@ -299,13 +334,4 @@ export class TrainingService {
   #untilDone<T>(ask: () => Promise<T>): Promise<T> {
     return retryWhileBusy(ask, () => this.#isStopping())
   }
-}
-
-/** The engine with a name or an alias. */
-const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Promise<string> => {
-  if (isEngineName(engine)) return engine
-  const named = await resources.one('engine', engine)
-  // A name of digits may equal the id of another resource.
-  if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
-  return named.state.handler
 }

@@ -1,12 +1,14 @@
 import { copyFile, link, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JsonObject, StreamId } from '../../../events/common.js'
+import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
 import type { ModelVersion, TrainingResult } from '../../../events/model.js'
 import { hashFile } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
 import { baseVersionKey, optionsOf } from '../../catalogue/engine-options.js'
+import { isEngineName, unknownEngine } from '../../catalogue/engines.js'
 import { importsFile, refuseToTrain } from '../../catalogue/onnx-import.js'
 import type { Ledger } from '../../commands/ledger.js'
+import { databaseOf } from '../../commands/rules/data-source.js'
 import type { BlobStore, FileOf } from '../../files/blob-store.js'
 import type { Resources } from '../../log/contract/log.js'
 import type { Base } from '../data/fine-tuning.js'
@@ -14,17 +16,24 @@ import { writeRows, type RowsFile, type RowSource } from '../data/rows-file.js'
 import { unrepeatable } from '../data/warnings.js'
 import { uploadedModel } from '../engines/onnx/uploaded.js'
 import type { Progress } from '../engines/tabular/fit.js'
+import type { HeldData } from './held-data.js'
 import { inReadTime } from './read-time.js'
 import { goneProblem, keptRows } from './kept-rows.js'
 import type { Trainer, Training } from './trainer.js'
 import { accuracyOf, runtimeHere, trainingRequest, withOpenExample } from './training-record.js'
 
 export type VersionRef = { model: StreamId; version: number }
-/** The directory for a training's own files, and a function that gives the file of a blob. */
-type Place = { work: string; fileOf: FileOf }
+/** The directory for a training's own files, a function that gives the file of a blob, and the notes of the data in these files. */
+type Place = { work: string; fileOf: FileOf; held: HeldData }
 /** A requested version, and the name of its model. */
 export type VersionRequest = { name: string; request: ModelVersion }
-export type RunningTraining = VersionRef & { abort: AbortController; progress: Progress; training?: Training }
+/** A try to train a version. `files` has the data in its own files, and `left` resolves when these are removed. */
+export type RunningTraining = VersionRef & {
+  abort: AbortController
+  progress: Progress
+  training?: Training
+  files?: { held: HeldData; left: Promise<unknown> }
+}
 /** The parts that a training needs. */
 export type TrainingParts = {
   ledger: Ledger
@@ -45,6 +54,27 @@ export const findVersion = async (
   return found && request && { name: found.state.name, request }
 }
 
+/** The engine with a name or an alias. */
+const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Promise<string> => {
+  if (isEngineName(engine)) return engine
+  const named = await resources.one('engine', engine)
+  // A name of digits may equal the id of another resource.
+  if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
+  return named.state.handler
+}
+
+/** A request whose names are resolved now. @throws Problem when the name of its engine was removed */
+export const resolvedRequest = async (
+  resources: Pick<Resources, 'byStream' | 'one'>,
+  { model }: VersionRef,
+  request: ModelVersion,
+): Promise<ModelVersion> => {
+  const found = await resources.byStream('model', model)
+  const project = found && (await resources.byStream('project', found.state.project))
+  const database = project ? databaseOf(request, project) : request.database
+  return { ...request, database, engine: await handlerOf(resources, request.engine) }
+}
+
 /**
  * The work of one training: its rows, its base version, and its stored files. `TrainingService` decides when it runs, and records its
  * result.
@@ -59,7 +89,7 @@ export class TrainingWork {
    * returns a function that stores the files as blobs and returns the result to record; the function can be called several times.
    * @throws Problem when the rows, the base version or the file are not available; the problem of the training
    */
-  async train(running: RunningTraining, request: ModelVersion, { work, fileOf }: Place): Promise<() => Promise<TrainingResult>> {
+  async train(running: RunningTraining, request: ModelVersion, { work, fileOf, held }: Place): Promise<() => Promise<TrainingResult>> {
     const { version, engine, target, seed, using, keep_training_data: keep = true } = request
     const { ledger, blobs, trainer } = this.options
     const began = performance.now()
@@ -69,7 +99,8 @@ export class TrainingWork {
       if (importsFile(engine) && request.query !== '') refuseToTrain()
       const opened = await withOpenExample(using, ledger.log)
       const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, opened) : undefined
-      const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf })
+      if (uploaded) held.noteNoRows()
+      const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf, held })
       const source = uploaded ? { imported: uploaded } : learned
       const { connections, nondeterminism = [] } = learned?.rows ?? {}
       const matrixFile = join(work, 'matrix')
@@ -107,14 +138,15 @@ export class TrainingWork {
     running: RunningTraining,
     { version, query, database, using }: ModelVersion,
     readAt: number,
-    { work, fileOf }: Place,
+    { work, fileOf, held }: Place,
   ): Promise<{ rows: RowsFile; base?: Base }> {
     const { select, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
     const base = await this.#baseOf(running, using, fileOf)
     const user = (await trainingRequest(ledger.log, running.model, version))?.actor
     const training = { model: running.model, version }
     const asked = { sql: query, db: database, upTo: readAt, training, ...(user !== undefined && { user }) }
-    const rows = await inReadTime(readTimeoutMs, running.abort.signal, (signal) => writeRows(select, asked, join(work, 'rows'), signal))
+    const read = (signal: AbortSignal) => writeRows(held.noting(select), asked, join(work, 'rows'), signal)
+    const rows = await inReadTime(readTimeoutMs, running.abort.signal, read)
     return { rows, ...(base && { base }) }
   }
 

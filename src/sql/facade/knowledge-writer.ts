@@ -82,8 +82,7 @@ export class KnowledgeWriter {
     const execution = executionFor(base, running.execution)
     const filters = where === '' ? [] : readConditions(where)
     const { documents, positions } = await this.options.knowledge.remove({
-      ...{ knowledgeBase: base, filters, origin },
-      ...(execution && { execution }),
+      ...{ knowledgeBase: base, filters, origin, execution },
       ...(signal && { signal }),
     })
     return { type: 'ok', affected_rows: documents, context, positions }

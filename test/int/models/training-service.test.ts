@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pino } from 'pino'
 import type { ModelVersion } from '../../../events/model.js'
 import type { Resource, NewEvent } from '../../../src/log/contract/log.js'
@@ -10,8 +10,10 @@ import type { TrainJob } from '../../../src/models/training/train-process.js'
 import type { Trainer } from '../../../src/models/training/trainer.js'
 import type { RowSource } from '../../../src/models/data/rows-file.js'
 import { soleLeases, type Leases } from '../../../src/log/contract/leases.js'
+import { DataChecks } from '../../../src/models/training/data-checks.js'
 import { TrainingService } from '../../../src/models/training/training-service.js'
-import { origin, stream, withLog, writes, type OpenLog } from '../../support/log/log.js'
+import { origin, refusal, stream, withLog, writes, type OpenLog } from '../../support/log/log.js'
+import { filesUnder } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
 
 const logger = pino({ level: 'silent' })
@@ -22,6 +24,29 @@ const trainerThat = (outcome: () => Promise<never>) =>
   ({ train: () => ({ result: outcome(), cancel: () => undefined }) }) as unknown as Trainer
 
 const rows: RowSource = async () => ({ columns: [{ name: 'a', type: 'DOUBLE' }], chunks: (async function* () {})() })
+
+/** The same rows, which come from a content. */
+const rowsOf =
+  (content: string): RowSource =>
+  async (query, signal) => ({ ...(await rows(query, signal)), erasable: { contents: [content], records: false } })
+
+/** A training that ends well. */
+const finished = ({ matrixFile, artefactFile }: TrainJob) => {
+  const written = Promise.all([writeFile(matrixFile, 'matrix'), writeFile(artefactFile, 'artefact')])
+  return { result: written.then(() => ({ report: { rows: 1, metrics: {}, warnings: [] } })), cancel: () => undefined }
+}
+
+/** Work of a trainer that never ends by itself. */
+const untilCancelled = () => {
+  let cancel: () => void = () => undefined
+  const result = new Promise<never>((_, reject) => (cancel = () => reject(crash)))
+  return { result, cancel: () => cancel() }
+}
+
+const erase = ({ ledger }: OpenLog, content: string) => {
+  const data = { what: 'file' as const, subject: 'files.f', reason: null, payloads: [], blobs: [content] }
+  return ledger.execute({ type: 'EraseData', data }, origin)
+}
 
 const serviceOver = (
   { ledger, directory }: OpenLog,
@@ -116,17 +141,85 @@ test('a training whose bytes are erased while they are stored is recorded with b
       }
       return sha
     }
-    const train = ({ matrixFile, artefactFile }: TrainJob) => {
-      const written = Promise.all([writeFile(matrixFile, 'matrix'), writeFile(artefactFile, 'artefact')])
-      return { result: written.then(() => ({ report: { rows: 1, metrics: {}, warnings: [] } })), cancel: () => undefined }
-    }
-    const trainings = serviceOver(open, { blobs, trainer: { train } as unknown as Trainer })
+    const trainings = serviceOver(open, { blobs, trainer: { train: finished } as unknown as Trainer })
     const model = await createModel(open, 'm')
     await trainings.resume()
     const version = await settled(open, model)
     expect(version).toMatchObject({ status: 'complete' })
     for (const sha of [version?.result?.artefact, version?.result?.matrix]) expect(await blobs.has(sha ?? '')).toBe(true)
     await trainings.stop()
+  }))
+
+test('a training whose rows are erased leaves its files and begins again; an erasure of other data lets it go on', () =>
+  withLog(async (open) => {
+    const [content, other] = ['a'.repeat(64), 'b'.repeat(64)]
+    const jobs: TrainJob[] = []
+    const train = (job: TrainJob) => (jobs.push(job) === 1 ? untilCancelled() : finished(job))
+    const trainings = serviceOver(open, { select: rowsOf(content), trainer: { train } as unknown as Trainer })
+    const model = await createModel(open, 'm')
+    await trainings.resume()
+    await until(() => jobs.length === 1)
+    const files = () => filesUnder(join(open.directory, 'trainings'))
+    await erase(open, other)
+    await trainings.purge()
+    expect(files().map((file) => basename(file))).toEqual(['rows'])
+    const [before] = files()
+    await erase(open, content)
+    await trainings.purge()
+    expect(files()).not.toContain(before)
+    expect(await settled(open, model)).toMatchObject({ status: 'complete' })
+    expect(jobs).toHaveLength(2)
+    await trainings.stop()
+  }))
+
+test('a training whose rows are erased again and again is given up, with the reason', () =>
+  withLog(async (open) => {
+    const content = 'a'.repeat(64)
+    let begun = 0
+    const train = () => {
+      begun++
+      return untilCancelled()
+    }
+    const trainings = serviceOver(open, { select: rowsOf(content), trainer: { train } as unknown as Trainer })
+    const model = await createModel(open, 'm')
+    await trainings.resume()
+    for (let erasures = 0; erasures < 6; erasures++) {
+      await until(() => begun === erasures + 1)
+      await erase(open, content)
+      await trainings.purge()
+    }
+    expect(await settled(open, model)).toMatchObject({ status: 'error', error: expect.stringContaining('was erased 6 times') })
+    await trainings.stop()
+  }))
+
+test('a check of training data ends when its rows are erased, and its client may ask again', () =>
+  withLog(async (open) => {
+    const { log, directory } = open
+    const content = 'a'.repeat(64)
+    const select = rowsOf(content)
+    const trainings = serviceOver(open, { select, trainer: { train: finished } as unknown as Trainer })
+    const { stream } = await createModel(open, 'm')
+    await trainings.resume()
+    await until(async () => (await log.resources.byStream('model', stream))?.state.versions[0]?.status === 'complete')
+    await trainings.stop()
+    let isMaking = false
+    const matrix = () => {
+      isMaking = true
+      return untilCancelled()
+    }
+    const checks = new DataChecks({
+      ...{ log, blobs: new Blobs(join(directory, 'blobs')), trainer: { matrix } as unknown as Trainer, select },
+      temporary: join(directory, 'checks'),
+      resourcesAt: () => log.resources,
+    })
+    const model = await log.resources.byStream('model', stream)
+    const checking = refusal(checks.check(model!, model!.state.versions[0]!, new AbortController().signal))
+    await until(() => isMaking)
+    await erase(open, content)
+    await checks.purge()
+    expect(filesUnder(join(directory, 'checks'))).toEqual([])
+    expect(await checking).toBe('busy')
+    await checks.stop()
   }))
 
 test('a training that is cancelled while another runs, and a log that cannot be read just then, end nothing', () =>

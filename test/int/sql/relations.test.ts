@@ -315,3 +315,17 @@ describe('errors', () => {
     await expect(refused).rejects.not.toMatchObject({ detail: expect.stringContaining(tmpdir()) })
   })
 })
+
+test('a training learns which data in its rows may be erased: contents, also behind views, and records of the log', async () => {
+  const erasableIn = async (sql: string) => {
+    for await (const frame of ledger.frames(sql, { purpose: 'training' })) if ('columns' in frame) return frame.erasable
+    return undefined
+  }
+  const content = expect.stringMatching(/^[0-9a-f]{64}$/)
+  expect(await erasableIn('SELECT 1 AS one')).toEqual({ contents: [], records: false })
+  expect(await erasableIn('SELECT * FROM v2')).toEqual({ contents: [content], records: false })
+  expect(await erasableIn('SELECT r.sqft, p.input FROM files.rentals AS r, (SELECT input FROM log.predictions) AS p')).toEqual({
+    contents: [content],
+    records: true,
+  })
+})

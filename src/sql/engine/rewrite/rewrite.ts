@@ -251,6 +251,9 @@ export class Rewriter {
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
     const resolve = (name: string[]) => resolveTable(placeIn(this.session, { ...scope, position }), name)
     const found = await (allowed ? allowed.meaning(parts, scope.db, resolve) : resolve(parts))
+    const { erasable } = this.session
+    if (found.kind === 'file') erasable.contents.add(found.file.content)
+    if (found.kind === 'relation' || found.kind === 'knowledge') erasable.records = true
     if (found.kind === 'model') {
       later.models.push(await this.model(ref, found, scope))
       return

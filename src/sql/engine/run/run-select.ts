@@ -141,6 +141,7 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
     soon: false,
     knowsAll: unknown !== undefined,
     nondeterminism: [],
+    erasable: { contents: new Set(), records: false },
     strings,
     keep: true,
     served: [],
@@ -158,14 +159,21 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
   return session
 }
 
-/** The information for the next run: the values of LAST, and the reasons why a training may get other rows. */
-const nextRun = ({ last, nondeterminism }: Session): Pick<SelectHead, 'last' | 'nondeterminism'> => {
+/** The information for the next run: the values of LAST; for a training, why it may get other rows, and which data it has. */
+const nextRun = (
+  { last, nondeterminism, erasable: { contents, records } }: Session,
+  { purpose }: SelectRequest,
+): Pick<SelectHead, 'last' | 'nondeterminism' | 'erasable'> => {
   const seen = last ? lastSeen(last) : []
-  return { ...(seen.length > 0 && { last: seen }), ...(nondeterminism.length > 0 && { nondeterminism }) }
+  return {
+    ...(seen.length > 0 && { last: seen }),
+    ...(nondeterminism.length > 0 && { nondeterminism }),
+    ...(purpose === 'training' && { erasable: { contents: [...contents], records } }),
+  }
 }
 
-async function* withNextRun(frames: AsyncIterable<Frame>, session: Session): AsyncGenerator<Frame> {
-  for await (const frame of frames) yield 'columns' in frame ? { ...frame, ...nextRun(session) } : frame
+async function* withNextRun(frames: AsyncIterable<Frame>, session: Session, request: SelectRequest): AsyncGenerator<Frame> {
+  for await (const frame of frames) yield 'columns' in frame ? { ...frame, ...nextRun(session, request) } : frame
 }
 
 /** Runs the rewritten statement, and answers its rows or another requested result. */
@@ -178,8 +186,8 @@ async function* answer({ connection, request }: Context, session: Session, rewri
       : framesOf(session, prepared, { text: rewritten.text, format })
     const mayGiveUp = session.mode === 'inside' && session.run.uses.size > 0
     const sent = mayGiveUp ? heldBack(frames) : frames
-    const saysMore = session.last !== undefined || session.nondeterminism.length > 0
-    yield* saysMore ? withNextRun(sent, session) : sent
+    const saysMore = session.last !== undefined || request.purpose === 'training'
+    yield* saysMore ? withNextRun(sent, session, request) : sent
   } finally {
     prepared.destroySync()
   }

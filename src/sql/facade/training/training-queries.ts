@@ -19,7 +19,7 @@ export const askRows =
   (sqlProcess: SelectService, defaultProject: string, connectionsRead: ConnectionsRead): RowSource =>
   async (query, signal) => {
     const request: SelectRequest = { ...query, ...ofTraining, defaultProject }
-    const { columns, nondeterminism = [], rows } = await sqlProcess.query(request, { signal, client })
+    const { columns, nondeterminism = [], erasable, rows } = await sqlProcess.query(request, { signal, client })
     // Tables of connected databases are read before the first row arrives.
-    return { columns, chunks: rows, nondeterminism, connections: connectionsRead(request) }
+    return { columns, chunks: rows, nondeterminism, connections: connectionsRead(request), ...(erasable && { erasable }) }
   }

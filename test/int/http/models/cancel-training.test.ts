@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settled, uploadRentals } from '../../../support/models/rentals.js'
+import { filesUnder } from '../../../support/observe/traces.js'
 import { send, sql, startTestService } from '../../../support/service.js'
 
 let at: Awaited<ReturnType<typeof startTestService>>
@@ -14,8 +16,8 @@ const status = async (model: string): Promise<string> =>
   ((await send(at.url, 'GET', `/api/projects/mindsdb/models/${model}`)).body as { status: string }).status
 
 /** A training that takes long enough to be cancelled while it runs. */
-const begin = async (name: string, verb = 'CREATE MODEL') => {
-  const rows = 'SELECT a.sqft + b.rooms AS x, a.location, b.sqft AS z, a.rental_price + b.sqft AS y FROM rentals AS a, rentals AS b'
+const begin = async (name: string, verb = 'CREATE MODEL', table = 'rentals') => {
+  const rows = `SELECT a.sqft + b.rooms AS x, a.location, b.sqft AS z, a.rental_price + b.sqft AS y FROM ${table} AS a, ${table} AS b`
   const answer = await sql(at.url, `${verb} mindsdb.${name} FROM files (${rows}) PREDICT y USING engine = 'auto', preset = 'best'`)
   expect(answer.error_message).toBeUndefined()
 }
@@ -66,4 +68,22 @@ test('what is not being trained is not cancelled', async () => {
   expect((await send(at.url, 'POST', '/api/projects/mindsdb/models/nobody/cancel')).status).toBe(404)
   expect((await sql(at.url, 'CANCEL TRAINING after')).error_message).toContain('not being trained')
   expect((await sql(at.url, 'CANCEL JOB after')).error_message).toContain('TRAINING')
+})
+
+test('one whose rows are erased has no file with them when the erasure is answered, and says why it cannot go on', async () => {
+  await uploadRentals(at.url, 'gone', 300)
+  await uploadRentals(at.url, 'other', 100)
+  await begin('robbed', 'CREATE MODEL', 'gone')
+  await until('robbed', 'training')
+  const files = () => filesUnder(join(at.directory, 'tmp', 'trainings'))
+  while (files().length === 0) await sleep(20)
+  const [first] = files()
+  const erase = (name: string) => send(at.url, 'POST', '/api/log/erasures', { file: { name } })
+  expect(await erase('other')).toMatchObject({ status: 200 })
+  expect(files()).toContain(first)
+  expect(await erase('gone')).toMatchObject({ status: 200 })
+  expect(files()).toEqual([])
+  expect(await settled(at.url, 'robbed')).toBe('error')
+  const { data } = await sql(at.url, "SELECT error FROM models WHERE name = 'robbed'")
+  expect(data[0]?.[0]).toContain('The content of files.gone was erased')
 })
