@@ -23,6 +23,11 @@ type ReadableLog = Pick<Log, 'id' | 'readStream' | 'streamVersion' | 'versionAt'
 /** Erasing rewrites a whole file. */
 const eraseTimeoutMs = 10 * limits.knowledgeCallTimeoutMs
 const triesMax = 3
+/** The size of a place in a message, about. */
+const placeBytes = 8
+
+/** Whether the stored text of an event of the log's own stream erases documents. Most erasures are of other data. */
+const erasesDocuments = (text: string): boolean => text.includes('"what":"documents"')
 
 const parseDocuments = (bytes: Buffer | undefined): readonly StoredDocument[] | undefined =>
   bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as StoredDocument[])
@@ -141,13 +146,22 @@ export class FollowedIndexes {
     return { step: { version, position, inserted }, size: (documents?.length ?? 0) + (ofVectors?.length ?? 0) }
   }
 
+  /** Tells the index which documents were erased after its last erasure. One message has as many as one step may take. */
   async #erase(base: StreamId, { erasedAt: from }: IndexState, erasedAt: number) {
-    const erased: ErasedDocuments[] = []
-    for await (const { type, data } of streamEventsWith(this.log, logStream, await this.log.versionAt(logStream, from), () => true)) {
+    let erased: ErasedDocuments[] = []
+    let bytes = 0
+    const tell = async (upTo: number) => this.#note(base, await this.process.ask(base, { erase: erased, erasedAt: upTo }, eraseTimeoutMs))
+    const after = await this.log.versionAt(logStream, from)
+    for await (const { type, data, position } of streamEventsWith(this.log, logStream, after, erasesDocuments)) {
       for (const { hash, replacement } of erasedPayloadsOf(type, data)) {
-        erased.push({ payload: hash, stays: replacement === null ? [] : placesLeft(await this.log.payload(hash)) })
+        const stays = replacement === null ? [] : placesLeft(await this.log.payload(hash))
+        erased.push({ payload: hash, stays })
+        bytes += hash.length + placeBytes * stays.length
       }
+      if (bytes <= limits.knowledgeBatchMaxBytes) continue
+      await tell(position)
+      ;[erased, bytes] = [[], 0]
     }
-    return this.#note(base, await this.process.ask(base, { erase: erased, erasedAt }, eraseTimeoutMs))
+    return tell(erasedAt)
   }
 }

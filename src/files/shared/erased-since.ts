@@ -4,9 +4,10 @@ import type { Links } from './links.js'
 /** A statement searches at most this many events, because it has little time. */
 const eventsAtOnce = 10_000
 
+/** Most erasures name no blobs, and may be many. */
 const erasures = `
   SELECT text FROM mindledger.events
-  WHERE position > $1 AND position <= $2 AND text LIKE '%"type":"DataErased"%'`
+  WHERE position > $1 AND position <= $2 AND text LIKE '%"type":"DataErased"%' AND text NOT LIKE '%"blobs":[]%'`
 
 /**
  * Asks the log that nodes share, because the file of a node may be behind it.

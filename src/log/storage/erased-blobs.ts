@@ -14,7 +14,10 @@ export const erasedIn = (texts: Iterable<string>): string[] =>
 export const erasedInFile = (logFile: string, position: number): ReadonlySet<string> => {
   const db = openForReading(logFile)
   try {
-    const texts = db.prepare<[string, number], string>('SELECT text FROM events WHERE stream = ? AND position > ?').pluck()
+    // Most erasures name no blobs, and may be many.
+    const texts = db
+      .prepare<[string, number], string>(`SELECT text FROM events WHERE stream = ? AND position > ? AND instr(text, '"blobs":[]') = 0`)
+      .pluck()
     return new Set(erasedIn(texts.iterate(logStream, position)))
   } finally {
     db.close()

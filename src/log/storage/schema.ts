@@ -194,12 +194,13 @@ export const noteHeadKey = (db: LogConnection, vkey: string): void => {
   writeMeta(db, 'head_keys', [vkey, ...readHeadKeys(db).filter((key) => key !== vkey)].join('\n'))
 }
 
-/** Reads the position of the last erasure of one of these kinds; 0 when there was none. The log's own stream is short. */
+/** Reads the position of the last erasure of one of these kinds; 0 when there was none. It reads the text of no earlier erasure. */
 export const prepareErasedAt = (db: LogConnection, kinds: readonly ErasureKind[] = erasureKinds): (() => number) => {
   const last = db
-    .prepare<[string], number | null>(
-      `SELECT max(position) FROM events
-       WHERE stream = 'log' AND type = 'DataErased' AND text ->> '$.data.what' IN (SELECT value FROM json_each(?))`,
+    .prepare<[string], number>(
+      `SELECT position FROM events
+       WHERE stream = 'log' AND type = 'DataErased' AND text ->> '$.data.what' IN (SELECT value FROM json_each(?))
+       ORDER BY version DESC LIMIT 1`,
     )
     .pluck()
   const chosen = JSON.stringify(kinds)

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import Database from 'better-sqlite3'
+import { createHash } from 'node:crypto'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { streamId } from '../../../events/common.js'
@@ -222,4 +223,25 @@ test('a removal that is cut off while it waits for an insert removes nothing', a
   await expect(removing).rejects.toThrow('left')
   await inserting
   expect(await count()).toBe(910)
+})
+
+test('an index hears of erased documents alone, and of many in several messages', async () => {
+  await insert(0, 10)
+  const ledger = new Ledger(log, new Vault(Buffer.alloc(32, 7)))
+  const erase = (what: 'before' | 'documents', n: number) => {
+    const hashOf = (i: number) => createHash('sha256').update(`${n} ${i}`).digest('hex')
+    const payloads = Array.from({ length: 1_000 }, (_, i) => ({ hash: hashOf(i), replacement: null }))
+    return ledger.execute({ type: 'EraseData', data: { what, subject: 's', reason: null, payloads, blobs: [] } }, origin)
+  }
+  const ask = jest.spyOn(process, 'ask')
+  const told = () => ask.mock.calls.flatMap(([, request]) => ('erase' in request ? [request.erase.length] : []))
+  await erase('before', 0)
+  expect(await count()).toBe(10)
+  expect(told()).toEqual([0])
+  for (let n = 1; n <= 70; n++) await erase('documents', n)
+  expect(await count()).toBe(10)
+  // The hashes of 66 events are longer than a message may be.
+  expect(told()).toEqual([0, 66_000, 4_000])
+  expect(await count()).toBe(10)
+  expect(told()).toHaveLength(3)
 })

@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals'
+import Database from 'better-sqlite3'
+import { createHash } from 'node:crypto'
+import type { ErasureKind } from '../../../events/records/log.js'
+import type { Ledger } from '../../../src/commands/ledger.js'
+import { forgetErased } from '../../../src/files/shared/forget-erased.js'
+import { erasureOfBlob, erasureOfPayload } from '../../../src/log/read/find-erasure.js'
+import { prepareErasedAt } from '../../../src/log/storage/schema.js'
+import { origin, withLog } from '../../support/log/log.js'
+
+// An erasure by age is many long events, so that the log's own stream may be as long as any other.
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+
+const erase = (ledger: Ledger, what: ErasureKind, { payloads = [], blobs = [] }: { payloads?: string[]; blobs?: string[] }) => {
+  const data = { what, subject: 'all', reason: null, payloads: payloads.map((hash) => ({ hash, replacement: null })), blobs }
+  return ledger.execute({ type: 'EraseData', data }, origin)
+}
+
+test('the position of the last erasure is found without reading the earlier ones', () => {
+  const db = new Database(':memory:')
+  db.exec(`
+    CREATE TABLE events (position INTEGER PRIMARY KEY, text TEXT, stream TEXT, version INTEGER, type TEXT);
+    CREATE UNIQUE INDEX events_by_stream ON events (stream, version);
+    INSERT INTO events VALUES (1, 'no JSON', 'log', 1, 'DataErased'), (5, '{"data":{"what":"before"}}', 'log', 2, 'DataErased'),
+      (6, '{}', 'other', 1, 'SkillCreated')`)
+  expect(prepareErasedAt(db)()).toBe(5)
+  db.close()
+})
+
+test('the erasure of a payload or a blob is found without parsing the others', () =>
+  withLog(async ({ log, ledger }) => {
+    const [payload, blob] = [hashOf('payload'), hashOf('blob')]
+    for (let n = 0; n < 3; n++) {
+      await erase(ledger, 'before', { payloads: [hashOf(`other ${n}`)] })
+      if (n < 2) await erase(ledger, 'file', { payloads: [payload], blobs: [blob] })
+    }
+    const readStream: typeof log.readStream = async (...asked) =>
+      (await log.readStream(...asked)).map(({ position, text }) => ({ position, text: text.includes(blob) ? text : 'no JSON' }))
+    expect(await erasureOfPayload({ readStream }, payload)).toMatchObject({ position: 4, reason: null })
+    expect(await erasureOfBlob({ readStream }, blob)).toMatchObject({ position: 4 })
+    expect(await erasureOfBlob({ readStream }, hashOf('unknown'))).toBeUndefined()
+  }))
+
+test('a starting node notes erased blobs as it reads them, and holds no others', () =>
+  withLog(async ({ log, ledger }) => {
+    for (let n = 0; n < 3; n++) await erase(ledger, 'file', { blobs: [hashOf(`blob ${n}`)] })
+    const noted: string[] = []
+    const known: number[] = []
+    const readStream: typeof log.readStream = (stream, after) => {
+      known.push(noted.length)
+      return log.readStream(stream, after, 1)
+    }
+    const reads = { readStream, erasedAt: () => log.erasedAt(), onCommitted: () => () => undefined }
+    await forgetErased(reads, { noteErased: (sha) => void noted.push(sha) })
+    expect(noted).toEqual([0, 1, 2].map((n) => hashOf(`blob ${n}`)))
+    expect(known).toEqual([0, 1, 2, 3])
+  }))
