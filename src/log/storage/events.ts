@@ -22,17 +22,17 @@ const bounded = <P extends unknown[]>(statement: Statement<P, StoredEvent>, para
 export class EventReads {
   readonly #all
   readonly #stream
-  readonly #version
+  readonly #newest
+  readonly #position
 
   constructor(db: LogConnection) {
     this.#all = db.prepare<[number, number], StoredEvent>('SELECT position, text FROM events WHERE position > ? ORDER BY position LIMIT ?')
     this.#stream = db.prepare<[string, number, number], StoredEvent>(
       'SELECT position, text FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?',
     )
+    this.#newest = db.prepare<[string], number | null>('SELECT max(version) FROM events WHERE stream = ?').pluck()
     // The index also has the positions, so no text is read.
-    this.#version = db
-      .prepare<[string, number], number>('SELECT version FROM events WHERE stream = ? AND position <= ? ORDER BY version DESC LIMIT 1')
-      .pluck()
+    this.#position = db.prepare<[string, number], number>('SELECT position FROM events WHERE stream = ? AND version = ?').pluck()
   }
 
   /** Events after a position, in order: at most `limit`, and fewer if their texts reach `maxChars` characters. */
@@ -45,9 +45,15 @@ export class EventReads {
     return bounded(this.#stream, [stream, after, limit], maxChars)
   }
 
-  /** The version that a stream had at a position; 0 before its first event. */
+  /** The version that a stream had at a position; 0 before its first event. Positions rise with versions, so few of them are read. */
   versionAt(stream: string, position: number): number {
-    return this.#version.get(stream, position) ?? 0
+    let [version, end] = [0, this.#newest.get(stream) ?? 0]
+    while (version < end) {
+      const middle = Math.ceil((version + end) / 2)
+      if ((this.#position.get(stream, middle) ?? Infinity) <= position) version = middle
+      else end = middle - 1
+    }
+    return version
   }
 }
 
