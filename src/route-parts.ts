@@ -148,7 +148,7 @@ export const routePartsOf = (parts: Parts) => {
     sessions,
     tools,
     turns,
-    outcomes: new OutcomeReporter({ ledger, store, beside }),
+    outcomes: new OutcomeReporter({ ledger, store, beside, readRows: (...asked) => sql.reader.rowsNow(...asked) }),
     ready: () => readiness({ log, warnings, sqlProcess, readsLocally: config.readsLocally }),
   }
 }

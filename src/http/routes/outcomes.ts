@@ -64,7 +64,7 @@ export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[
         const project = await projectNamed(log, segments.project)
         const { model, named } = await modelNamed(log, project, segments.model)
         const { expects: _, ...how } = execution
-        return reporter.report({ model, version: named, outcomes: reported, ...how, origin })
+        return reporter.report({ model, version: named, outcomes: reported, client: call.client, ...how, origin })
       }
       const { positions } = (await carriedOut(ledger, call)) ?? call.note(await report())
       return json({ position: positions[0] ?? null, rows: reported.length })

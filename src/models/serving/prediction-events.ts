@@ -1,74 +1,46 @@
-import { setImmediate } from 'node:timers/promises'
-import type { StreamId } from '../../../events/common.js'
+import type { Json, StreamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { predictionsStream, type PredictionsServed } from '../../../events/records/predictions.js'
-import { limits } from '../../basics/limits.js'
+import type { PredictionsServed } from '../../../events/records/predictions.js'
 import { currentEvent } from '../../../events/catalogue/catalogue.js'
-import type { Log, StoredEvent } from '../../log/contract/log.js'
+import type { Log } from '../../log/contract/log.js'
 import { eventAt } from '../../log/read/slices.js'
 
 /** An event that served predictions. */
 export type PredictionEvent = PredictionsServed & { position: number }
 
-const asServed = ({ position, text }: StoredEvent): PredictionEvent | undefined => {
-  const event = currentEvent(parseEnvelope(text))
-  return event.type === 'PredictionsServed' ? { ...event.data, position } : undefined
-}
-
 /** The predictions at a position; undefined if there is no such event. */
 export const predictionsAt = async (log: Pick<Log, 'readAll'>, position: number): Promise<PredictionEvent | undefined> => {
   const stored = await eventAt(log, position)
-  return stored && asServed(stored)
+  const event = stored && currentEvent(parseEnvelope(stored.text))
+  return event?.type === 'PredictionsServed' ? { ...event.data, position } : undefined
 }
 
-const requestIn = /"request":("(?:[^"\\]|\\.)*"),"rows":\d/g
+/** The current rows of a small query of the service, with these values for its parameters. */
+export type ReadRows = (sql: string, params: Readonly<Record<string, Json>>) => Promise<unknown[][]>
 
-/** The requests with rows in the stored text of an event, as JSON writes their ids. */
-const requestsIn = (text: string): string[] => [...text.matchAll(requestIn)].map(([, request = '']) => request)
+const lastPositions = `
+  SELECT request, max(position) FROM log.predictions
+  WHERE model_id = :model AND request IN (SELECT unnest(from_json(:requests, '["VARCHAR"]')))
+  GROUP BY request`
+
+/** One query looks up so many requests. */
+const requestsAtOnce = 1_000
+/** Every id of a request is shorter. */
+const requestMaxChars = 1_000
 
 /**
- * The last predictions of a model for each of these requests, searched from the newest event backwards. For a model with a million
- * predictions this takes seconds, during which other work continues.
+ * The positions of the last predictions of a model for each of these requests, by the tables of SQL: a model may have more predictions than
+ * can be searched for a request. A request without predictions is missing.
  *
- * @example (await predictionsFor(log, model, ['0198…'])).get('0198…')?.position // 812
+ * @example (await positionsOf(readRows, model, ['0198…'])).get('0198…') // 812
  */
-export const predictionsFor = async (
-  log: Pick<Log, 'readStream' | 'streamVersion'>,
-  model: StreamId,
-  requests: Iterable<string>,
-): Promise<Map<string, PredictionEvent>> => {
-  const stream = predictionsStream(model)
-  const wanted = new Map(Array.from(requests, (request) => [JSON.stringify(request), request]))
-  const found = new Map<string, PredictionEvent>()
-  for (let end = await log.streamVersion(stream); end > 0 && wanted.size > 0; end -= limits.eventSliceMaxEvents) {
-    const newest = await newestIn(log, stream, { after: Math.max(0, end - limits.eventSliceMaxEvents), end }, wanted)
-    for (const [quoted, served] of newest) {
-      const request = wanted.get(quoted)
-      if (request !== undefined) found.set(request, served)
-      wanted.delete(quoted)
-    }
+export const positionsOf = async (readRows: ReadRows, model: StreamId, requests: Iterable<string>): Promise<Map<string, number>> => {
+  const positions = new Map<string, number>()
+  const ids = [...requests].filter(({ length }) => length < requestMaxChars)
+  for (let from = 0; from < ids.length; from += requestsAtOnce) {
+    const some = JSON.stringify(ids.slice(from, from + requestsAtOnce))
+    for (const [request, position] of await readRows(lastPositions, { model, requests: some }))
+      positions.set(String(request), Number(position))
   }
-  return found
-}
-
-/** The last predictions for each wanted request in a part of a stream. */
-const newestIn = async (
-  log: Pick<Log, 'readStream'>,
-  stream: string,
-  { after, end }: { after: number; end: number },
-  wanted: ReadonlyMap<string, string>,
-): Promise<Map<string, PredictionEvent>> => {
-  const newest = new Map<string, PredictionEvent>()
-  for (let version = after; version < end;) {
-    const slice = await log.readStream(stream, version, end - version, limits.eventSliceMaxChars)
-    for (const stored of slice) {
-      const hits = requestsIn(stored.text).filter((quoted) => wanted.has(quoted))
-      const served = hits.length > 0 ? asServed(stored) : undefined
-      if (served) for (const quoted of hits) newest.set(quoted, served)
-    }
-    if (slice.length === 0) break
-    version += slice.length
-    await setImmediate()
-  }
-  return newest
+  return positions
 }

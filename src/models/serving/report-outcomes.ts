@@ -8,7 +8,7 @@ import type { ErasureGuard, Resource, Origin, Outcome } from '../../log/contract
 import type { ModelStore } from './model-store.js'
 import { trainedAs } from './prediction-provenance.js'
 import { PredictedRows, type PredictedRow } from './predicted-rows.js'
-import { predictionsAt, predictionsFor, type PredictionEvent } from './prediction-events.js'
+import { positionsOf, predictionsAt, type PredictionEvent, type ReadRows } from './prediction-events.js'
 import { Truths } from './truth.js'
 
 /** A reported truth of a row. The position of the prediction or the id of its request identifies it. */
@@ -24,6 +24,8 @@ export type Report = {
   model: Resource<'model'>
   version: number | undefined
   outcomes: readonly ReportedOutcome[]
+  /** The client that sent it. */
+  client: string
   origin: Origin
 } & Pick<Execution, 'idempotency' | 'dryRun'>
 
@@ -32,6 +34,8 @@ type Options = {
   store: ModelStore
   /** Runs work during which no recorded rows are erased. */
   beside: ErasureGuard
+  /** The current rows of a small query of the service. It takes a turn of `client`. */
+  readRows: (sql: string, client: string, params: Parameters<ReadRows>[1]) => ReturnType<ReadRows>
 }
 
 const labelOf = (index: number) => `Outcome ${index}`
@@ -46,18 +50,25 @@ export const refuseTooManyOutcomes = (count: number): void => {
  * Records the true outcomes of predicted rows, all of a report or none. Each is checked against its prediction; a later report of a row
  * replaces an earlier one.
  *
- * @example await reporter.report({ model, version: undefined, outcomes: [{ position: 812, row: 0, truth: 2900 }], origin })
+ * @example await reporter.report({ model, version: undefined, outcomes: [{ position: 812, row: 0, truth: 2900 }], client, origin })
  */
 export class OutcomeReporter {
   constructor(private readonly options: Options) {}
 
   /** @throws Problem that names the first outcome that does not fit */
-  report(report: Report): Promise<Outcome> {
+  async report(report: Report): Promise<Outcome> {
     const { length } = report.outcomes
     if (length === 0) throw wrong('outcomes: the list is empty', 'Send [{"position": …, "row": 0, "truth": …}].')
     refuseTooManyOutcomes(length)
+    const places = await this.#placesOf(report)
     // If rows were erased during the check of a report, their truths would remain.
-    return this.options.beside(report.origin, async (origin) => this.#record({ ...report, origin }, await this.#checked(report)))
+    return this.options.beside(report.origin, async (origin) => this.#record({ ...report, origin }, await this.#checked(report, places)))
+  }
+
+  /** The positions of the predictions that a report names by their requests alone. */
+  #placesOf({ model, outcomes, client }: Report): Promise<Map<string, number>> {
+    const searched = outcomes.flatMap(({ position, request }) => (position === undefined && request !== undefined ? [request] : []))
+    return positionsOf((sql, params) => this.options.readRows(sql, client, params), model.stream, new Set(searched))
   }
 
   #record(
@@ -75,9 +86,9 @@ export class OutcomeReporter {
   }
 
   /** The rows of a report and their truths, both in the order of the event. */
-  async #checked(report: Report): Promise<{ rows: PredictedRow[]; truths: OutcomeRow[] }> {
+  async #checked(report: Report, places: ReadonlyMap<string, number>): Promise<{ rows: PredictedRow[]; truths: OutcomeRow[] }> {
     const { log } = this.options.ledger
-    const served = await this.#served(report)
+    const served = await this.#served(report, places)
     refuseTooManyRows(served)
     const truthsOf = new Map<number, Truths>()
     const checked: CheckedOutcome[] = []
@@ -109,20 +120,19 @@ export class OutcomeReporter {
     return { rows: inOrder.map(({ row }) => row), truths: inOrder.map(({ truth }) => truth) }
   }
 
-  /** The event that holds each outcome's prediction. */
-  async #served({ model, version, outcomes }: Report): Promise<PredictionEvent[]> {
+  /** The event that holds each outcome's prediction. `places` has the positions for the requests that stand alone. */
+  async #served({ model, version, outcomes }: Report, places: ReadonlyMap<string, number>): Promise<PredictionEvent[]> {
     const { log } = this.options.ledger
-    const byPosition = new Map<number, PredictionEvent | undefined>()
-    const searched = outcomes.flatMap(({ position, request }) => (position === undefined && request !== undefined ? [request] : []))
-    const byRequest = searched.length > 0 ? await predictionsFor(log, model.stream, new Set(searched)) : new Map<string, PredictionEvent>()
+    const events = new Map<number, PredictionEvent | undefined>()
     const found: PredictionEvent[] = []
     const work = new LongWork()
     for (const [index, { position, request }] of outcomes.entries()) {
       await work.pause()
       if (position === undefined && request === undefined)
         throw wrong(`${labelOf(index)}: says neither "position" nor "request"`, 'Name the prediction: log.predictions has both.')
-      if (position !== undefined && !byPosition.has(position)) byPosition.set(position, await predictionsAt(log, position))
-      const event = position === undefined ? byRequest.get(request ?? '') : byPosition.get(position)
+      const at = position ?? places.get(request ?? '')
+      if (at !== undefined && !events.has(at)) events.set(at, await predictionsAt(log, at))
+      const event = at === undefined ? undefined : events.get(at)
       found.push(
         belonging(event, { model, version }, labelOf(index), position === undefined ? `request ${request}` : `position ${position}`),
       )

@@ -16,7 +16,7 @@ import { inStatement } from './made-statement.js'
 import type { SelectPart, SelectRequest } from '../contract/select.js'
 import type { RunningStatement } from '../contract/request.js'
 import { showAsSelect, tableExists } from './show.js'
-import type { ShowTarget, StatementOf } from '../statements/statement.js'
+import type { Parameters, ShowTarget, StatementOf } from '../statements/statement.js'
 import { systemAnswer } from './server-answers.js'
 import { lex, type Token } from '../../dialect/lexer.js'
 import { backQuoteName, queryOf, sentAsIs, withoutEnd } from '../../dialect/strings.js'
@@ -109,9 +109,9 @@ export class Reader {
   }
 
   /** All rows of a small query of this service, at the head. */
-  async rowsNow(sql: string, client: string | undefined): Promise<unknown[][]> {
+  async rowsNow(sql: string, client: string | undefined, params: Parameters = {}): Promise<unknown[][]> {
     const { position } = await this.options.ledger.log.head()
-    return this.#read({ sql, upTo: position }, client)
+    return this.#read({ sql, upTo: position, params }, client)
   }
 
   /** The position that `as_of` names. @throws Problem when it does not exist */

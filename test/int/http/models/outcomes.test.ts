@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { join } from 'node:path'
 import type { ErasureResult } from '../../../../src/erasure/erasures.js'
 import { Blobs } from '../../../../src/files/blobs.js'
 import { hashFile } from '../../../../src/basics/disk.js'
+import { FileLog } from '../../../../src/log/sqlite/file-log.js'
 import { verifyLog } from '../../../../src/log/verify/verify.js'
 import { mindledger } from '../../../support/cli.js'
 import { settled, uploadRentals } from '../../../support/models/rentals.js'
@@ -190,6 +191,20 @@ describe('what became true of numbers', () => {
       status: 404,
       detail: 'Model with name gone does not exist',
     })
+  })
+
+  test('by request is about the last prediction of that id, which is found without reading all of them', async () => {
+    await predict('s-1', [home(505)])
+    const { position } = await predict('s-1', [home(515)])
+    const reads = jest.spyOn(FileLog.prototype, 'readStream')
+    try {
+      expect(await report([{ request: 's-1', truth: 1 }])).toMatchObject({ status: 200, rows: 1 })
+      expect(reads.mock.calls.filter(([stream]) => stream.endsWith('/predictions'))).toEqual([])
+    } finally {
+      reads.mockRestore()
+    }
+    expect(await rowsOf(`SELECT prediction FROM log.outcomes WHERE prediction_request = 's-1'`)).toEqual([[position]])
+    expect(await report([{ request: "it's \\ no id", truth: 1 }])).toMatchObject({ status: 404 })
   })
 
   test('of several requests that share an event is told apart by the request', async () => {
