@@ -19,9 +19,18 @@ export type ModelVersionEntry = { version: number; status: string; error: string
 const text = (value: DuckDBValue | undefined): string => (typeof value === 'string' ? value : '')
 const textOrNull = (value: DuckDBValue | undefined): string | null => (typeof value === 'string' ? value : null)
 
-/** All lists together: one for each position and question. Some lists are as long as a project has views. */
-const rowsKept = 200_000
-const listsOf = perInstance(() => new LRUCache<string, DuckDBValue[][]>({ maxSize: rowsKept, sizeCalculation: (rows) => rows.length + 1 }))
+/** The number of characters that all lists may have together: one list for each position and question, some with the queries of views. */
+const keptChars = 32_000_000
+/** What a cell takes besides its text, in characters. */
+const cellChars = 16
+
+const charsOf = (rows: readonly DuckDBValue[][], key: string): number => {
+  let chars = key.length + 1
+  for (const row of rows) for (const cell of row) chars += cellChars + (typeof cell === 'string' ? cell.length : 0)
+  return chars
+}
+
+const listsOf = perInstance(() => new LRUCache<string, DuckDBValue[][]>({ maxSize: keptChars, sizeCalculation: charsOf }))
 
 /** Rows of `valid_from, since, valid_to, until` as lives. Two lives without a gap between them become one. */
 const joined = (rows: DuckDBValue[][], upTo: number): Life[] => {
