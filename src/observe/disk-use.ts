@@ -32,20 +32,30 @@ const sizeOf = async (file: string): Promise<number> => {
 
 const inParallel = 64
 
-/** The sizes of files by their paths in a directory. Node's recursive `readdir` fails as a whole if one directory disappears meanwhile. */
-const sizesIn = async (directory: string, add: (path: string, bytes: number) => void, below = ''): Promise<void> => {
+type Add = (path: string, bytes: number) => void
+
+/**
+ * The sizes of files by their paths in a directory. `known` has sizes that need not be read again. Node's recursive `readdir` fails as a
+ * whole if one directory disappears meanwhile.
+ */
+const sizesIn = async (directory: string, add: Add, known: ReadonlyMap<string, number> = new Map(), below = ''): Promise<void> => {
   const names = await readdir(join(directory, below)).catch(() => [])
   const directories: string[] = []
   for (let i = 0; i < names.length; i += inParallel)
     await Promise.all(
       names.slice(i, i + inParallel).map(async (name) => {
         const path = join(below, name)
+        const size = known.get(path)
+        if (size !== undefined) {
+          add(path, size)
+          return
+        }
         const found = await lstat(join(directory, path)).catch(() => undefined)
         if (found?.isFile() === true) add(path, found.size)
         if (found?.isDirectory() === true) directories.push(path)
       }),
     )
-  for (const path of directories) await sizesIn(directory, add, path)
+  for (const path of directories) await sizesIn(directory, add, known, path)
 }
 
 const sampleMaxPayloads = 1_000
@@ -69,6 +79,21 @@ const payloadBytes = (db: LogConnection): number => {
 
 type BlobKind = 'files' | 'matrices' | 'artefacts'
 
+/**
+ * The part of a measurement that the next one can use: the kinds of blobs, which change with a file or a model, and the sizes of blobs,
+ * which never change.
+ */
+type Kept = { changed: string; kinds: ReadonlyMap<string, BlobKind>; sizes: ReadonlyMap<string, number> }
+
+const nothingKept = (): Kept => ({ changed: '', kinds: new Map(), sizes: new Map() })
+
+/** Differs after each change of a file or a model: a later change has a later time, and a deletion leaves one less. */
+const lastChange = (db: LogConnection): string =>
+  db
+    .prepare<[], string>(`SELECT count(*) || ' ' || coalesce(max(updated_at), '') FROM resources WHERE kind IN ('file', 'model')`)
+    .pluck()
+    .get() ?? ''
+
 /** The blobs that current resources refer to. */
 const namedBlobs = (db: LogConnection): Map<string, BlobKind> => {
   const kinds = new Map<string, BlobKind>()
@@ -86,23 +111,22 @@ const namedBlobs = (db: LogConnection): Map<string, BlobKind> => {
 }
 
 /** Reads the bytes of payloads and the kinds of blobs from the log's file; nothing without a log. */
-const readLog = (file: string): { payloads: number; blobs: ReadonlyMap<string, BlobKind> } => {
-  if (!existsSync(file)) return { payloads: 0, blobs: new Map() }
+const readLog = (file: string, kept: Kept): { payloads: number } & Pick<Kept, 'changed' | 'kinds'> => {
+  if (!existsSync(file)) return { payloads: 0, changed: '', kinds: new Map() }
   const db = openForReading(file)
   try {
-    return { payloads: payloadBytes(db), blobs: namedBlobs(db) }
+    const changed = lastChange(db)
+    return { payloads: payloadBytes(db), changed, kinds: changed === kept.changed ? kept.kinds : namedBlobs(db) }
   } finally {
     db.close()
   }
 }
 
-/**
- * Measures the disk use of a data directory, with or without a running server. It does not scan the log.
- *
- * @example (await diskUse(dataPaths('./data'))).bytes.files // 48_213
- */
-export const diskUse = async (paths: DataPaths): Promise<DiskUse> => {
-  const { payloads, blobs } = readLog(paths.log)
+/** A blob is named by its hash. */
+const blobName = /^[0-9a-f]{64}$/
+
+const measure = async (paths: DataPaths, kept: Kept): Promise<{ use: DiskUse; kept: Kept }> => {
+  const { payloads, changed, kinds } = readLog(paths.log, kept)
   const bytes: Record<DiskKind, number> = {
     log: Math.max(0, (await sizeOf(paths.log)) - payloads),
     log_wal: await sizeOf(`${paths.log}-wal`),
@@ -112,26 +136,44 @@ export const diskUse = async (paths: DataPaths): Promise<DiskUse> => {
     duckdb_wal: await sizeOf(`${paths.tablesFile}.wal`),
     ...{ knowledge: 0, temporary: 0 },
   }
-  await sizesIn(paths.blobs, (name, size) => (bytes[blobs.get(name) ?? 'other_blobs'] += size))
+  const sizes = new Map<string, number>()
+  const addBlob: Add = (name, size) => {
+    bytes[kinds.get(name) ?? 'other_blobs'] += size
+    if (blobName.test(name)) sizes.set(name, size)
+  }
+  await sizesIn(paths.blobs, addBlob, kept.sizes)
   await sizesIn(paths.knowledge, (_, size) => (bytes.knowledge += size))
   await sizesIn(paths.temporary, (_, size) => (bytes.temporary += size))
   const { bavail, bsize } = await statfs(paths.root)
-  return { bytes, free: bavail * bsize }
+  return { use: { bytes, free: bavail * bsize }, kept: { changed, kinds, sizes } }
 }
 
 /**
- * The same, cached for `maxAgeMs`; concurrent callers share one measurement.
+ * Measures the disk use of a data directory, with or without a running server. It does not scan the log.
  *
- * @example const measure = keptDiskUse(paths, 10_000); await measure()
+ * @example (await diskUse(dataPaths('./data'))).bytes.files // 48_213
+ */
+export const diskUse = async (paths: DataPaths): Promise<DiskUse> => (await measure(paths, nothingKept())).use
+
+/**
+ * The same, cached for `maxAgeMs`; concurrent callers share one measurement. A later measurement reads only what may have changed.
+ *
+ * @example const measureUse = keptDiskUse(paths, 10_000); await measureUse()
  */
 export const keptDiskUse = (paths: DataPaths, maxAgeMs: number): (() => Promise<DiskUse>) => {
-  let kept: { use: Promise<DiskUse>; at: number } | undefined
+  let kept = nothingKept()
+  let last: { use: Promise<DiskUse>; at: number } | undefined
+  const again = async (): Promise<DiskUse> => {
+    const measured = await measure(paths, kept)
+    kept = measured.kept
+    return measured.use
+  }
   return () => {
-    if (!kept || performance.now() - kept.at > maxAgeMs) {
-      const use = diskUse(paths)
-      kept = { use, at: performance.now() }
-      use.catch(() => (kept = undefined))
+    if (!last || performance.now() - last.at > maxAgeMs) {
+      const use = again()
+      last = { use, at: performance.now() }
+      use.catch(() => (last = undefined))
     }
-    return kept.use
+    return last.use
   }
 }

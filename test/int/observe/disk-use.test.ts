@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from '@jest/globals'
 import { dataPaths } from '../../../src/setup/data-directory.js'
@@ -47,7 +47,7 @@ test('many payloads are estimated from a few of them, and few are counted', asyn
   mkdirSync(paths.blobs, { recursive: true })
   const db = new Database(paths.log)
   db.exec(`CREATE TABLE payloads (hash TEXT PRIMARY KEY, key_id TEXT NOT NULL, wrapped BLOB, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
-           CREATE TABLE resources (kind TEXT, state TEXT)`)
+           CREATE TABLE resources (kind TEXT, state TEXT, updated_at TEXT)`)
   const insert = db.prepare('INSERT INTO payloads VALUES (?, ?, ?, ?)')
   let total = 0
   const add = (count: number) =>
@@ -78,6 +78,33 @@ test('those who ask at the same time share one measuring', async () => {
   writeFileSync(join(paths.temporary, 'upload'), 'xyz')
   expect((await measure()).bytes.temporary).toBe(0)
   expect((await keptDiskUse(paths, 0)()).bytes.temporary).toBe(3)
+})
+
+test('a blob is measured once, and files and models are read again only after one of them has changed', async () => {
+  const place = temporaryDirectory()
+  cleanUp.push(() => place.remove())
+  const paths = dataPaths(place.path)
+  mkdirSync(paths.blobs, { recursive: true })
+  const db = new Database(paths.log)
+  cleanUp.push(() => db.close())
+  db.exec(`CREATE TABLE payloads (hash TEXT PRIMARY KEY, key_id TEXT NOT NULL, wrapped BLOB, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
+           CREATE TABLE resources (kind TEXT, state TEXT, updated_at TEXT)`)
+  const [one, two] = ['a'.repeat(64), 'b'.repeat(64)]
+  const stateOf = (content: string) => JSON.stringify({ content })
+  const measure = keptDiskUse(paths, -1)
+  db.prepare('INSERT INTO resources VALUES (?, ?, ?)').run('file', stateOf(one), '2026-01-01')
+  writeFileSync(join(paths.blobs, one), 'xyz')
+  expect((await measure()).bytes).toMatchObject({ files: 3, other_blobs: 0 })
+  writeFileSync(join(paths.blobs, one), 'longer')
+  db.prepare('UPDATE resources SET state = ?').run(stateOf(two))
+  expect((await measure()).bytes).toMatchObject({ files: 3, other_blobs: 0 })
+  writeFileSync(join(paths.blobs, two), 'wxyz')
+  db.prepare('UPDATE resources SET updated_at = ?').run('2026-01-02')
+  expect((await measure()).bytes).toMatchObject({ files: 4, other_blobs: 3 })
+  rmSync(join(paths.blobs, one))
+  expect((await measure()).bytes).toMatchObject({ files: 4, other_blobs: 0 })
+  db.prepare('DELETE FROM resources').run()
+  expect((await measure()).bytes).toMatchObject({ files: 0, other_blobs: 4 })
 })
 
 test('directories that come and go while they are listed take nothing else from the count', async () => {
