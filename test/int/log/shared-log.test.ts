@@ -9,6 +9,7 @@ import { limits } from '../../../src/basics/limits.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import type { Delta, EventRow, Place } from '../../../src/log/shared/postgres/rows.js'
 import { Link, SharedLogSession } from '../../../src/log/shared/postgres/shared-log-session.js'
+import { batchBefore } from '../../../src/log/shared/postgres/statements.js'
 import { Replica } from '../../../src/log/shared/replica.js'
 import { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
@@ -517,5 +518,41 @@ test('a node that is told of new batches while it starts follows them afterwards
   } finally {
     await queue.close()
     directory.remove()
+  }
+})
+
+type PlanNode = { 'Actual Rows': number; 'Actual Loops': number; 'Rows Removed by Filter'?: number; Plans?: PlanNode[] }
+
+/** How many rows the nodes of a plan have looked at together. */
+const rowsLookedAt = ({ Plans = [], ...node }: PlanNode): number => {
+  const own = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+  return Plans.reduce((sum, one) => sum + rowsLookedAt(one), own)
+}
+
+test('the last batch before a position is found by looking at few batches', async () => {
+  const url = await server().newUrl()
+  await runSql(
+    url,
+    `CREATE SCHEMA mindledger; CREATE TABLE mindledger.batches (seq bigint PRIMARY KEY, position bigint NOT NULL);
+     INSERT INTO mindledger.batches SELECT n, 2 * n FROM generate_series(0, 20000) AS n; ANALYZE mindledger.batches`,
+  )
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const asked: { text: string; values: unknown[] }[] = []
+  const query = (text: string, values: unknown[]) => {
+    asked.push({ text, values })
+    return client.query(text, values)
+  }
+  try {
+    const found: number[] = []
+    for (const position of [1, 2, 3, 4_001, 39_999, 40_000, 40_001, 99_999])
+      found.push(await batchBefore({ query } as unknown as SharedLogSession, position))
+    expect(found).toEqual([0, 0, 1, 2_000, 19_999, 19_999, 20_000, 20_000])
+    for (const { text, values } of asked) {
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
+      expect(rowsLookedAt(rows[0]!['QUERY PLAN'][0].Plan)).toBeLessThan(1_000)
+    }
+  } finally {
+    await client.end()
   }
 })

@@ -225,12 +225,24 @@ export const reappendedAfter = async (session: SharedLogSession): Promise<number
   return rows[0] && Number(rows[0].value)
 }
 
+/** Positions rise with the numbers of batches, so this halves the numbers: no index has the positions. */
+const lastBefore = `
+  WITH RECURSIVE halves (low, high) AS (
+    SELECT 0::bigint, least(coalesce(max(seq), 0), $2::bigint) FROM mindledger.batches
+    UNION ALL
+    SELECT CASE WHEN "isBefore" THEN middle ELSE low END, CASE WHEN "isBefore" THEN high ELSE middle - 1 END
+    FROM (
+      SELECT low, high, middle, coalesce(
+        (SELECT position FROM mindledger.batches WHERE seq <= middle ORDER BY seq DESC LIMIT 1) < $1, true
+      ) AS "isBefore"
+      FROM (SELECT low, high, (low + high + 1) / 2 AS middle FROM halves WHERE low < high) AS halved
+    ) AS looked
+  )
+  SELECT seq FROM mindledger.batches WHERE seq <= (SELECT low FROM halves WHERE low = high) ORDER BY seq DESC LIMIT 1`
+
 /** The last batch that ended before a position; with `until`, of the batches up to that one. */
 export const batchBefore = async (session: SharedLogSession, position: number, until = Number.MAX_SAFE_INTEGER): Promise<number> => {
-  const { rows } = await session.query<{ seq: string }>(
-    'SELECT seq FROM mindledger.batches WHERE position < $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1',
-    [position, until],
-  )
+  const { rows } = await session.query<{ seq: string }>(lastBefore, [position, until])
   return Number(rows[0]?.seq ?? 0)
 }
 
