@@ -6,7 +6,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { illFormed, isBlank } from '../../events/common.js'
 import { Problem, stopping, wrong } from '../basics/errors.js'
-import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
+import { abortWith, unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
 import type { Logger } from '../basics/logger.js'
@@ -203,13 +203,14 @@ export class Agents {
 
   /** Prepares, converses and records. The time of an answer begins with the question. */
   async #answer(asked: AgentRequest, left: AbortController, frames: Channel<AnswerFrame>): Promise<AgentAnswer> {
-    const late = new AbortController()
+    const ends = new AbortController()
+    const { signal } = ends
     const gone = () => left.abort(new CancelledError('The client that asked has left'))
     if (asked.signal.aborted) gone()
     asked.signal.addEventListener('abort', gone)
-    const signal = AbortSignal.any([left.signal, this.#stopping.signal, late.signal])
     const { timeoutMs } = settingsOf(asked.agent.state)
-    const timer = setTimeout(() => late.abort(tooLate(timeoutMs)), timeoutMs)
+    const release = abortWith(ends, [left.signal, this.#stopping.signal])
+    const timer = setTimeout(() => ends.abort(tooLate(timeoutMs)), timeoutMs)
     try {
       const admitted = { answer: uuidv7(), asked, began: performance.now(), signal, model: await this.#admitted(asked) }
       frames.put({ type: 'start', answer: admitted.answer })
@@ -227,6 +228,7 @@ export class Agents {
       }
     } finally {
       clearTimeout(timer)
+      release()
       asked.signal.removeEventListener('abort', gone)
       frames.end()
     }

@@ -5,6 +5,7 @@ import { isPassing } from '../sql/contract/retry-while-unavailable.js'
 import { isProblem, type Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { TrustedClock } from '../basics/trusted-clock.js'
+import { abortWith } from '../basics/concurrency/bounded-waits.js'
 import { passing } from '../basics/concurrency/retry-while-busy.js'
 import type { Ledger } from '../commands/ledger.js'
 import { causedBy } from '../log/contract/origins.js'
@@ -124,10 +125,11 @@ export class Answerer {
     const { message, guarded, said, conversation, lease } = task
     const turns = await task.turns()
     const late = AbortSignal.timeout(limits.messageAnswerTimeoutMs)
-    const signal = AbortSignal.any([stopping, late, lease.lost])
+    const ends = new AbortController()
+    const release = abortWith(ends, [stopping, late, lease.lost])
     try {
       const asking = ask({
-        ...{ project, agent, origin: guarded, signal },
+        ...{ project, agent, origin: guarded, signal: ends.signal },
         turns: [...turns, { role: 'user', content: said.text }],
         purpose: 'conversation',
         client: guarded.actor,
@@ -139,9 +141,11 @@ export class Answerer {
     } catch (error) {
       if (stopping.aborted) return 'done'
       if (!lease.isHeld) return 'more'
-      if (isProblem(error)) return this.#refused(task, error)
+      if (isProblem(error)) return await this.#refused(task, error)
       logger.error({ err: error, message }, 'an agent could not be asked')
-      return this.#fail(task, 'a fault of this service; its log says more')
+      return await this.#fail(task, 'a fault of this service; its log says more')
+    } finally {
+      release()
     }
   }
 

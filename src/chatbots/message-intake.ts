@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { StreamId } from '../../events/common.js'
+import { abortWith } from '../basics/concurrency/bounded-waits.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Conversations } from './conversations.js'
 import { MessageFollower } from './message-follower.js'
@@ -50,10 +51,13 @@ export class MessageIntake {
 
   /** The news of a message, until it ends, the client leaves or the service stops. @throws Problem when it is read too slowly */
   async *news({ conversation, message, isNew, follower }: AcceptedMessage, gone: AbortSignal): AsyncGenerator<MessageNews, void, void> {
+    const ends = new AbortController()
+    const release = abortWith(ends, [gone, this.conversations.stopping])
     try {
       if (!isNew) await this.#addEnd(follower, conversation, message)
-      yield* follower.news(AbortSignal.any([gone, this.conversations.stopping]))
+      yield* follower.news(ends.signal)
     } finally {
+      release()
       follower.close()
     }
   }

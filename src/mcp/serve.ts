@@ -7,6 +7,7 @@ import {
   type JsonSchemaValidator,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import { abortWith } from '../basics/concurrency/bounded-waits.js'
 import { Problem } from '../basics/errors.js'
 import type { Call } from '../http/protocol/call.js'
 import type { Reply } from '../http/protocol/reply.js'
@@ -88,7 +89,9 @@ export class McpService {
     const { id, signal: sdkSignal, _meta, notify } = context.mcpReq
     const { signal: byMessage, end } = this.parts.running.begin(session, id)
     const { sessionEnd } = call.caller
-    const signal = AbortSignal.any([call.gone, sdkSignal, byMessage, ...(sessionEnd ? [sessionEnd] : [])])
+    const ends = new AbortController()
+    const { signal } = ends
+    const release = abortWith(ends, [call.gone, sdkSignal, byMessage, ...(sessionEnd ? [sessionEnd] : [])])
     const progressToken = _meta?.progressToken
     let progress = 0
     const tell = (message: string) => {
@@ -104,6 +107,7 @@ export class McpService {
       logFault(this.parts.logger, error, problem, call.id)
       return refusalOf(problem, call.id)
     } finally {
+      release()
       end()
     }
   }

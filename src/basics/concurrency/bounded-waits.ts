@@ -12,6 +12,27 @@ export const inTime = <T, L>(work: Promise<T>, timeoutMs: number, late: L): Prom
   })
 
 /**
+ * Aborts a controller with the first of some signals, and for its reason. The returned function ends this. `AbortSignal.any` would leave a
+ * reference in each signal, and one that lives as long as the process would collect them.
+ *
+ * @example
+ * const ends = new AbortController()
+ * const release = abortWith(ends, [gone, stopping])
+ * try { await work(ends.signal) } finally { release() }
+ */
+export const abortWith = (controller: AbortController, signals: readonly AbortSignal[]): (() => void) => {
+  const look = () => {
+    const first = signals.find((signal) => signal.aborted)
+    if (first) controller.abort(first.reason)
+  }
+  for (const signal of signals) signal.addEventListener('abort', look)
+  look()
+  return () => {
+    for (const signal of signals) signal.removeEventListener('abort', look)
+  }
+}
+
+/**
  * Runs work under a signal that also aborts after a time, in milliseconds. Unlike `inTime` it tells the work to stop, and waits until it
  * has stopped.
  *
@@ -19,11 +40,13 @@ export const inTime = <T, L>(work: Promise<T>, timeoutMs: number, late: L): Prom
  */
 export const withDeadline = async <T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const late = new AbortController()
+  const release = abortWith(late, [signal])
   const timer = setTimeout(() => late.abort(), ms)
   try {
-    return await work(AbortSignal.any([signal, late.signal]))
+    return await work(late.signal)
   } finally {
     clearTimeout(timer)
+    release()
   }
 }
 

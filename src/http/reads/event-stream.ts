@@ -1,3 +1,4 @@
+import { abortWith } from '../../basics/concurrency/bounded-waits.js'
 import { stopping } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { EventFeed, Window } from '../../log/feed/event-feed.js'
@@ -62,20 +63,21 @@ export class EventStreams {
    * @throws Problem 503 at the first message, when there are too many clients, or the service is stopping
    */
   reply(subscription: Subscription, gone: AbortSignal): Reply {
-    const ends = AbortSignal.any([gone, this.#stopping.signal, ...(subscription.sessionEnd ? [subscription.sessionEnd] : [])])
+    const ends = new AbortController()
+    const close = abortWith(ends, [gone, this.#stopping.signal, ...(subscription.sessionEnd ? [subscription.sessionEnd] : [])])
     const { eventReaderStallMs: stallMs } = this.bounds
-    return stream('text/event-stream; charset=utf-8', { pieces: this.#serve(subscription, ends), stallMs, ends }, { headers: eventHeaders })
+    const pieces = this.#serve(subscription, ends)
+    return stream('text/event-stream; charset=utf-8', { pieces, stallMs, ends: ends.signal, close }, { headers: eventHeaders })
   }
 
-  async *#serve(subscription: Subscription, ends: AbortSignal): AsyncGenerator<Piece, void, void> {
+  async *#serve(subscription: Subscription, ends: AbortController): AsyncGenerator<Piece, void, void> {
     if (this.#stopping.signal.aborted) throw stopping()
     const release = this.#places.take(subscription.client)
-    const over = new AbortController()
     this.#clients += 1
     try {
-      yield* this.#follow(subscription, AbortSignal.any([ends, over.signal]))
+      yield* this.#follow(subscription, ends.signal)
     } finally {
-      over.abort()
+      ends.abort()
       release()
       this.#clients -= 1
     }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { ModelVersion, TrainingResult } from '../../../events/model.js'
 import { isProblem, Problem, stopping, type ProblemCode } from '../../basics/errors.js'
+import { abortWith } from '../../basics/concurrency/bounded-waits.js'
 import { holding, type BlobStore, type FileOf } from '../../files/blob-store.js'
 import { inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
@@ -73,8 +74,14 @@ export class DataChecks {
     if (this.#waiting >= limits.dataChecksMax)
       throw new Problem('busy', 'Too many checks', `${this.#waiting} checks of training data wait already`, { retryAfterSeconds: 5 })
     this.#waiting += 1
-    const either = AbortSignal.any([signal, this.#stopping.signal])
-    const checked = this.#last.then(() => this.#check({ model, version, result }, either)).finally(() => (this.#waiting -= 1))
+    const ends = new AbortController()
+    const release = abortWith(ends, [signal, this.#stopping.signal])
+    const checked = this.#last
+      .then(() => this.#check({ model, version, result }, ends.signal))
+      .finally(() => {
+        this.#waiting -= 1
+        release()
+      })
     this.#last = checked.catch(() => undefined)
     return checked
   }

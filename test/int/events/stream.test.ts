@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
@@ -172,6 +172,24 @@ test('a stop ends streams well, also one whose client takes nothing', async () =
   slow.response.resume()
   await stopped
   await start()
+})
+
+test('streams that have ended leave nothing on a signal that outlives them', async () => {
+  await start()
+  const any = jest.spyOn(AbortSignal, 'any')
+  try {
+    for (let n = 0; n < 3; n++) {
+      const { cut } = await follow()
+      await until(() => service.clients() === 1)
+      cut()
+      await until(() => service.clients() === 0)
+    }
+    // Node keeps a reference in each signal that it joins.
+    const joined = any.mock.calls.flatMap(([signals]) => [...signals])
+    expect(joined).toHaveLength(new Set(joined).size)
+  } finally {
+    any.mockRestore()
+  }
 })
 
 test('a client that takes nothing falls behind without costing memory, is cut at last, and reads on where it was', async () => {
