@@ -1,10 +1,11 @@
 import type { SqlProcess } from './sql-process/sql-process.js'
 import { Exporter } from './archive/exporter.js'
 import { opened, undoTogether } from './basics/undo.js'
-import { Erasures, type RetentionKind } from './erasure/erasures.js'
+import { Erasures } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
 import { JobScheduler } from './jobs/scheduler.js'
+import type { AgeingKind } from './log/contract/log.js'
 import { SingletonTask } from './log/tasks/singleton-task.js'
 import type { KnowledgeParts } from './open-knowledge.js'
 import type { Models } from './open-models.js'
@@ -65,7 +66,7 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
       await jobs.start()
       undo(storage.tidyBlobs())
       void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
-      const keep = async (what: RetentionKind, ms: number | undefined) => {
+      const keep = async (what: AgeingKind, ms: number | undefined) => {
         if (ms === undefined) return
         const task = new SingletonTask({
           ...{ leases, name: `retention:${what}` },

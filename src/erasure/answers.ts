@@ -7,8 +7,8 @@ import { causingPosition } from '../log/contract/origins.js'
 import { eventAt, eventsWith, streamEventsWith } from '../log/read/slices.js'
 import { cutHistories, recordsAnswer } from './conversation-turns.js'
 import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type MessageIds } from './messages.js'
-import { emptyPlan, type Plan, type PlanPart } from './plan.js'
-import { whole } from './whole-payload.js'
+import { LaterEvents, StepPart, type OlderPlan, type OlderRange, type StepBounds } from './older-steps.js'
+import { emptyPlan, whole, type Plan, type PlanPart } from './plan.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 
@@ -212,32 +212,61 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
   return plan
 }
 
+/** Later events that may be about older answers or messages; what they are about is in their data, or in a payload. */
+export const laterOnAnswers = (): LaterEvents =>
+  new LaterEvents(recordsAnswers, (event) => (isOfAnswers(event) ? { low: 0, high: Infinity } : undefined))
+
+async function* both<T>(...all: AsyncIterable<T>[]): AsyncGenerator<T, void, void> {
+  for (const one of all) yield* one
+}
+
 /**
- * All answers recorded before a time, in events after a position, with what later events say about them: comments, evaluations, reruns, and
- * answers to messages from before the time. The records of other later answers lose the turns from before the time. Also returns the
- * position of the last such event before the time.
+ * Plans in steps the answers that were recorded in a range, with what later events say about them: comments, evaluations, reruns, and
+ * answers to messages of the range. The records of other later answers lose the turns of the range.
  */
-export const planOlderAnswers = async (log: ReadableLog, time: string, after: number): Promise<PlanPart & { to: number }> => {
-  const found = { payloads: [] as PlanPart['payloads'], replies: false, to: after, already: 0 }
+export const olderAnswers = (log: ReadableLog, range: OlderRange, later: LaterEvents, bounds: StepBounds): OlderPlan => {
+  const { from, bound } = range
   const conversations = new Set<string>()
   /** The positions of later events that go as well. */
   const late = new Set<number>()
-  const goes = (position: number) => (position > 0 && position <= found.to) || late.has(position)
-  for await (const event of eventsWith(log, after, recordsAnswers)) {
-    if (!isOfAnswers(event)) continue
-    const { position } = event
-    const isOlder = event.recorded_at < time
-    // An answer that was erased earlier can get no new comments or evaluations.
-    if (!isOlder && found.to === after) break
-    if (isOlder) found.to = position
-    else if (await isAbout(log, event, goes)) late.add(position)
-    else continue
-    await take(log, event, found)
+  const goes = (position: number) => (position > 0 && position <= bound) || late.has(position)
+  const noteConversation = (event: Envelope) => {
     const conversation = isOfMessages(event) ? event.stream : dataOf.parse(event.data).conversation
     if (typeof conversation === 'string') conversations.add(conversation)
   }
-  await takeTurns(log, after, { conversations, goes: ({ position }) => goes(position) }, found)
-  return found
+  let isAny = false
+  return async ({ at, cut }, until, isRest = false) => {
+    const found = new StepPart(isRest ? undefined : bounds)
+    const last = Math.min(bound, until.at)
+    const end = found.end(at, last)
+    for await (const event of eventsWith(log, at, recordsAnswers, end)) {
+      if (!isOfAnswers(event)) continue
+      isAny = true
+      noteConversation(event)
+      await take(log, event, found)
+      if (found.isFull) return found.reached({ at: event.position, cut })
+    }
+    if (end < last) return found.reached({ at: end, cut })
+    // An answer that was erased earlier can get no new comments or evaluations.
+    if (!isAny || until.at <= bound) return found.reached(until, true)
+    for await (const event of later.about(log, range, Math.max(at, bound), until.at)) {
+      if (!(await isAbout(log, event, goes))) continue
+      late.add(event.position)
+      noteConversation(event)
+      await take(log, event, found)
+      if (found.isFull) return found.reached({ at: event.position, cut })
+    }
+    if (conversations.size === 0) return found.reached(until, true)
+    const events = both(eventsWith(log, from, recordsAnswer, bound), later.about(log, range, bound, until.at))
+    const touches = (conversation: string) => conversations.has(conversation)
+    const cuts = cutHistories(log, from, { goes: ({ position }) => goes(position), touches }, { since: cut, events })
+    for await (const planned of cuts) {
+      if (planned.position > until.cut) break
+      found.payloads.push(planned)
+      if (found.isFull) return found.reached({ at: until.at, cut: planned.position })
+    }
+    return found.reached(until, true)
+  }
 }
 
 /** Whether an event that is recent enough to stay is about answers or messages that will be erased. */

@@ -6,8 +6,7 @@ import type { Log } from '../log/contract/log.js'
 import { causingPosition } from '../log/contract/origins.js'
 import { eventsWith } from '../log/read/slices.js'
 import { messagesIn } from './messages.js'
-import type { PlannedPayload } from './plan.js'
-import { whole } from './whole-payload.js'
+import { whole, type PlannedPayload } from './plan.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 
@@ -90,6 +89,9 @@ const stayingTurns = async (log: ReadableLog, conversation: string, goes: Erasin
   return { turns, until }
 }
 
+/** Which answers are read: `since` leaves out those up to a position, whose records have lost their turns. `events` has all answers. */
+type Reading = { since?: number; events?: AsyncIterable<Envelope> }
+
 /**
  * Records of answers after a position without the erased turns of their conversations: each record has the turns before its question. This
  * includes reruns of these answers. A turn is erased if it is equal to none that stays, so that a repeated erasure finds what
@@ -101,11 +103,12 @@ export async function* cutHistories(
   log: ReadableLog,
   after: number,
   { goes, touches }: Erasing,
-): AsyncGenerator<PlannedPayload & { stays: string }, void, void> {
+  { since = 0, events = eventsWith(log, after, recordsAnswer) }: Reading = {},
+): AsyncGenerator<PlannedPayload & { stays: string; position: number }, void, void> {
   const staying = new Map<string, Staying>()
   /** For each answer of a conversation, and for its reruns: the conversation, and the position of the answer that got its turns. */
   const originals = new Map<number, { conversation: string; toldAt: number }>()
-  for await (const event of eventsWith(log, after, recordsAnswer)) {
+  for await (const event of events) {
     if (event.type !== 'AgentAnswered') continue
     const { conversation: own, payload } = dataOf.parse(event.data)
     const { position } = event
@@ -113,13 +116,13 @@ export async function* cutHistories(
     if (original === undefined) continue
     originals.set(position, original)
     const { conversation, toldAt } = original
-    if (goes(event) || !touches(conversation, payload)) continue
+    if (position <= since || goes(event) || !touches(conversation, payload)) continue
     const known = staying.get(conversation) ?? (await stayingTurns(log, conversation, goes))
     staying.set(conversation, known)
     const { turns, until } = known
     if (toldAt > until) continue
     const planned = await whole(log, payload, 0)
     const stays = planned && withoutTurns(await log.payload(payload), turns)
-    if (planned && stays !== undefined) yield { ...planned, stays }
+    if (planned && stays !== undefined) yield { ...planned, stays, position }
   }
 }

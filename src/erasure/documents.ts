@@ -6,8 +6,7 @@ import { LongWork } from '../basics/long-work.js'
 import { chunksOf } from '../knowledge/documents/chunks.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsOf } from '../log/read/slices.js'
-import { emptyPlan, type Plan } from './plan.js'
-import { whole } from './whole-payload.js'
+import { emptyPlan, whole, type Plan } from './plan.js'
 import { resourceStream } from './secrets.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState' | 'resources'>

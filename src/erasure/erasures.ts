@@ -10,20 +10,20 @@ import { stopping } from '../basics/errors.js'
 import type { BlobStore } from '../files/blob-store.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { Origin } from '../log/contract/log.js'
+import type { AgeingKind, Origin } from '../log/contract/log.js'
 import type { Wipes } from '../log/contract/wipes.js'
 import { startProcessor, type Processing } from '../log/emmett/processor.js'
 import type { SealedPayload } from '../vault/vault.js'
-import { hasAnswersAfter, planOlderAnswers } from './answers.js'
+import { hasAnswersAfter } from './answers.js'
 import { droppingErased } from './drop-blobs.js'
 import { eraseKeptReplies } from './erase-kept-replies.js'
+import { laterEvents, rowsIn, takeSteps, type StepOptions, type Taken } from './older-data.js'
 import { OwnFiles } from './own-files.js'
 import { distinct, emptyPlan, sharedContent, sharesOf, type Plan, type PlannedPayload, type Share } from './plan.js'
-import { planOlderRows } from './predictions.js'
 import type { ErasureRequest } from './subjects.js'
 import { areUsedAgain, formerHoldersOf } from './secrets.js'
 import { SharedLock } from './shared-lock.js'
-import { planOf, timeAfterAll } from './subject-plan.js'
+import { planBefore, planOf, timeBefore } from './subject-plan.js'
 import { removeErasedBlobs } from './unfinished.js'
 
 /** The result of an erasure. */
@@ -53,6 +53,8 @@ type Options = {
   purgeWork?: () => Promise<void>
   /** The other nodes of the log, which also have files. */
   wipes?: Wipes | undefined
+  /** The bounds of one step of an erasure by age, if they are not the usual ones. */
+  stepBounds?: StepOptions['bounds']
 }
 
 /** The time before connections close at which a waiting client gets the answer that the erasure will be finished later. */
@@ -60,19 +62,31 @@ const toldMs = 1_000
 /** The wait of a node before it tries again to wipe its files. */
 const wipeAgainMs = 2_000
 
-/** The kinds of data that can be erased by age, each with the setting for its maximum age. */
-const ageing = {
-  rows: { plan: planOlderRows, reason: 'PREDICTION_RETENTION' },
-  answers: { plan: planOlderAnswers, reason: 'ANSWER_RETENTION' },
-} as const
-
-export type RetentionKind = keyof typeof ageing
+/** The settings for the maximum age of each kind of data. */
+const reasons = { rows: 'PREDICTION_RETENTION', answers: 'ANSWER_RETENTION' } as const satisfies Record<AgeingKind, string>
 
 /** Makes the plan of an erasure; also again when a part of it is already recorded. */
 type MakePlan = (isRecorded: boolean) => Promise<Plan>
 
 /** The recorded part of the plan, and all blobs whose bytes must be gone before the answer. */
 type RecordedErasure = { plan: Plan; positions: number[]; contents: Set<string> }
+
+/** The result of an erasure, with what its earlier steps have taken. */
+const resultOf = ({ plan, positions }: RecordedErasure, dryRun: boolean, taken: readonly Taken[]): ErasureResult => {
+  const sum = (numberOf: (one: Taken) => number) => taken.reduce((total, one) => total + numberOf(one), 0)
+  return {
+    what: plan.what,
+    subject: plan.subject,
+    dry_run: dryRun,
+    positions: [...taken.flatMap((one) => one.positions), ...positions],
+    payloads: plan.payloads.length + sum((one) => one.payloads),
+    rows: rowsIn(plan.payloads) + sum((one) => one.rows),
+    blobs: plan.blobs,
+    already_erased: plan.already + sum((one) => one.already),
+    shared_with: plan.sharedWith,
+    also_in: plan.alsoIn,
+  }
+}
 
 /**
  * Erases data: rows of predictions, answers of agents, secrets, contents of files, training matrices. One transaction writes the event and
@@ -85,8 +99,9 @@ export class Erasures {
   readonly #rows = new SharedLock()
   /** Erasures run one at a time, because each depends on the state that the previous one left. */
   #last: Promise<unknown> = Promise.resolve()
-  /** The positions up to which each kind of data has been erased by age. */
-  readonly #olderThan: Record<RetentionKind, number> = { rows: 0, answers: 0 }
+  /** The later events that may be about older data. */
+  readonly #later = laterEvents()
+  readonly #stepping: StepOptions
   /** Aborted when a stop has reached its time limit. */
   readonly #patience = new AbortController()
   #isStopping = false
@@ -97,15 +112,21 @@ export class Erasures {
 
   constructor(private readonly options: Options) {
     this.#files = new OwnFiles({ ...options, log: options.ledger.log })
+    this.#stepping = {
+      log: options.ledger.log,
+      record: (makePlan, reason, origin) => this.#rows.alone(() => this.#recordAll(makePlan, reason, origin)),
+      isStopping: () => this.#isStopping,
+      bounds: options.stepBounds,
+    }
   }
 
   /** @throws Problem if nothing has this name, or if something else uses the same bytes */
   erase(request: ErasureRequest, origin: Origin): Promise<ErasureResult> {
     const { ledger, blobs } = this.options
-    let end: string | undefined
+    const { subject } = request
+    if (subject.what === 'before') return this.#inTurn(() => this.#eraseBefore(subject.of, request, origin))
     const makePlan: MakePlan = async (isRecorded) => {
-      end ??= await timeAfterAll(ledger.log)
-      const plan = await planOf(request.subject, end, ledger.log, blobs)
+      const plan = await planOf(subject, ledger.log, blobs)
       // If somebody stored the same bytes again after the event, they stay.
       if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun && !isRecorded) throw sharedContent(plan)
       return plan
@@ -113,21 +134,35 @@ export class Erasures {
     return this.#inTurn(() => this.#carryOut(makePlan, request, origin))
   }
 
-  /** Erases the rows of predictions, or the answers of agents, that are older than a time. */
-  eraseOlder(what: RetentionKind, time: Date, origin: Origin): Promise<ErasureResult> {
+  /** Erases everything before a time. */
+  async #eraseBefore(of: string, { reason, dryRun }: ErasureRequest, origin: Origin): Promise<ErasureResult> {
+    const { log } = this.options.ledger
+    const subject = await timeBefore(log, of)
+    const how = { subject, reason, dryRun, origin }
+    const rows = await takeSteps('rows', { from: 0 }, how, this.#stepping)
+    const answers = await takeSteps('answers', { from: 0 }, how, this.#stepping)
+    const makePlan = async () => planBefore(log, subject, [await rows.rest(), await answers.rest()])
+    return this.#carryOut(makePlan, how, origin, [rows.taken, answers.taken])
+  }
+
+  /** Erases the rows of predictions, or the answers of agents, that are older than a time and that no earlier call has erased. */
+  eraseOlder(what: AgeingKind, time: Date, origin: Origin): Promise<ErasureResult> {
     return this.#inTurn(async () => {
+      const { log } = this.options.ledger
       const subject = instant(time.getTime())
-      const { plan, reason } = ageing[what]
-      const from = this.#olderThan[what]
-      let olderThan = from
-      const makePlan = async () => {
-        const { payloads, replies, to } = await plan(this.options.ledger.log, subject, from)
-        olderThan = to
-        return { ...emptyPlan('before', subject), payloads, replies }
-      }
-      const erased = await this.#carryOut(makePlan, { reason, dryRun: false }, origin)
-      this.#olderThan[what] = olderThan
-      return erased
+      const how = { subject, reason: reasons[what], dryRun: false, origin }
+      const from = await log.erasedByAge(what)
+      const { taken, bound, isLeft, rest } = await takeSteps(what, { from, later: this.#later[what] }, how, this.#stepping)
+      // Each event erases the kept answers with rows as well.
+      const shows = async () => what === 'rows' && taken.positions.length === 0 && (await log.hasRepliesWithRows(Date.parse(subject)))
+      const makePlan = async () => ({ ...emptyPlan('before', subject), payloads: (await rest()).payloads, replies: await shows() })
+      const recorded =
+        isLeft || (await shows())
+          ? await this.#rows.alone(() => this.#recordAll(makePlan, how.reason, origin))
+          : { plan: emptyPlan('before', subject), positions: [], contents: new Set<string>() }
+      if (bound > from) await log.noteErasedByAge(what, bound)
+      await this.#finish(recorded, [taken])
+      return resultOf(recorded, false, [taken])
     })
   }
 
@@ -168,26 +203,15 @@ export class Erasures {
     makePlan: MakePlan,
     { reason, dryRun }: Pick<ErasureRequest, 'reason' | 'dryRun'>,
     origin: Origin,
+    taken: readonly Taken[] = [],
   ): Promise<ErasureResult> {
     const recorded = await this.#rows.alone(async () =>
       dryRun
         ? { plan: distinct(await makePlan(false)), positions: [], contents: new Set<string>() }
         : droppingErased(this.options.ledger.log, this.options.blobs, () => this.#recordAll(makePlan, reason, origin)),
     )
-    const { plan, positions } = recorded
-    if (!dryRun) await this.#finish(recorded, origin)
-    return {
-      what: plan.what,
-      subject: plan.subject,
-      dry_run: dryRun,
-      positions,
-      payloads: plan.payloads.length,
-      rows: plan.payloads.reduce((sum, { rows }) => sum + rows, 0),
-      blobs: plan.blobs,
-      already_erased: plan.already,
-      shared_with: plan.sharedWith,
-      also_in: plan.alsoIn,
-    }
+    if (!dryRun) await this.#finish(recorded, origin, taken)
+    return resultOf(recorded, dryRun, taken)
   }
 
   /**
@@ -255,17 +279,19 @@ export class Erasures {
    * After the event is durable, this removes the data from all other files. It also finishes earlier erasures of the data: the request may
    * be a repeated one, because the store failed or because not all nodes had wiped their files.
    */
-  async #finish({ plan, positions, contents }: RecordedErasure, origin: Origin): Promise<void> {
+  async #finish({ plan, positions, contents }: RecordedErasure, origin: Origin, taken: readonly Taken[] = []): Promise<void> {
     const { blobs, wipes } = this.options
     const { log } = this.options.ledger
     if (!blobs.drop && contents.size > 0) await removeErasedBlobs(log, blobs, 0, contents)
     const { signal } = this.#patience
+    const last = positions.at(-1) ?? taken.flatMap((one) => one.positions).at(-1)
+    const isRepeated = [plan, ...taken].some(({ already }) => already > 0)
     if (!wipes) {
       if (!this.#files.areWiped) await this.#files.wipe(await log.erasedAt(), signal)
-    } else if (positions.length > 0 || plan.already > 0) {
+    } else if (last !== undefined || isRepeated) {
       // What was erased before is acknowledged again: as a command with nothing to do, which waits for a synchronous standby.
       await log.submit({ origin, lookups: {}, decide: () => [], payloads: [] })
-      await wipes.everywhere(positions.at(-1) ?? (await log.erasedAt()), signal)
+      await wipes.everywhere(last ?? (await log.erasedAt()), signal)
     }
   }
 

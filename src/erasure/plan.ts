@@ -2,6 +2,7 @@ import { Problem } from '../basics/errors.js'
 import type { ErasureKind } from '../../events/records/log.js'
 import { limits } from '../basics/limits.js'
 import type { FormerHolder } from '../commands/records/log.js'
+import type { Log } from '../log/contract/log.js'
 
 /** A payload to erase completely, or to replace by its remaining rows. */
 export type PlannedPayload = {
@@ -39,6 +40,16 @@ export type Plan = {
 
 /** The part of a plan that grows while events are read. */
 export type PlanPart = Pick<Plan, 'payloads' | 'replies' | 'already'>
+
+/** Plans to erase a whole payload; undefined when it was erased before. */
+export const whole = async (log: Pick<Log, 'payloadState'>, hash: string, rows: number): Promise<PlannedPayload | undefined> => {
+  const state = await log.payloadState(hash)
+  if (!state || (state.isErased && state.replacedBy === null)) return undefined
+  const { replacedBy } = state
+  const standing = replacedBy === null ? state : await log.payloadState(replacedBy)
+  if (standing?.isErased) return undefined
+  return { hash, standsIn: replacedBy ?? hash, stays: null, rows, bytes: standing?.bytes ?? 0 }
+}
 
 /** A plan that contains each payload once, even if several events refer to it. */
 export const distinct = (plan: Plan): Plan => ({

@@ -6,9 +6,9 @@ import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
 import { eventAt, eventsOf, eventsWith, streamEventsWith } from '../log/read/slices.js'
 import { isOfAnswers, recordsAnswers, takeAnswers } from './answers.js'
-import { emptyPlan, type Plan, type PlannedPayload, type PlanPart } from './plan.js'
+import { LaterEvents, StepPart, type OlderPlan, type OlderRange, type StepBounds } from './older-steps.js'
+import { emptyPlan, whole, type Plan, type PlannedPayload, type PlanPart } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
-import { whole } from './whole-payload.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
 
@@ -117,24 +117,39 @@ export const planRequest = async (log: ReadableLog, request: string): Promise<Pl
   return plan
 }
 
-/**
- * All rows recorded before a time, in events after a position, their truths, whenever reported, and the answers with rows that were kept
- * before it. Also returns the last such event before the time.
- */
-export const planOlderRows = async (
-  log: ReadableLog & Pick<Log, 'hasRepliesWithRows'>,
-  time: string,
-  after: number,
-): Promise<PlanPart & { to: number }> => {
-  const replies = await log.hasRepliesWithRows(Date.parse(time))
-  const found = { payloads: [] as PlannedPayload[], replies, to: after, already: 0 }
-  for await (const event of eventsWith(log, after, keeping)) {
-    if (!keepsRows(event.type)) continue
-    const isOlder = event.recorded_at < time
-    // Nobody can report truths for rows that were erased before.
-    if (!isOlder && found.to === after) break
-    if (isOlder) found.to = event.position
-    await take(log, event, isOlder ? everything : ({ position }) => position !== undefined && position <= found.to, found)
+/** The positions of the predictions that a report of outcomes is about. */
+const reportedOn = (event: Envelope): { low: number; high: number } | undefined => {
+  if (event.type !== 'OutcomesReported') return undefined
+  let [low, high] = [Infinity, 0]
+  for (const { position } of dataOf.parse(event.data).predictions) [low, high] = [Math.min(low, position), Math.max(high, position)]
+  return { low, high }
+}
+
+/** The reports of outcomes that may be about older rows. */
+export const laterOutcomes = (): LaterEvents => new LaterEvents((text) => text.includes(outcomes), reportedOn)
+
+/** Plans in steps the rows that were recorded in a range, and their truths, whenever reported. */
+export const olderRows = (log: ReadableLog, range: OlderRange, later: LaterEvents, bounds: StepBounds): OlderPlan => {
+  const { from, bound } = range
+  // Nobody can report truths for rows that were erased before.
+  const isOlder: Leaves = ({ position }) => position !== undefined && position > from && position <= bound
+  let isAny = false
+  return async ({ at }, until, isRest = false) => {
+    const found = new StepPart(isRest ? undefined : bounds)
+    const last = Math.min(bound, until.at)
+    const end = found.end(at, last)
+    for await (const event of eventsWith(log, at, keeping, end)) {
+      if (!keepsRows(event.type)) continue
+      isAny = true
+      await take(log, event, everything, found)
+      if (found.isFull) return found.reached({ at: event.position, cut: 0 })
+    }
+    if (end < last) return found.reached({ at: end, cut: 0 })
+    if (isAny && until.at > bound)
+      for await (const event of later.about(log, range, Math.max(at, bound), until.at)) {
+        await take(log, event, isOlder, found)
+        if (found.isFull) return found.reached({ at: event.position, cut: 0 })
+      }
+    return found.reached(until, true)
   }
-  return found
 }

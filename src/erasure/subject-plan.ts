@@ -4,38 +4,41 @@ import { readInstant } from '../basics/times.js'
 import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
 import { recordedAt } from '../log/read/bisect.js'
-import { planAnswer, planConversation, planOlderAnswers } from './answers.js'
+import { planAnswer, planConversation } from './answers.js'
 import { planFile, planMatrix } from './blobs.js'
 import { planDocuments } from './documents.js'
-import { emptyPlan, type Plan } from './plan.js'
-import { planOlderRows, planPrediction, planRequest } from './predictions.js'
-import type { Subject } from './subjects.js'
+import { emptyPlan, type Plan, type PlanPart } from './plan.js'
+import { planPrediction, planRequest } from './predictions.js'
+import type { NamedSubject } from './subjects.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
 
 /** A time after everything that a log has now: its newest event may be ahead of the clock. */
-export const timeAfterAll = async (log: Pick<Log, 'head' | 'now' | 'readAll'>): Promise<string> => {
+const timeAfterAll = async (log: Pick<Log, 'head' | 'now' | 'readAll'>): Promise<string> => {
   const { position } = await log.head()
   const newest = position === 0 ? undefined : await recordedAt(log, position)
   return instant(Math.max(log.now(), newest === undefined ? 0 : Date.parse(newest)) + 1)
 }
 
-const planBefore = async (log: Log, of: string, end: string): Promise<Plan> => {
-  const said = readInstant(of, 'before', log.now())
-  // A later time would include all that is recorded meanwhile, so that a plan that is made again would find more each time.
-  const time = said < end ? said : end
-  const [rows, answers] = [await planOlderRows(log, time, 0), await planOlderAnswers(log, time, 0)]
-  const payloads = [...rows.payloads, ...answers.payloads]
-  const plan = { ...emptyPlan('before', time), payloads, replies: rows.replies, already: rows.already + answers.already }
+/** The time before which an erasure takes everything, in the format of events. A later time would include what is recorded meanwhile. */
+export const timeBefore = async (log: Pick<Log, 'head' | 'now' | 'readAll'>, said: string): Promise<string> => {
+  const [time, end] = [readInstant(said, 'before', log.now()), await timeAfterAll(log)]
+  return time < end ? time : end
+}
+
+/** Plans the erasure of everything before a time: the given parts, the kept answers with rows, and secrets that no resource has now. */
+export const planBefore = async (log: Log, time: string, parts: readonly PlanPart[]): Promise<Plan> => {
+  const plan = {
+    ...emptyPlan('before', time),
+    payloads: parts.flatMap(({ payloads }) => payloads),
+    replies: await log.hasRepliesWithRows(Date.parse(time)),
+    already: parts.reduce((sum, { already }) => sum + already, 0),
+  }
   await addOldSecrets(log, time, plan)
   return plan
 }
 
-/**
- * Plans the erasure of a subject. Data recorded at `end` or later stays, if it is erased by its age.
- *
- * @throws Problem if nothing has this name
- */
-export const planOf = async ({ what, of }: Subject, end: string, log: Log, blobs: BlobStore): Promise<Plan> => {
+/** Plans the erasure of a subject. @throws Problem if nothing has this name */
+export const planOf = async ({ what, of }: NamedSubject, log: Log, blobs: BlobStore): Promise<Plan> => {
   switch (what) {
     case 'prediction':
       return planPrediction(log, of)
@@ -53,8 +56,6 @@ export const planOf = async ({ what, of }: Subject, end: string, log: Log, blobs
       return planSecrets(log, of.kind, of.name, of.project)
     case 'documents':
       return planDocuments(log, of)
-    case 'before':
-      return planBefore(log, of, end)
     default:
       return unreachable(what)
   }

@@ -77,6 +77,8 @@ type SubjectName = keyof typeof subjects
 
 /** The target of the erasure, under its name. */
 export type Subject = { [N in SubjectName]: { what: N; of: z.infer<(typeof subjects)[N]> } }[SubjectName]
+/** A target that has a name. All before a time has none. */
+export type NamedSubject = Exclude<Subject, { what: 'before' }>
 export type ErasureRequest = { subject: Subject; reason: string | null; shared: boolean; dryRun: boolean }
 
 /** The request in a body. @throws Problem when it names no subject, or several */

@@ -174,6 +174,9 @@ export interface LogEvents {
   versionAt(stream: string, position: number): Promise<number>
 }
 
+/** The kinds of data that can be erased by age: rows of predictions with their true values, and answers of agents with messages. */
+export type AgeingKind = 'rows' | 'answers'
+
 /** Data that may have to be erased, and the record of its erasure. */
 export interface LogPayloads {
   /** The plain bytes of a payload, or of its replacement; undefined when it was erased or never existed. */
@@ -182,6 +185,10 @@ export interface LogPayloads {
   payloadState(hash: string): Promise<PayloadState | undefined>
   /** The position of the last `DataErased` event; 0 when nothing was ever erased. */
   erasedAt(): Promise<number>
+  /** The position up to which all data of a kind was erased by its age; 0 at first. */
+  erasedByAge(what: AgeingKind): Promise<number>
+  /** Notes that all data of a kind up to a position was erased by its age. Nodes of a shared log have the same notes. */
+  noteErasedByAge(what: AgeingKind, position: number): Promise<void>
   /**
    * Resolves when the storage has no byte of the data that `DataErased` events removed. Such an event removes keys and ciphertexts in its
    * own transaction; this waits for copies of them elsewhere, such as in a write-ahead log.

@@ -8,8 +8,8 @@ import type { Log, StoredEvent } from '../contract/log.js'
 import { LoopTurns } from '../../basics/long-work.js'
 
 /**
- * The events of the log after a position whose stored text passes a test, in order. They are read in slices with a limit of events
- * and characters; other work can run in between.
+ * The events of the log after a position, up to another if it is given, whose stored text passes a test, in order. They are read in slices
+ * with a limit of events and characters; other work can run in between.
  *
  * @example for await (const event of eventsWith(log, 0, (text) => text.includes(id))) …
  */
@@ -17,9 +17,10 @@ export async function* eventsWith(
   log: Pick<Log, 'readAll'>,
   after: number,
   wanted: (text: string) => boolean,
+  upTo = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<Envelope, void, void> {
-  for (;;) {
-    const slice = await log.readAll(after, limits.eventSliceMaxEvents, limits.eventSliceMaxChars)
+  while (after < upTo) {
+    const slice = await log.readAll(after, Math.min(limits.eventSliceMaxEvents, upTo - after), limits.eventSliceMaxChars)
     for (const { text } of slice) if (wanted(text)) yield parseEnvelope(text)
     const last = slice.at(-1)
     if (!last) return

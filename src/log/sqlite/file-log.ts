@@ -2,6 +2,7 @@ import type { Kind } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
 import type { Vault } from '../../vault/vault.js'
 import type {
+  AgeingKind,
   CommitListener,
   Head,
   InclusionProof,
@@ -24,7 +25,7 @@ import { isProblem } from '../../basics/errors.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import type { WriteQueue } from './write-queue.js'
 import type { ResourceTable } from '../storage/resource-table.js'
-import { noteHeadKey, readHeadKeys } from '../storage/schema.js'
+import { noteErasedByAge, noteHeadKey, readErasedByAge, readHeadKeys } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wipe.js'
 
 /** A log over a file. Other nodes may have copies of the file. Writes take turns, and reads see the last commit that the disk has. */
@@ -169,6 +170,14 @@ export class FileLog implements ServedLog {
 
   erasedAt(): Promise<number> {
     return this.#queue.read(({ erasedAt }) => erasedAt())
+  }
+
+  erasedByAge(what: AgeingKind): Promise<number> {
+    return this.#queue.read(({ db }) => readErasedByAge(db, what))
+  }
+
+  noteErasedByAge(what: AgeingKind, position: number): Promise<void> {
+    return this.#queue.inTurn(({ db }) => noteErasedByAge(db, what, position))
   }
 
   async wipe(signal?: AbortSignal): Promise<void> {

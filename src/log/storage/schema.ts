@@ -3,6 +3,7 @@
 import Database from 'better-sqlite3'
 import { erasureKinds, type ErasureKind } from '../../../events/records/log.js'
 import { ConfigError } from '../../setup/config.js'
+import type { AgeingKind } from '../contract/log.js'
 
 export type LogConnection = Database.Database
 
@@ -206,6 +207,16 @@ export const prepareErasedAt = (db: LogConnection, kinds: readonly ErasureKind[]
   const chosen = JSON.stringify(kinds)
   return () => last.get(chosen) ?? 0
 }
+
+/** The keys of the notes about erasures by age. */
+export const erasedByAgeNotes = { rows: 'erased_rows', answers: 'erased_answers' } as const satisfies Record<AgeingKind, string>
+
+/** The position up to which all data of a kind was erased by its age; 0 at first. */
+export const readErasedByAge = (db: LogConnection, what: AgeingKind): number => Number(readMeta(db, erasedByAgeNotes[what]) ?? 0)
+
+/** Notes that all data of a kind up to a position was erased by its age. */
+export const noteErasedByAge = (db: LogConnection, what: AgeingKind, position: number): void =>
+  writeMeta(db, erasedByAgeNotes[what], String(position))
 
 /** The random id of the log. Its chain begins with this id. @throws when the file holds no log */
 export const readLogId = (db: LogConnection): string => {

@@ -5,6 +5,7 @@ import { applyErasures, readErasures } from '../../../src/backup/later-erasures.
 import { copyLog } from '../../../src/backup/log-copy.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { Erasures } from '../../../src/erasure/erasures.js'
+import type { StepBounds } from '../../../src/erasure/older-steps.js'
 import { keepFor } from '../../../src/erasure/retention.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import type { Log } from '../../../src/log/contract/log.js'
@@ -22,32 +23,39 @@ const payloadsOf = async (log: Log): Promise<string[]> =>
 const readable = async (log: Log): Promise<boolean[]> =>
   Promise.all((await payloadsOf(log)).map(async (hash) => (await log.payload(hash)) !== undefined))
 
-test('answers that are older than their retention go by themselves with what was said of them, and younger ones stay', () =>
-  withLog(async ({ log, ledger, directory }) => {
-    const maker = new AnswerMaker(log, testKey)
-    const old = await maker.answer(agent, recordOf('old', 'a'))
-    await maker.judge({ agent, ...old }, 'good', 'of the old')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-    const since = Date.now()
-    const young = await maker.answer(agent, recordOf('young', 'b'))
-    await maker.judge({ agent, ...young }, 'bad', 'of the young')
-    await maker.judge({ agent, ...old }, 'bad', 'of the old, later')
-    await maker.evaluate(agent, [{ question: 'old', expected: null, answer: 'a', of: old, gave: null, scores: {} }])
-    await maker.evaluate(agent, [{ question: 'young', expected: null, answer: 'b', of: young, gave: null, scores: {} }])
-    const erasures = new Erasures({ ledger, blobs: new Blobs(join(directory, 'blobs')), purge: async () => undefined })
-    const erased = new Promise<object>((resolve, reject) => {
-      const logger = { info: resolve, error: ({ err }: { err?: unknown }) => reject(new Error('not erased', { cause: err })) }
-      const stop = keepFor(1_000_000, { what: 'answers', erasures, clock: { now: () => since + 1_000_000 }, logger })
-      stop()
-    })
-    expect(await erased).toMatchObject({ rows: 1, positions: [8] })
-    expect(await readable(log)).toEqual([false, false, true, true, false, false, true])
-    const told = JSON.parse((await log.readAll(7, 1))[0]?.text ?? '') as { data: object }
-    expect(told.data).toMatchObject({ what: 'before', reason: 'ANSWER_RETENTION' })
-    // Rows of predictions have a retention of their own.
-    expect(await erasures.eraseOlder('rows', new Date(since + 1_000_000), origin)).toMatchObject({ positions: [] })
-    await erasures.stop()
-  }))
+test.each<[string, StepBounds | undefined, number[]]>([
+  ['at once', undefined, [8]],
+  ['in steps of one', { payloads: 1, positions: 1 }, [8, 9, 10, 11]],
+])(
+  'answers that are older than their retention go by themselves %s, with what was said of them, and younger ones stay',
+  (_, stepBounds, positions) =>
+    withLog(async ({ log, ledger, directory }) => {
+      const maker = new AnswerMaker(log, testKey)
+      const old = await maker.answer(agent, recordOf('old', 'a'))
+      await maker.judge({ agent, ...old }, 'good', 'of the old')
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      const since = Date.now()
+      const young = await maker.answer(agent, recordOf('young', 'b'))
+      await maker.judge({ agent, ...young }, 'bad', 'of the young')
+      await maker.judge({ agent, ...old }, 'bad', 'of the old, later')
+      await maker.evaluate(agent, [{ question: 'old', expected: null, answer: 'a', of: old, gave: null, scores: {} }])
+      await maker.evaluate(agent, [{ question: 'young', expected: null, answer: 'b', of: young, gave: null, scores: {} }])
+      const blobs = new Blobs(join(directory, 'blobs'))
+      const erasures = new Erasures({ ledger, blobs, purge: async () => undefined, stepBounds })
+      const erased = new Promise<object>((resolve, reject) => {
+        const logger = { info: resolve, error: ({ err }: { err?: unknown }) => reject(new Error('not erased', { cause: err })) }
+        const stop = keepFor(1_000_000, { what: 'answers', erasures, clock: { now: () => since + 1_000_000 }, logger })
+        stop()
+      })
+      expect(await erased).toMatchObject({ rows: 1, positions })
+      expect(await readable(log)).toEqual([false, false, true, true, false, false, true])
+      const told = JSON.parse((await log.readAll(7, 1))[0]?.text ?? '') as { data: object }
+      expect(told.data).toMatchObject({ what: 'before', reason: 'ANSWER_RETENTION' })
+      // Rows of predictions have a retention of their own.
+      expect(await erasures.eraseOlder('rows', new Date(since + 1_000_000), origin)).toMatchObject({ positions: [] })
+      await erasures.stop()
+    }),
+)
 
 test('ANSWER_RETENTION is a time with its unit', () => {
   expect(readConfig({ ANSWER_RETENTION: '30d' }).answerRetentionMs).toBe(30 * 86_400_000)

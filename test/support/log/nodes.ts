@@ -168,7 +168,9 @@ export const contentsOf = (file: string): Record<string, Record<string, unknown>
       answers: all('SELECT * FROM answers ORDER BY actor, key'),
       payloads: all('SELECT hash, key_id, hex(wrapped) AS wrapped, hex(body) AS body, replaced_by FROM payloads ORDER BY hash'),
       notes: all(
-        `SELECT * FROM meta WHERE key IN ('log_id', 'key_id', 'fingerprint_key', 'rotation', 'head_keys', 'shared_seq', 'shared_batch') ORDER BY key`,
+        `SELECT * FROM meta WHERE key IN
+           ('log_id', 'key_id', 'fingerprint_key', 'rotation', 'head_keys', 'erased_rows', 'erased_answers', 'shared_seq', 'shared_batch')
+         ORDER BY key`,
       ),
     }
   } finally {
