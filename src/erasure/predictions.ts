@@ -4,13 +4,13 @@ import { keepsRows, payloadsOf } from '../../events/catalogue/references.js'
 import { logStream } from '../../events/records/log.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
-import { eventAt, eventsOf, eventsWith, streamEventsWith } from '../log/read/slices.js'
+import { eventAt, eventsWith, streamEventsWith } from '../log/read/slices.js'
 import { isOfAnswers, recordsAnswers, takeAnswers } from './answers.js'
 import { LaterEvents, StepPart, type OlderPlan, type OlderRange, type StepBounds } from './older-steps.js'
 import { emptyPlan, whole, type Plan, type PlannedPayload, type PlanPart } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
 
-type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'streamVersion' | 'payload' | 'payloadState'>
 
 const outcomes = '"type":"OutcomesReported"'
 const keeping = (text: string): boolean => text.includes('"type":"PredictionsServed"') || text.includes(outcomes)
@@ -62,10 +62,11 @@ const take = async (log: ReadableLog, event: Envelope, leaves: Leaves, into: Pla
 
 /** The position of the last erasure that took kept answers with rows; 0 when there was none. */
 const repliesErasedAt = async (log: ReadableLog): Promise<number> => {
-  let last = 0
-  for await (const { type, data, position } of eventsOf(log, logStream))
-    if (type === 'DataErased' && data['what'] !== 'secrets') last = position
-  return last
+  for (let version = await log.streamVersion(logStream); version > 0; version--) {
+    const [stored] = await log.readStream(logStream, version - 1, 1)
+    if (stored?.text.includes('"type":"DataErased"') && !stored.text.includes('"what":"secrets"')) return stored.position
+  }
+  return 0
 }
 
 /**

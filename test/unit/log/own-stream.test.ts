@@ -3,10 +3,11 @@ import Database from 'better-sqlite3'
 import { createHash } from 'node:crypto'
 import type { ErasureKind } from '../../../events/records/log.js'
 import type { Ledger } from '../../../src/commands/ledger.js'
+import { planPrediction } from '../../../src/erasure/predictions.js'
 import { forgetErased } from '../../../src/files/shared/forget-erased.js'
 import { erasureOfBlob, erasureOfPayload } from '../../../src/log/read/find-erasure.js'
 import { prepareErasedAt } from '../../../src/log/storage/schema.js'
-import { origin, withLog } from '../../support/log/log.js'
+import { origin, stream, withLog, writes } from '../../support/log/log.js'
 
 // An erasure by age is many long events, so that the log's own stream may be as long as any other.
 
@@ -55,4 +56,22 @@ test('a starting node notes erased blobs as it reads them, and holds no others',
     await forgetErased(reads, { noteErased: (sha) => void noted.push(sha) })
     expect(noted).toEqual([0, 1, 2].map((n) => hashOf(`blob ${n}`)))
     expect(known).toEqual([0, 1, 2, 3])
+  }))
+
+test('whether the kept answer of a JOIN is erased is told by the newest erasure alone', () =>
+  withLog(async ({ log, ledger }) => {
+    for (let n = 0; n < 3; n++) await erase(ledger, 'before', { payloads: [hashOf(`row ${n}`)] })
+    const requests = [{ request: 'r', rows: 1 }]
+    const data = { model: stream(5), version: 1, rows: 1, requests, payload: null, statement: 'SELECT 1', read_at: 0 }
+    const event = { type: 'PredictionsServed' as const, data }
+    const { positions } = await log.submit(writes({ stream: `${stream(5)}/predictions`, event }))
+    let read = 0
+    const readStream = log.readStream.bind(log)
+    log.readStream = async (...asked) => {
+      const events = await readStream(...asked)
+      if (asked[0] === 'log') read += events.length
+      return events
+    }
+    expect(await planPrediction(log, positions[0]!)).toMatchObject({ replies: true, already: 0 })
+    expect(read).toBe(1)
   }))
