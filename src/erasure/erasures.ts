@@ -161,7 +161,7 @@ export class Erasures {
           ? await this.#rows.alone(() => this.#recordAll(makePlan, how.reason, origin))
           : { plan: emptyPlan('before', subject), positions: [], contents: new Set<string>() }
       if (bound > from) await log.noteErasedByAge(what, bound)
-      await this.#finish(recorded, [taken])
+      await this.#finish(recorded, origin, [taken])
       return resultOf(recorded, false, [taken])
     })
   }

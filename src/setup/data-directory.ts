@@ -214,14 +214,17 @@ const unusable = (root: string, error: unknown) => new ConfigError(`${root} cann
 export const olderLog = (found: string, accept: string): string =>
   `the log is an older copy, or another one: ${found}. Put the newer log back. Only if it is lost: ${accept}, and start again (docs/operate/running.md, "An older copy of the log").`
 
+/** The place of the copy of the tables that the process for SQL makes when it opens them. */
+export const copyOfTables = ({ tablesFile }: DataPaths): string => `${tablesFile}.copy`
+
 /** Removes all files that DuckDB writes for temporary data. */
 export const removeTables = ({ tablesFile }: DataPaths): void => {
-  for (const suffix of ['', '.wal', '.tmp']) rmSync(`${tablesFile}${suffix}`, { recursive: true, force: true })
+  for (const suffix of ['', '.wal', '.tmp', '.copy', '.copy.wal']) rmSync(`${tablesFile}${suffix}`, { recursive: true, force: true })
 }
 
 /**
  * Replaces the tables by a copy, while no process has them open. After a crash either the copy or the old tables are there; the next start
- * recognises old ones by their `begun_at`, and rebuilds them. A file system may write the whole copy to the disk for this, so nobody waits.
+ * recognises old ones by their `begun_at`, and copies them. A file system may write the whole copy to the disk for this, so nobody waits.
  */
 export const exchangeTables = async ({ tablesFile }: DataPaths, copy: string): Promise<void> => {
   for (const suffix of ['.wal', '.tmp']) await rm(`${tablesFile}${suffix}`, { recursive: true, force: true })

@@ -151,7 +151,7 @@ export class SqlProcess implements SelectService {
 
   /**
    * Resolves when the tables' files have no byte of erased data. A copy replaces the tables, and a new process replaces the old one; queries
-   * wait meanwhile. If no copy is possible, the new process builds the tables from the log. `erasedAt` tells the position of the last
+   * wait meanwhile. If no copy is possible, the new process purges the tables when it opens them. `erasedAt` tells the position of the last
    * erasure.
    */
   async purge(erasedAt: () => Promise<number>): Promise<void> {
@@ -189,17 +189,17 @@ export class SqlProcess implements SelectService {
       }
       return copy
     } catch (err) {
-      this.options.logger?.warn({ err }, 'the tables cannot be copied; they are built anew')
+      this.options.logger?.warn({ err }, 'the tables cannot be copied; the next process purges them')
       return undefined
     }
   }
 
-  /** A failure here must not leave the service without a process: the next process finds the old tables and rebuilds them. */
+  /** A failure here must not leave the service without a process: the next process purges the old tables. */
   async #exchange(copy: string): Promise<void> {
     try {
       await exchangeTables(this.#paths, copy)
     } catch (err) {
-      this.options.logger?.warn({ err }, 'the copy of the tables cannot be put in their place; they are built anew')
+      this.options.logger?.warn({ err }, 'the copy of the tables cannot be put in their place; the next process purges them')
       await rm(copy, { force: true })
     }
   }

@@ -156,11 +156,11 @@ export class Supervisor {
     await this.#opened()
   }
 
-  /** Waits until the process has opened its tables, or has begun new ones; then the old tables are gone. */
+  /** Waits until the process has opened its tables, or has begun new ones; then the old tables are gone. It says first that it starts. */
   async #opened(): Promise<void> {
     for (;;) {
-      const { ready, built, starting, failed } = this.#child?.state ?? {}
-      if (ready || built || starting) return
+      const { ready, built, starting, failed, rebuilds } = this.#child?.state ?? {}
+      if (ready || built || (starting && rebuilds)) return
       if (this.#isStopping || failed !== undefined)
         throw new Problem('analytics_unavailable', 'SQL is not available', `The tables could not be purged: ${this.#whyStopped() ?? ''}`)
       await this.#change(performance.now() + this.limits.startWaitMs)

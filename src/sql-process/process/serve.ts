@@ -41,8 +41,8 @@ const tell = (message: ChildMessage, sent: () => void = () => undefined): void =
 }
 
 /**
- * After building tables from this many events, a process holds memory that its allocator does not give back. A new process serves the
- * tables.
+ * After building tables from this many events, or copying them, a process holds memory that its allocator does not give back. A new process
+ * serves the tables.
  */
 const buildMinEvents = 20_000
 
@@ -51,7 +51,8 @@ type RunningService = { store: Store; projector: Projector; queries: Set<number>
 /** Opens the tables and serves them. Undefined if it had to build the tables first: then this process does nothing else. */
 const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Promise<RunningService | undefined> => {
   const paths = dataPaths(settings.dataDirectory)
-  const store = await openStore(paths, settings, log)
+  const starting = (position: number, head: number) => tell({ kind: 'starting', position, head })
+  const store = await openStore(paths, settings, log, starting)
   const rebuilds = countRebuild(settings.rebuilds, store.rebuilt, new Date())
   tell({ kind: 'opened', rebuilds, confinement: confinement() })
   let lastError = settings.lastError
@@ -68,8 +69,8 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
     // threads would keep this process alive, and it can no longer end them properly. The next process gets the queries.
     onFatal: (loss, reason) => new Promise(() => tell({ kind: 'ending', loss, reason }, () => process.exit(1))),
   })
-  const caughtUp = await projector.start((position, head) => tell({ kind: 'starting', position, head }))
-  if (caughtUp >= buildMinEvents) {
+  const caughtUp = await projector.start(starting)
+  if (caughtUp >= buildMinEvents || store.isPurged) {
     close(store)
     return undefined
   }

@@ -1,15 +1,18 @@
 import { existsSync, rmSync, statfsSync } from 'node:fs'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { ForeignTablesError, StaleTablesError } from '../../../projections/problem.js'
-import { Replay, type EventReader, type PayloadReader } from '../../../projections/replay.js'
-import { removeTables, type DataPaths } from '../../setup/data-directory.js'
+import { Replay, type EventReader, type PayloadReader, type ReplayProgress } from '../../../projections/replay.js'
+import { copyOfTables, exchangeTables, removeTables, type DataPaths } from '../../setup/data-directory.js'
 import { quoteName, quoteText } from '../../dialect/strings.js'
 import { spillDirectory } from '../contract/confinement.js'
 import type { Settings } from '../contract/messages.js'
 import type { RebuildReason } from '../contract/rebuilds.js'
 
-/** The open tables: one instance of DuckDB, the replay that makes them follow the log, and the reason of a rebuild, if there was one. */
-export type Store = { instance: DuckDBInstance; replay: Replay; rebuilt: RebuildReason | null }
+/**
+ * The open tables: one instance of DuckDB, and the replay that makes them follow the log. `rebuilt` is the reason of a rebuild, if there
+ * was one, and `isPurged` says whether a copy without erased rows took their place first.
+ */
+export type Store = { instance: DuckDBInstance; replay: Replay; rebuilt: RebuildReason | null; isPurged: boolean }
 
 const mebibyte = 1024 * 1024
 
@@ -21,7 +24,7 @@ const spillMaxBytes = (directory: string): number => {
 
 const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / mebibyte))}MiB`
 
-/** Opens DuckDB and confines it to its own file, its spill files, the blobs, and the tables that are being written. */
+/** Opens DuckDB. Until it is confined, only statements of this service may run. */
 const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckDBInstance> => {
   const instance = await DuckDBInstance.create(paths.tablesFile, {
     // Half of the memory of the process. The rest is for results, for functions in JavaScript, and for memory that DuckDB does not count.
@@ -39,27 +42,78 @@ const openInstance = async (paths: DataPaths, settings: Settings): Promise<DuckD
   const connection = await instance.connect()
   // A time without a zone is UTC, in an AT and in an answer. The zone of the machine does not matter.
   await connection.run(`SET GLOBAL TimeZone = 'UTC'`)
+  connection.closeSync()
+  return instance
+}
+
+/** Confines DuckDB to its own file, its spill files, the blobs, and the tables that are being written. */
+const confine = async (instance: DuckDBInstance, paths: DataPaths): Promise<void> => {
+  const connection = await instance.connect()
   await connection.run(`SET allowed_directories = [${[paths.blobs, paths.tables].map(quoteText).join(', ')}]`)
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')
   connection.closeSync()
-  return instance
 }
 
 /** The part of the log that the tables need, and the position of its last erasure. */
 export type TablesLog = EventReader & PayloadReader & { erasedAt(): number }
 
-const openTables = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Omit<Store, 'rebuilt'>> => {
+type OpenTables = Pick<Store, 'instance' | 'replay'>
+
+const openFile = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<OpenTables> => {
   const instance = await openInstance(paths, settings)
   try {
-    const replay = await Replay.open({ events: log, payloads: log, database: instance })
-    if (replay.begunAt >= log.erasedAt()) return { instance, replay }
-    // Deleted rows leave bytes in the file. Usually a copy has already replaced the file (`sql-process.ts`), but not in this case.
-    replay.close()
-    throw new StaleTablesError('erasure')
+    return { instance, replay: await Replay.open({ events: log, payloads: log, database: instance }) }
   } catch (error) {
     instance.closeSync()
     throw error
+  }
+}
+
+const removeCopy = (file: string): void => {
+  for (const suffix of ['', '.wal']) rmSync(file + suffix, { recursive: true, force: true })
+}
+
+/**
+ * Puts a compact copy in the place of the tables, and closes them: deleted rows leave bytes in their file. The copy lies beside the file,
+ * because the process may move files only within a directory.
+ */
+const purge = async ({ instance, replay }: OpenTables, { paths, upTo, onProgress }: Purge): Promise<void> => {
+  const copy = copyOfTables(paths)
+  try {
+    onProgress(replay.position, upTo)
+    await replay.catchUp(upTo, onProgress)
+    await copyTables(instance, copy)
+  } finally {
+    replay.close()
+    instance.closeSync()
+  }
+  await exchangeTables(paths, copy)
+}
+
+type Purge = { paths: DataPaths; upTo: number; onProgress: ReplayProgress }
+
+/** Opens the tables. Usually a copy without erased rows has already replaced the file (`sql-process.ts`); else it does so now. */
+const openTables = async (
+  paths: DataPaths,
+  settings: Settings,
+  log: TablesLog,
+  onProgress: ReplayProgress,
+): Promise<Omit<Store, 'rebuilt'>> => {
+  // Whoever erases more from now on purges the tables again.
+  const upTo = log.erasedAt()
+  for (let isPurged = false; ; isPurged = true) {
+    const tables = await openFile(paths, settings, log)
+    if (tables.replay.begunAt >= upTo) {
+      await confine(tables.instance, paths)
+      return { ...tables, isPurged }
+    }
+    try {
+      await purge(tables, { paths, upTo, onProgress })
+    } catch {
+      throw new StaleTablesError('erasure')
+    }
+    if (isPurged) throw new StaleTablesError('erasure')
   }
 }
 
@@ -78,18 +132,21 @@ const reasonOf = (error: unknown): RebuildReason => (error instanceof StaleTable
 
 /**
  * Opens the tables of a data directory. Builds new ones if there are none, if another release built them, or if the file is damaged. New
- * tables are empty and catch up like all others; if the process is killed meanwhile, they continue from their position.
+ * tables are empty and catch up like all others; if the process is killed meanwhile, they continue from their position. If the file may
+ * have bytes of erased rows, a copy without them takes its place first, and `onProgress` is called.
  */
-export const openStore = async (paths: DataPaths, settings: Settings, log: TablesLog): Promise<Store> => {
+export const openStore = async (paths: DataPaths, settings: Settings, log: TablesLog, onProgress: ReplayProgress): Promise<Store> => {
   const remove = () => removeTables(paths)
   const missing = !existsSync(paths.tablesFile) ? 'missing file' : null
+  // A process that ended while it made a copy left it behind.
+  removeCopy(copyOfTables(paths))
   if (settings.rebuild) remove()
   try {
-    return { ...(await openTables(paths, settings, log)), rebuilt: settings.rebuild ? 'damaged file' : missing }
+    return { ...(await openTables(paths, settings, log, onProgress)), rebuilt: settings.rebuild ? 'damaged file' : missing }
   } catch (error) {
     if (!worthRebuilding(error)) throw error
     remove()
-    return { ...(await openTables(paths, settings, log)), rebuilt: reasonOf(error) }
+    return { ...(await openTables(paths, settings, log, onProgress)), rebuilt: reasonOf(error) }
   }
 }
 
@@ -117,7 +174,7 @@ export const copyTables = async (instance: DuckDBInstance, into: string): Promis
       await connection.run(`DETACH ${copy}`)
     }
   } catch (error) {
-    for (const suffix of ['', '.wal']) rmSync(into + suffix, { force: true })
+    removeCopy(into)
     throw error
   } finally {
     connection.closeSync()
