@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { leafOf, moveCheckpoint, readCheckpoint, type Checkpoint } from './checkpoint.js'
 import { CommitError, ForeignTablesError, MissingKeyError, OtherRowsError, ProjectionError, StaleTablesError } from './problem.js'
 import { countsAfter, RowCheck, type Change, type RowCounts, fitTogether, stepsFor } from './tables.js'
-import { shortRecord } from './payloads/long-records.js'
+import { tableText } from './payloads/long-records.js'
 import { prepareEvent, stage, type PreparedEvent, type StagedPayload, type StoredEvent } from './staging.js'
 
 type Awaitable<T> = T | Promise<T>
@@ -188,7 +188,7 @@ export class Replay {
       const body = await this.options.payloads.payload(hash)
       if (body === undefined) continue
       batch.bytes += body.byteLength
-      batch.payloads.push({ hash, body: prepared.type === 'AgentAnswered' ? shortRecord(body) : Buffer.from(body).toString('utf8') })
+      batch.payloads.push({ hash, body: tableText(prepared.type, body) })
     }
     batch.events.push(prepared)
     return true

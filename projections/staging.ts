@@ -3,6 +3,7 @@ import { catalogue, currentSchema, upcast } from '../events/catalogue/catalogue.
 import { parseEnvelope, renderEnvelope, type Envelope, readKind } from '../events/stored/envelope.js'
 import { anyForeign, isForeignType } from '../events/foreign.js'
 import { erasedPayloadsOf, payloadsOf } from '../events/catalogue/references.js'
+import { erasureKindsInTables } from '../events/records/log.js'
 import { projections } from './all.js'
 import { ProjectionError } from './problem.js'
 
@@ -61,11 +62,12 @@ const readingPayloads: ReadonlySet<string> = new Set(
   projections.filter(({ evolve }) => evolve.some((sql) => sql.includes('batch_payloads'))).flatMap(({ canHandle }) => canHandle),
 )
 
-/** The payloads that become rows: those that an event recorded, and those from which an erasure removed something. */
+/** The payloads that become rows: those that an event recorded, and those of rows from which an erasure removed something. */
 const projectedPayloads = (event: StoredEvent, type: string): string[] => {
   if (!readingPayloads.has(type)) return []
   const { data } = parsed(event)
-  return type === 'DataErased' ? erasedPayloadsOf(type, data).map(({ hash }) => hash) : payloadsOf(type, data)
+  if (type !== 'DataErased') return payloadsOf(type, data)
+  return erasureKindsInTables.some((kind) => kind === data['what']) ? erasedPayloadsOf(type, data).map(({ hash }) => hash) : []
 }
 
 /**

@@ -7,8 +7,8 @@ import { isObject, type Json } from '../../events/common.js'
  */
 export const recordLimits = { wholeMaxBytes: 256 * 1024, textMaxChars: 64 * 1024, allMaxChars: 1024 * 1024, itemsMax: 10_000 }
 
-/** Part of the fingerprint of the tables. Change it whenever `shortRecord` keeps something else. */
-export const recordForm = `1 ${JSON.stringify(recordLimits)}`
+/** Part of the fingerprint of the tables. Change it whenever `tableText` keeps something else. */
+export const recordForm = `2 ${JSON.stringify(recordLimits)}`
 
 const member = (value: Json | undefined, name: string): Json | undefined => (isObject(value) ? value[name] : undefined)
 const itemsIn = (value: Json | undefined): Json[] => (Array.isArray(value) ? value.slice(0, recordLimits.itemsMax) : [])
@@ -46,12 +46,14 @@ const cutRecord = (record: Json): object => {
   return { ...shown, exchanges, tools }
 }
 
+const textOf = (body: Uint8Array): string => Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+
 /**
  * The record of an answer as the tables are made from it: whole, or shortened where it is long. A long text that is no record becomes an
  * empty one, and counts as unreadable.
  */
 export const shortRecord = (body: Uint8Array): string => {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+  const text = textOf(body)
   if (body.byteLength <= recordLimits.wholeMaxBytes) return text
   try {
     const record = JSON.parse(text) as Json
@@ -60,4 +62,16 @@ export const shortRecord = (body: Uint8Array): string => {
     // Ill-formed, or nested too deeply to be written again.
     return ''
   }
+}
+
+/**
+ * The text of a payload as the tables are made from it, for an event of this type. An erasure names payloads of any type: those that are
+ * lists, such as rows of predictions, stay whole.
+ *
+ * @example tableText('AgentAnswered', body)
+ */
+export const tableText = (type: string, body: Uint8Array): string => {
+  if (type === 'AgentAnswered') return shortRecord(body)
+  const text = textOf(body)
+  return type === 'DataErased' && !/^\s*\[/.test(text) ? shortRecord(body) : text
 }

@@ -1,3 +1,4 @@
+import { erasureKindsInTables } from '../../../events/records/log.js'
 import { MissingKeyError } from '../../../projections/problem.js'
 import { findMasterKeys } from '../../vault/key-files.js'
 import { KeyRing, type StoredPayload } from '../../vault/master-key.js'
@@ -10,9 +11,6 @@ import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type LogConne
 import { openWalIn } from '../storage/wal-file.js'
 import { readTree } from '../proof/open-tree.js'
 import { CheckedProofs } from '../proof/checked-proofs.js'
-
-/** The tables never contain secrets or blobs. */
-const kindsInTables = ['prediction', 'answer', 'conversation', 'request', 'before'] as const
 
 /** The log for another process, whether a server runs or not. */
 export type LogReader = {
@@ -112,7 +110,7 @@ export const openLogReader = (dataDirectory: string, masterKeys: readonly Buffer
     payload: payloadReader(db, keys),
     useKeys: (given) => keys.use(given),
     headKeys: () => readHeadKeys(db),
-    erasedAt: prepareErasedAt(db, kindsInTables),
+    erasedAt: prepareErasedAt(db, erasureKindsInTables),
     close: () => {
       wal?.close()
       db.close()

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
+import { sha256Hex } from '../../../events/stored/chain.js'
+import { streamId } from '../../../events/common.js'
 import { recordLimits, shortRecord } from '../../../projections/payloads/long-records.js'
-import { recordOf } from '../../support/agents/answer-maker.js'
+import { replay } from '../../../projections/replay.js'
+import { factsOf, recordOf } from '../../support/agents/answer-maker.js'
+import { MemoryLog, streamOf } from '../../support/log/memory-log.js'
+import { rowsOf } from '../../support/log/states.js'
+import { memoryDatabase } from '../../support/memory-database.js'
 
 const { wholeMaxBytes, textMaxChars, allMaxChars } = recordLimits
 const short = (record: unknown) => shortRecord(Buffer.from(JSON.stringify(record)))
@@ -52,5 +58,69 @@ describe('the record of an answer, as tables are made from it,', () => {
       ],
       tools: [],
     })
+  })
+})
+
+describe('an erasure', () => {
+  const erased = (what: string, hash: string) => ({
+    stream: 'log',
+    type: 'DataErased',
+    data: { what, subject: 'x', reason: null, payloads: [{ hash, replacement: hash }], blobs: [] },
+  })
+  const sealed = (log: MemoryLog, value: unknown): string => {
+    const text = JSON.stringify(value)
+    const hash = sha256Hex(Buffer.from(text))
+    log.payloads.set(hash, Buffer.from(text))
+    return hash
+  }
+
+  test('that leaves a long record makes the same rows from it as its answer did', async () => {
+    const log = new MemoryLog()
+    const agent = streamId.parse(streamOf(1))
+    const payload = sealed(log, recordOf('q'.repeat(wholeMaxBytes), 'a'))
+    log.append({ stream: `${agent}/answers`, type: 'AgentAnswered', data: { ...factsOf(agent), payload } })
+    log.append(erased('answer', payload))
+    const database = await memoryDatabase()
+    const connection = await database.connect()
+    const follow = async (until: number) => {
+      await replay({ events: log, payloads: log, database, until })
+      const answers = await rowsOf(connection, 'SELECT * FROM ledger.answers')
+      return { answers, steps: await rowsOf(connection, 'SELECT * FROM ledger.answer_steps ORDER BY step') }
+    }
+    const before = await follow(1)
+    expect(before.answers).toMatchObject([{ question: `${'q'.repeat(textMaxChars)}…`, readable: true }])
+    expect(await follow(2)).toEqual(before)
+    connection.closeSync()
+    database.closeSync()
+  })
+
+  test('keeps rows of others whole, however many they are', async () => {
+    const log = new MemoryLog()
+    const input = { text: 'x'.repeat(wholeMaxBytes) }
+    const payload = sealed(log, [{ request: 'r', row: 0, input, output: {} }])
+    const requests = [{ request: 'r', rows: 1 }]
+    const served = { model: streamOf(2), version: 1, rows: 1, statement: null, read_at: 1, requests, payload }
+    log.append({ stream: `${streamOf(2)}/predictions`, type: 'PredictionsServed', data: served })
+    log.append(erased('request', payload))
+    const database = await memoryDatabase()
+    await replay({ events: log, payloads: log, database })
+    const connection = await database.connect()
+    expect(await rowsOf(connection, 'SELECT input, readable FROM ledger.predictions')).toEqual([{ input, readable: true }])
+    connection.closeSync()
+    database.closeSync()
+  })
+
+  test.each(['documents', 'secrets'])('of %s, which are in no table, reads no payload', async (what) => {
+    const log = new MemoryLog()
+    log.append(erased(what, sealed(log, { vectors: [0.5] })))
+    const read: string[] = []
+    const payload = (hash: string) => {
+      read.push(hash)
+      return log.payload(hash)
+    }
+    const database = await memoryDatabase()
+    expect(await replay({ events: log, payloads: { payload }, database })).toBe(1)
+    expect(read).toEqual([])
+    database.closeSync()
   })
 })
