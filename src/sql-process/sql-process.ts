@@ -143,10 +143,15 @@ export class SqlProcess implements SelectService {
 
   /**
    * Writes a compact copy of the tables into a new file below `tmp/tables`, at a log position or a later one. Returns the position of the
-   * copy. @throws Error that says why it could not
+   * copy. If the copying fails, no half of the file stays. @throws Error that says why it could not
    */
   async copy(into: string, upTo: number): Promise<number> {
-    return (await this.#supervisor.readyChild()).copy(into, upTo)
+    const child = await this.#supervisor.readyChild()
+    return child.copy(into, upTo).catch(async (error: unknown) => {
+      // A process that ended cannot remove what it wrote.
+      if (child.isOver) for (const file of [into, `${into}.wal`]) await rm(file, { force: true })
+      throw error
+    })
   }
 
   /**
@@ -190,6 +195,7 @@ export class SqlProcess implements SelectService {
       return copy
     } catch (err) {
       this.options.logger?.warn({ err }, 'the tables cannot be copied; the next process purges them')
+      if (copy) await rm(copy.file, { force: true })
       return undefined
     }
   }

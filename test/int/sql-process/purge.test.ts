@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
@@ -166,4 +166,28 @@ test('a copy beside the running process says its position, holds every table, an
   await expect(bench.sqlProcess.copy(join(bench.directory, 'elsewhere/other.duckdb'), 5)).rejects.toThrow()
   await expect(bench.sqlProcess.copy(join(bench.directory, 'tmp/tables/far.duckdb'), 7)).rejects.toThrow('after the head')
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[5]])
+})
+
+test('a copy that the process began and did not end is removed', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  const { pid } = bench.sqlProcess
+  signalTo(pid, 'SIGSTOP')
+  const into = join(bench.directory, 'tmp/tables/half.duckdb')
+  const copying = expect(bench.sqlProcess.copy(into, 1)).rejects.toThrow('ended')
+  for (const file of [into, `${into}.wal`]) writeFileSync(file, planted)
+  signalTo(pid, 'SIGKILL')
+  await copying
+  expect(traces()).toEqual([])
+})
+
+test('a copy that cannot be used, because the last erasure is unknown, is removed', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  await plant()
+  bench.log.append(erasure)
+  let asked = 0
+  await bench.sqlProcess.purge(() => (++asked === 2 ? Promise.reject(new Error('the log cannot be read')) : lastErasure()))
+  expect(traces()).toEqual([])
+  expect(readdirSync(join(bench.directory, 'tmp/tables'))).toEqual([])
 })
