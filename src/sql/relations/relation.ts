@@ -44,6 +44,9 @@ export const at = (table: string, position = '$position'): string =>
 export const upTo = (table: string): string =>
   `(SELECT * REPLACE (CASE WHEN valid_to <= $position THEN valid_to END AS valid_to) FROM ledger.${table}_history WHERE valid_from <= $position)`
 
+/** The version of a model `m` that answers when a request names none: the active one, or the last one while none is active. */
+export const answeringVersion = `coalesce(m.active, (SELECT max(n.version) FROM ${at('model_versions')} AS n WHERE n.stream = m.stream))`
+
 /** JSON as text, with stars instead of secrets. A quote inside a JSON text is escaped, so only a real reference matches. */
 export const masked = (json: string): string =>
   `regexp_replace(CAST(${json} AS VARCHAR), '\\{\\s*"\\$secret"\\s*:\\s*"[^"]*"\\s*\\}', '"******"', 'g')`
@@ -83,9 +86,9 @@ const sources: Readonly<Record<string, string>> = {
   ENDED_WITH: 'ended.type',
 }
 
-/** Columns of the rows `r`, to be appended to a list of items: `, r.valid_from AS "VALID_FROM", …`. */
-export const addedItems = (columns: readonly Column[]): string =>
-  columns.map(({ name }) => `, ${sources[name] ?? `r.${name.toLowerCase()}`} AS "${name}"`).join('')
+/** Columns of the rows `r`, to be appended to a list of items: `, r.valid_from AS "VALID_FROM", …`. @param id the item ID */
+export const addedItems = (columns: readonly Column[], id = 'r.id'): string =>
+  columns.map(({ name }) => `, ${name === 'ID' ? id : (sources[name] ?? `r.${name.toLowerCase()}`)} AS "${name}"`).join('')
 
 /** Joins the rows `r` with the events that began and ended them. */
 export const joinedEvents = `

@@ -6,6 +6,8 @@ export type ResourceRelation = {
   table: string
   about: string
   columns: Column[]
+  /** The item ID of its history, if the rows belong to parts of a resource. */
+  id?: string
   /** The whole statement over some rows of the kind's table. Other kinds are joined in their state at `moment`, events by `joins`. */
   select: (rows: string, moment: string, more: string, joins: string) => string
 }

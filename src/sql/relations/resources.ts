@@ -5,6 +5,7 @@ import { quoteText } from '../../dialect/strings.js'
 import {
   addedColumns,
   addedItems,
+  answeringVersion,
   at,
   column,
   heldAt,
@@ -152,6 +153,29 @@ const trainingOptions = `'{"target":' || CAST(to_json(r.target) AS VARCHAR)
         || CASE WHEN CAST(r.options AS VARCHAR) <> '{}' THEN ',"using":' || CAST(r.options AS VARCHAR) ELSE '' END
         || CASE WHEN r.keep_training_data = false THEN ',"keep_training_data":false' ELSE '' END || '}'`
 
+/** The rows of versions. @param active the item ACTIVE with its comma */
+const versionsWith =
+  (active: string): ResourceRelation['select'] =>
+  (rows, moment, more, joins) => `
+    SELECT ${nocase('m.name')} AS "NAME", r.engine AS "ENGINE", ${nocase('p.name')} AS "PROJECT",
+      ${active}r.version AS "VERSION", r.status AS "STATUS", r.accuracy AS "ACCURACY",
+      r.target AS "PREDICT", 'up_to_date' AS "UPDATE_STATUS", r.report->>'$.engine.version' AS "MINDSDB_VERSION",
+      r.error AS "ERROR", r.query AS "SELECT_DATA_QUERY",
+      ${masked(trainingOptions)} AS "TRAINING_OPTIONS",
+      CASE r.status WHEN 'generating' THEN 1 WHEN 'training' THEN 2 WHEN 'complete' THEN 3 END AS "CURRENT_TRAINING_PHASE",
+      3 AS "TOTAL_TRAINING_PHASES",
+      CASE r.status WHEN 'generating' THEN 'Reading' WHEN 'training' THEN 'Training' WHEN 'complete' THEN 'Complete' END AS "TRAINING_PHASE_NAME",
+      r.tag AS "TAG", r.requested_at AS "CREATED_AT", r.seconds AS "TRAINING_TIME"${more}
+    FROM ${rows} AS r${joins}
+    JOIN ledger.models_history AS m
+      ON m.stream = r.stream AND ${heldAt('m', moment)}
+    LEFT JOIN ledger.projects_history AS p
+      ON p.stream = m.project AND ${heldAt('p', moment)}
+    WHERE $project IS NULL OR m.project = $project
+    ORDER BY m.id, r.version, r.valid_from`
+
+const activeColumn = column('ACTIVE', 'BOOLEAN', 'Whether this version answers when none is named.')
+
 const models: ResourceRelation = {
   name: 'models',
   table: 'model_versions',
@@ -160,7 +184,7 @@ const models: ResourceRelation = {
     nameOf('model'),
     column('ENGINE', 'VARCHAR', 'Engine that trained it.'),
     projectColumn,
-    column('ACTIVE', 'BOOLEAN', 'Whether this version answers when none is named.'),
+    activeColumn,
     column('VERSION', 'INTEGER', 'Number of the version, from 1.'),
     column('STATUS', 'VARCHAR', 'generating, training, complete or error.'),
     column('ACCURACY', 'DOUBLE', 'How well it predicted rows it was not trained on.'),
@@ -177,24 +201,15 @@ const models: ResourceRelation = {
     column('CREATED_AT', 'TIMESTAMP', 'Time of the request for the training (UTC).'),
     column('TRAINING_TIME', 'DOUBLE', 'Seconds that the training took.'),
   ],
-  select: (rows, moment, more, joins) => `
-    SELECT ${nocase('m.name')} AS "NAME", r.engine AS "ENGINE", ${nocase('p.name')} AS "PROJECT",
-      coalesce(m.active, (SELECT max(v.version) FROM ledger.model_versions_history AS v WHERE v.stream = r.stream AND ${heldAt('v', moment)}))
-        = r.version AS "ACTIVE", r.version AS "VERSION", r.status AS "STATUS", r.accuracy AS "ACCURACY",
-      r.target AS "PREDICT", 'up_to_date' AS "UPDATE_STATUS", r.report->>'$.engine.version' AS "MINDSDB_VERSION",
-      r.error AS "ERROR", r.query AS "SELECT_DATA_QUERY",
-      ${masked(trainingOptions)} AS "TRAINING_OPTIONS",
-      CASE r.status WHEN 'generating' THEN 1 WHEN 'training' THEN 2 WHEN 'complete' THEN 3 END AS "CURRENT_TRAINING_PHASE",
-      3 AS "TOTAL_TRAINING_PHASES",
-      CASE r.status WHEN 'generating' THEN 'Reading' WHEN 'training' THEN 'Training' WHEN 'complete' THEN 'Complete' END AS "TRAINING_PHASE_NAME",
-      r.tag AS "TAG", r.requested_at AS "CREATED_AT", r.seconds AS "TRAINING_TIME"${more}
-    FROM ${rows} AS r${joins}
-    JOIN ledger.models_history AS m
-      ON m.stream = r.stream AND ${heldAt('m', moment)}
-    LEFT JOIN ledger.projects_history AS p
-      ON p.stream = m.project AND ${heldAt('p', moment)}
-    WHERE $project IS NULL OR m.project = $project
-    ORDER BY m.id, r.version, r.valid_from`,
+  select: versionsWith(`${answeringVersion} = r.version AS "ACTIVE", `),
+}
+
+/** An activation changes the model and no version, so a row of a version does not tell it: the activations have a history of their own. */
+const versions: ResourceRelation = {
+  ...models,
+  columns: models.columns.filter((one) => one !== activeColumn),
+  id: 'm.id',
+  select: versionsWith(''),
 }
 
 const activations: ResourceRelation = {
@@ -230,7 +245,7 @@ const past = (resource: ResourceRelation): Relation => {
     about: `${resource.about} With every state there ever was.`,
     kind: 'BASE TABLE',
     columns: [...resource.columns, ...added],
-    sql: resource.select(upTo(resource.table), 'r.valid_from', addedItems(added), joinedEvents),
+    sql: resource.select(upTo(resource.table), 'r.valid_from', addedItems(added, resource.id), joinedEvents),
   }
 }
 
@@ -254,6 +269,6 @@ const resources = Object.values(ofKind)
 export const resourceRelations: readonly Relation[] = [
   ...resources.map((resource) => current(resource)),
   current(models, 'models_versions', 'The rows of models once more, under a name that existing clients ask for.'),
-  ...[...resources.filter((resource) => resource !== jobs), activations, jobDefinitions].map(past),
+  ...[...resources.filter((resource) => resource !== jobs), activations, jobDefinitions].map((of) => past(of === models ? versions : of)),
   jobsHistory,
 ]

@@ -107,6 +107,15 @@ test.each(recorded)('%s has the recorded columns in both places', async (name, c
   expect((await ledger.select(`SELECT * FROM information_schema.${name}`)).names).toEqual(columns)
 })
 
+test('the history of versions does not say which was active: an activation makes no row of a version', async () => {
+  const { names } = await ledger.select('SELECT * FROM models_history')
+  expect(names).not.toContain('ACTIVE')
+  expect((await ledger.select(`SELECT active_version, valid_from FROM model_activations_history WHERE name = 'rent'`)).data).toEqual([
+    [1, 20],
+    [2, 25],
+  ])
+})
+
 describe('answers', () => {
   const cases: [string, unknown[][]][] = [
     ['SELECT * FROM shop.skills', [['Sales_Skill', 'shop', 'sql', '{"database":"e"}']]],
@@ -156,6 +165,14 @@ describe('answers', () => {
       ],
     ],
     ['SELECT name, valid_to FROM skills_history AT (VERSION => 9)', [['sales_skill', null]]],
+    // The id is that of the model, not of its version.
+    [
+      `SELECT version, id FROM models_history WHERE name = 'rent' ORDER BY 1`,
+      [
+        [1, 20],
+        [2, 20],
+      ],
+    ],
     ['SELECT count(*) FROM good_ones', [[20]]],
     ['SELECT * FROM v2', [[20]]],
     ['SELECT g.sqft FROM good_ones AS g JOIN v2 ON true LIMIT 1', [[300]]],
