@@ -3,7 +3,7 @@ import { quoteText } from '../../dialect/strings.js'
 import { config, configHistory } from './config.js'
 import { engines, enginesHistory } from './engines.js'
 import { filesHistory } from './files-history.js'
-import { at, column, history, itemsOf, masked, nocase, upTo, type Column, type Relation } from './relation.js'
+import { answeringVersion, at, column, history, itemsOf, masked, nocase, upTo, type Column, type Relation } from './relation.js'
 
 const databases: Relation = {
   name: 'databases',
@@ -200,7 +200,8 @@ const modelColumns = `
           struct_pack(name := v.target || '_min', type := 'DOUBLE', about := 'Lower bound.'),
           struct_pack(name := v.target || '_max', type := 'DOUBLE', about := 'Upper bound.')]) AS c
       FROM ${at('models')} AS m JOIN projects AS p ON p.stream = m.project
-      JOIN ${at('model_versions')} AS v ON v.stream = m.stream AND v.version = m.active`
+      JOIN ${at('model_versions')} AS v ON v.stream = m.stream
+      WHERE v.version = ${answeringVersion} AND v.report IS NOT NULL`
 
 /** The columns that every knowledge base has, and the metadata columns that were declared for it. */
 const knowledgeColumns = `

@@ -29,6 +29,12 @@ beforeAll(async () => {
     rows: 1,
     read_at: 29,
   })
+  // Its columns are those of its last version, which answers while none is active.
+  await ledger.history('models', { stream: 'm-unset', project: 'p-shop', name: 'unset', active: null, from: 28 })
+  const untold = { stream: 'm-unset', engine: 'e', target: 'y', status: 'complete', options: {}, from: 28 }
+  const reported = (input: string) => ({ inputs: [{ name: input, type: 'number' }], target: { name: 'y', type: 'number' } })
+  await ledger.history('model_versions', { ...untold, version: 1, report: reported('before') })
+  await ledger.history('model_versions', { ...untold, version: 2, report: reported('now') })
   await ledger.file('versions', 'SELECT 1 AS old', 15, 18)
   await ledger.history('projects', { stream: 'p-late', name: 'late', from: 16, to: 19 })
   const pinned = { stream: 'v-pinned', project: 'p-shop', name: 'pinned', database: 'shop' }
@@ -157,6 +163,14 @@ describe('answers', () => {
         ['rental_price', 'bigint'],
       ],
     ],
+    [
+      `SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'unset' ORDER BY ordinal_position LIMIT 2`,
+      [
+        ['now', 'double'],
+        ['y', 'double'],
+      ],
+    ],
+    [`SELECT count(*) FROM information_schema.columns WHERE table_name = 'bad'`, [[0]]],
     [
       'SELECT name, valid_from, valid_to FROM skills_history',
       [
