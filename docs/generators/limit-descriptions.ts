@@ -67,7 +67,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   linkCacheMaxIds:
     'Remembered references between resources, such as those of agents to a skill, counted in ids. Beyond: the references to the target used longest ago are read again.',
   rollbackMaxVersion:
-    'The version to which a rollback takes a resource: the transaction folds all events up to this version. Beyond: 400 `wrong_arguments`.',
+    'The version that a rollback or a rerun reads, unless it is the newest: all events up to this version are folded at once. Beyond: 400 `wrong_arguments`.',
   treeCacheMaxTiles: 'Tiles of the log’s Merkle tree held in memory, 4 KiB each. Beyond: the one used longest ago is read again.',
   rotationBatchMaxPayloads:
     'Payloads whose keys one step of a rotation wraps again. Beyond: the next step takes the rest, after the commands that wait.',

@@ -1,7 +1,6 @@
 import type { Command } from '@event-driven-io/emmett'
 import { kinds, type Kind, type LedgerEvent } from '../../events/catalogue/catalogue.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
-import { limits } from '../basics/limits.js'
 import { byName, byExactName, earlier, type ResourceVersion, type Resource, type Lookup } from '../log/contract/lookups.js'
 import { deciders, type RollbackKind } from './deciders.js'
 import type { RollbackRule } from './rules/rollback.js'
@@ -65,16 +64,11 @@ const decideOn = <K extends RollbackKind>(kind: K, data: Target, facts: Facts<K>
  * @example rollbackOf('skill').reads({ type: 'RollBackSkill', data: { project: 'shop', name: 'rents', version: 2 } })
  */
 export const rollbackOf = <K extends RollbackKind>(kind: K) => ({
-  reads: ({ data: { project, name, version } }: RollbackCommand): Record<string, Lookup> => {
-    // The earlier state is folded inside the transaction, which delays other commands.
-    if (version > limits.rollbackMaxVersion)
-      throw wrong(`a rollback to version ${version} is not possible; the highest version for a rollback is ${limits.rollbackMaxVersion}`)
-    return {
-      ...(project !== undefined && { project: byName('project', project) }),
-      [kind]: kind === 'file' ? byExactName(kind, name) : byName(kind, name, project),
-      then: earlier(kind, name, version, project),
-    }
-  },
+  reads: ({ data: { project, name, version } }: RollbackCommand): Record<string, Lookup> => ({
+    ...(project !== undefined && { project: byName('project', project) }),
+    [kind]: kind === 'file' ? byExactName(kind, name) : byName(kind, name, project),
+    then: earlier(kind, name, version, project),
+  }),
   readsFurther: (facts: { project?: Resource<'project'>; then?: ResourceVersion<K> }): Record<string, Lookup> => {
     if (!facts.then) return {}
     const { state } = facts.then

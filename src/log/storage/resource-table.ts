@@ -198,12 +198,25 @@ export class ResourceTable {
     return this.#cache.peek(stream)?.version ?? this.#version.get(stream) ?? 0
   }
 
-  /** A resource at one of its versions, including the newest. */
-  earlier<K extends Kind>({ kind, stream, version: newest }: Resource<K>, version: number): ResourceVersion<K> | undefined {
+  /**
+   * A resource at one of its versions, including the newest.
+   * @throws Problem `wrong_arguments` for an earlier version whose fold would hold up other requests for long
+   */
+  earlier<K extends Kind>(found: Resource<K>, version: number): ResourceVersion<K> | undefined {
+    const state = version === found.version ? found.state : this.#folded(found, version)
+    return state && { state, erased: secretsOf(state as JsonObject).filter((hash) => this.#readable.get(hash) === undefined) }
+  }
+
+  #folded<K extends Kind>({ kind, stream, version: newest }: Resource<K>, version: number): States[K] | undefined {
+    if (version > limits.rollbackMaxVersion)
+      throw wrong(
+        `version ${version} cannot be read: it comes after too many changes`,
+        `Choose a version up to ${limits.rollbackMaxVersion}, or the newest one.`,
+      )
     if (version < 1 || version > newest) return undefined
     let state: States[K] | undefined
     for (const text of this.#history.iterate(stream, version)) state = evolve(kind, state, currentEvent(parseEnvelope(text)))
-    return state && { state, erased: secretsOf(state as JsonObject).filter((hash) => this.#readable.get(hash) === undefined) }
+    return state
   }
 
   /** Answers a decision's lookups. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import Sqlite from 'better-sqlite3'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { limits } from '../../../src/basics/limits.js'
 import { until } from '../../support/until.js'
 import { formOf, settled, trainRent } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
@@ -70,6 +71,20 @@ describe('a skill', () => {
     expect(await back(`${project}/skills/nothing`, 1)).toMatchObject({ status: 404, body: { title: 'Skill not found' } })
     expect(await back('/api/projects/nowhere/skills/x', 1)).toMatchObject({ status: 404, body: { title: 'Project not found' } })
     expect(await head()).toBe(position)
+  })
+
+  test('an earlier version after too many events is refused before they are folded; the newest one needs no fold', async () => {
+    const { log } = at.service
+    const shop = await log.resources.one('project', 'mindsdb')
+    const found = await log.resources.one('skill', 'rents', shop)
+    if (!found) throw new Error('there is no skill')
+    const long = { ...found, version: 2 * limits.rollbackMaxVersion }
+    await expect(log.earlier(long, limits.rollbackMaxVersion + 1)).rejects.toMatchObject({
+      code: 'wrong_arguments',
+      extras: { hint: expect.stringContaining(`up to ${limits.rollbackMaxVersion}`) },
+    })
+    const planted = { ...found.state, type: 'planted' }
+    expect(await log.earlier({ ...long, state: planted }, long.version)).toMatchObject({ state: { type: 'planted' } })
   })
 
   test('a name that is taken since is refused', async () => {
