@@ -274,11 +274,27 @@ test('a comparison counts the events of what it lists, and refuses moments in th
   const events = lines.map((line) => Number(/(\d+) events?\s*$/.exec(line)?.[1]))
   expect(await told.innerText()).toBe(`${lines.length} resources changed, by ${events.reduce((sum, n) => sum + n, 0)} events.`)
   // It came and went between the moments.
-  expect(lines.filter((line) => line.includes('shop.one'))).toEqual([])
+  expect(lines.filter((line) => line.includes('shop.one'))).toEqual([expect.stringMatching(/view created and deleted\s*2 events/)])
   await page.getByLabel(/^From/).fill('5')
   await page.getByLabel(/^To/).fill('2')
   await page.getByRole('button', { name: 'Compare' }).click()
   await page.getByRole('alert').getByText('Exchange the two moments.').waitFor()
+  await page.context().close()
+})
+
+test('a comparison tells a deleted resource from another one that got its name', async () => {
+  expect((await sql(at.url, 'CREATE VIEW shop.again AS (SELECT 1 AS first_column)')).type).not.toBe('error')
+  const from = await head()
+  for (const statement of ['DROP VIEW shop.again', 'CREATE VIEW shop.again AS (SELECT 1 AS second_column)'])
+    expect((await sql(at.url, statement)).type).not.toBe('error')
+  const { page } = await openPage(at.browser, at.url, `#/compare?from=${from}`)
+  const line = (became: string) => page.locator('details', { hasText: `view ${became}` }).filter({ hasText: 'shop.again' })
+  await line('created').locator('summary').click()
+  await line('created').getByText('second_column').first().waitFor()
+  await line('deleted').waitFor()
+  expect(await page.locator('details[open]').count()).toBe(1)
+  await line('deleted').locator('summary').click()
+  await line('deleted').getByText('first_column').first().waitFor()
   await page.context().close()
 })
 

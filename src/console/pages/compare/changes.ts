@@ -8,12 +8,14 @@ export type Moments = { from: string; to: string | undefined }
 
 /** The change of a resource between two moments. */
 export type ResourceChange = {
+  /** Tells it apart from another resource with its name: one of them was deleted before the other was created. */
+  stream: string
   kind: string
   project: string | null
   name: string
   /** Its previous names, if it or its project was renamed. */
   before: { project: string | null; name: string } | null
-  became: 'created' | 'changed' | 'deleted'
+  became: 'created' | 'changed' | 'deleted' | 'created and deleted'
   events: number
 }
 
@@ -35,6 +37,41 @@ const listAt = async (at: string | undefined, streams: readonly string[], signal
         signal,
       })
 
+/** Whether a row of log.events is after a position, up to another one. */
+const between = 'position > :first AND position <= :last'
+
+/** Whether a row of log.events is the creation of a resource. Types of events of other programs have a dot. */
+const isCreation = `(type = 'ConversationStarted' OR (type LIKE '%Created' AND type NOT LIKE '%.%'))`
+
+/** `KnowledgeBaseCreated` → `knowledge_base` */
+const kindCreatedBy = (type: string): string =>
+  type
+    .replace(/(?:Created|Started)$/, '')
+    .replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`)
+    .toLowerCase()
+
+/** Resources that were created after a position and up to another one, with the names that they and their projects had then. */
+const listCreated = async (first: number, last: number, streams: readonly string[], signal: AbortSignal): Promise<ResourceRow[]> => {
+  if (streams.length === 0) return []
+  const created = await select<{ stream: string; position: number; type: string; name: string; project: string | null }>({
+    query: `SELECT stream, position, type, (data->>'name') AS name, (data->>'project') AS project FROM log.events
+      WHERE ${between} AND list_contains(:streams::VARCHAR[], stream) AND ${isCreation} ORDER BY position`,
+    params: { first, last, streams: [...streams] },
+    signal,
+  })
+  const projects = await select<{ stream: string; position: number; name: string }>({
+    query: `SELECT stream, position, (data->>'name') AS name FROM log.events
+      WHERE position <= :last AND list_contains(:projects::VARCHAR[], stream) AND type IN ('ProjectCreated', 'ProjectRenamed')
+      ORDER BY position`,
+    params: { last, projects: [...new Set(created.flatMap(({ project }) => project ?? []))] },
+    signal,
+  })
+  return created.map(({ stream, position, type, name, project }) => {
+    const then = projects.findLast((named) => named.stream === project && named.position < position)
+    return { stream, kind: kindCreatedBy(type), project: then?.name ?? null, name }
+  })
+}
+
 /**
  * The resources that changed between two moments, and the number of their events. The first moment may be 0, before the first event.
  *
@@ -52,11 +89,14 @@ export const loadChanges = async (
       hint: 'Exchange the two moments.',
     })
   if (first === last) return { changed: [], isCut: false, events: 0 }
-  // Other streams have records, such as answers, and events of other programs.
-  const ofResources = [first, last].filter((at) => at > 0).map((at) => `SELECT stream FROM log.resources AT (VERSION => ${at})`)
+  // Other streams have records, such as answers, and events of other programs. A resource may be there at neither moment.
+  const ofResources = [
+    ...[first, last].filter((at) => at > 0).map((at) => `SELECT stream FROM log.resources AT (VERSION => ${at})`),
+    `SELECT stream FROM log.events WHERE ${between} AND ${isCreation}`,
+  ]
   const counted = await select<{ stream: string; n: number }>({
     query: `SELECT stream, count(*) AS n FROM log.events
-      WHERE position > :first AND position <= :last AND stream IN (${ofResources.join(' UNION ')})
+      WHERE ${between} AND stream IN (${ofResources.join(' UNION ')})
       GROUP BY stream ORDER BY max(position) DESC LIMIT ${changedMax + 1}`,
     params: { first, last },
     signal,
@@ -65,13 +105,16 @@ export const loadChanges = async (
   const streams = some.map(({ stream }) => stream)
   const [then, now] = await Promise.all([listAt(from, streams, signal), listAt(to, streams, signal)])
   const [old, present] = [new Map(then.map((one) => [one.stream, one])), new Map(now.map((one) => [one.stream, one]))]
+  const passing = streams.filter((stream) => !old.has(stream) && !present.has(stream))
+  const gone = new Map((await listCreated(first, last, passing, signal)).map((one) => [one.stream, one]))
   const changed = some.flatMap(({ stream, n }): ResourceChange[] => {
     const [before, after] = [old.get(stream), present.get(stream)]
-    const one = after ?? before
+    const one = after ?? before ?? gone.get(stream)
     if (!one) return []
     const { kind, project, name } = one
     const renamed = before && (before.name !== name || before.project !== project) ? before : null
-    return [{ kind, project, name, before: renamed, became: !before ? 'created' : after ? 'changed' : 'deleted', events: n }]
+    const became = before ? (after ? 'changed' : 'deleted') : after ? 'created' : 'created and deleted'
+    return [{ stream, kind, project, name, before: renamed, became, events: n }]
   })
   return { changed, isCut: counted.length > changedMax, events: changed.reduce((sum, { events }) => sum + events, 0) }
 }

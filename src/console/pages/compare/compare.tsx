@@ -11,7 +11,7 @@ import { loadChanges, loadDifferences, type ResourceChange, type Moments } from 
 const Differences = ({ changed, moments }: { changed: ResourceChange; moments: Moments }) => {
   const { loaded, reload } = useLoaded(
     (signal) => loadDifferences(changed, moments, signal),
-    [changed.kind, changed.project, changed.name, moments.from, moments.to],
+    [changed.stream, changed.project, changed.name, moments.from, moments.to],
   )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
@@ -19,26 +19,24 @@ const Differences = ({ changed, moments }: { changed: ResourceChange; moments: M
   return value.length === 0 ? <p class="quiet">Its record is the same as before.</p> : <Diff operations={value} />
 }
 
-const signs = { created: '+', changed: '~', deleted: '−' } as const
+const signs = { created: '+', changed: '~', deleted: '−', 'created and deleted': '±' } as const
 
-const keyOf = ({ kind, project, name }: ResourceChange): string => `${kind}/${project ?? ''}/${name}`
-
-/** The keys of the open lines, as stored in the address. */
+/** The streams of the open lines, as stored in the address. */
 const opened = (): readonly string[] => place.value.query.get('open')?.split('\n') ?? []
 
-const setOpen = (key: string, isOpen: boolean): void => {
-  const others = opened().filter((each) => each !== key)
-  changeQuery({ open: (isOpen ? [...others, key] : others).join('\n') })
+const setOpen = (stream: string, isOpen: boolean): void => {
+  const others = opened().filter((each) => each !== stream)
+  changeQuery({ open: (isOpen ? [...others, stream] : others).join('\n') })
 }
 
 const fullName = ({ project, name }: { project: string | null; name: string }): string => (project === null ? name : `${project}.${name}`)
 
 const One = ({ changed, moments }: { changed: ResourceChange; moments: Moments }) => {
-  const key = keyOf(changed)
-  const isOpen = opened().includes(key)
-  const { kind, project, name, before, became, events } = changed
+  const { stream, kind, project, name, before, became, events } = changed
+  const isOpen = opened().includes(stream)
+  const isGone = became === 'deleted' || became === 'created and deleted'
   return (
-    <details open={isOpen} onToggle={({ currentTarget }) => currentTarget.open !== isOpen && setOpen(key, currentTarget.open)}>
+    <details open={isOpen} onToggle={({ currentTarget }) => currentTarget.open !== isOpen && setOpen(stream, currentTarget.open)}>
       <summary>
         <span class="position" aria-hidden="true">
           {signs[became]}
@@ -54,9 +52,10 @@ const One = ({ changed, moments }: { changed: ResourceChange; moments: Moments }
       </summary>
       {isOpen && (
         <div class="inside">
-          {kindNamed(kind) && <Differences changed={changed} moments={moments} />}
+          {became === 'created and deleted' && <p class="quiet">It was there at neither moment.</p>}
+          {kindNamed(kind) && became !== 'created and deleted' && <Differences changed={changed} moments={moments} />}
           <p class="tools">
-            {kindNamed(kind) && became !== 'deleted' && (
+            {kindNamed(kind) && !isGone && (
               <a class="button" href={hrefOf(pathOfResource(kind, project, name), { tab: 'history', at: undefined })}>
                 Its history
               </a>
@@ -85,7 +84,7 @@ const Changes = ({ moments }: { moments: Moments }) => {
       </p>
       <ul class="events changes">
         {value.changed.map((changed) => (
-          <li key={keyOf(changed)}>
+          <li key={changed.stream}>
             <One changed={changed} moments={value.of} />
           </li>
         ))}
