@@ -59,6 +59,8 @@ export class Supervisor {
   #child: SqlChildProcess | undefined
   /** A process that is ended on purpose: the code that ends it starts the next one. */
   #leaving: SqlChildProcess | undefined
+  /** Nobody else may start a process now: it would open the tables that are being replaced. */
+  #isReplacing = false
   #isStopping = false
   readonly #waiters = new Set<() => void>()
   #starts = 0
@@ -82,7 +84,7 @@ export class Supervisor {
 
   /** Starts the process. Waits until it answers, or until it is known to need longer: then the status says why, and the start goes on. */
   async start(): Promise<void> {
-    void this.#respawn()
+    void this.#respawn(undefined)
     this.#watch = setInterval(() => void this.#watchMemory(), this.limits.memorySampleMs)
     this.#beat = setInterval(() => this.#watchHeartbeat(), this.limits.pingIntervalMs)
     const from = performance.now()
@@ -148,11 +150,16 @@ export class Supervisor {
   async replace(between: () => Promise<void>): Promise<void> {
     const child = this.#child
     this.#leaving = child
-    // Its file is no longer needed, so the process need not close it properly.
-    child?.kill('replaced')
-    await child?.exited
-    if (!this.#isStopping) await between()
-    await this.#respawn()
+    this.#isReplacing = true
+    try {
+      // Its file is no longer needed, so the process need not close it properly.
+      child?.kill('replaced')
+      await child?.exited
+      if (!this.#isStopping) await between()
+    } finally {
+      this.#isReplacing = false
+    }
+    await this.#respawn(child)
     await this.#opened()
   }
 
@@ -227,7 +234,7 @@ export class Supervisor {
   async #restart(child: SqlChildProcess): Promise<void> {
     this.#tellChange()
     if (this.#isStopping || child === this.#leaving || child.loss === 'replaced') return
-    if (child.state.built) return this.#respawn()
+    if (child.state.built) return this.#respawn(child)
     this.#restarts += 1
     this.#losses[child.loss] += 1
     this.options.logger?.warn(
@@ -245,13 +252,15 @@ export class Supervisor {
     const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
     if (isOwnEnd) this.#failures += 1
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
-    // A purge may have replaced it meanwhile.
-    if (this.#child === child) await this.#respawn()
+    await this.#respawn(child)
   }
 
-  /** No process can start while memory or file descriptors are short. The service tries again, and REST goes on meanwhile. */
-  async #respawn(): Promise<void> {
-    for (;;)
+  /**
+   * Starts a process after another one, unless a purge has replaced that or is about to. No process can start while memory or file
+   * descriptors are short. The service tries again, and REST goes on meanwhile.
+   */
+  async #respawn(after: SqlChildProcess | undefined): Promise<void> {
+    while (this.#child === after && !this.#isReplacing)
       try {
         this.#spawn()
         return
