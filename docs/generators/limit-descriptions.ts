@@ -195,6 +195,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   blobPatienceMs: 'How long a node tries to reach the shared store of contents. Beyond: 503 `storage_failed` with Retry-After.',
   blobAnswerTimeoutMs: 'Wait for an answer of S3, or for its next bytes. Beyond: it counts as away.',
   blobLeastBytesPerSecond: 'How slowly S3 may take a content, on top of that wait. Beyond: it counts as away.',
+  blobAnswerMaxBytes: 'A page of names from S3. Beyond: the export ends with an error, and is tried again.',
   blobCacheMaxBytes:
     'Contents that a node keeps on its disk when nodes share a store. Beyond: it removes the contents used longest ago, except those that are being read.',
   blobUnnamedMaxAgeMs: 'Age of a content in the shared store that no event names, or of an upload that was cut off. Beyond: it is removed.',

@@ -9,7 +9,17 @@ import { undoAll } from '../basics/undo.js'
 import type { S3Address } from '../files/shared/s3-address.js'
 import { S3Client } from '../files/shared/s3-client.js'
 import { ConfigError } from '../setup/config.js'
-import type { ArchiveStore, MadeFile } from './store.js'
+import type { ArchiveStore, MadeFile, NamedFile } from './store.js'
+
+/** The parts of a file up to the one that passes its size: its rest may have no end, and the size of the kept file shows the fault. */
+async function* upTo(bytes: number, parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  let left = bytes
+  for await (const part of parts) {
+    yield part
+    left -= part.length
+    if (left < 0) return
+  }
+}
 
 /**
  * An export in a bucket, one object for each file. Files are made in a separate folder of this machine, and sent when they are whole.
@@ -78,13 +88,13 @@ export class BucketStore implements ArchiveStore {
     return this.#reached(() => this.#client.remove(name))
   }
 
-  withFiles<T>(names: readonly string[], use: (paths: readonly (string | undefined)[]) => Promise<T>): Promise<T> {
+  withFiles<T>(files: readonly NamedFile[], use: (paths: readonly (string | undefined)[]) => Promise<T>): Promise<T> {
     return inOwnDirectory(tmpdir(), 'mindledger-export-', async (directory) => {
       const paths: (string | undefined)[] = []
-      for (const [i, name] of names.entries()) {
+      for (const [i, { name, bytes }] of files.entries()) {
         const path = join(directory, `${i}.parquet`)
         const found = await this.#get(name)
-        if (found) await this.#keep(found, path)
+        if (found) await this.#keep(upTo(bytes, found), path)
         paths.push(found && path)
       }
       return use(paths)

@@ -103,10 +103,7 @@ const differing = (table: 'predictions' | 'outcomes' | 'answers', events: string
 
 /** Checks the files of one range, and throws the first fault. */
 const checkRange = (store: ArchiveStore, range: ArchiveRange, walk: Walk): Promise<void> =>
-  store.withFiles(
-    range.files.map(({ name }) => name),
-    (paths) => checkFiles(range, paths, walk),
-  )
+  store.withFiles(range.files, (paths) => checkFiles(range, paths, walk))
 
 const checkFiles = async (range: ArchiveRange, found: readonly (string | undefined)[], walk: Walk): Promise<void> => {
   const paths: Record<string, string> = {}

@@ -3,7 +3,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../basics/errors.js'
 import { moveFile, sync } from '../basics/disk.js'
-import type { ArchiveStore, MadeFile } from './store.js'
+import type { ArchiveStore, MadeFile, NamedFile } from './store.js'
 import { archiveFolders } from './tables.js'
 
 /** The folder for files before they get their names. Files in it at the start were left by an export that was killed. */
@@ -65,8 +65,8 @@ export class FolderStore implements ArchiveStore {
     await rm(join(this.place, name), { force: true })
   }
 
-  async withFiles<T>(names: readonly string[], use: (paths: readonly (string | undefined)[]) => Promise<T>): Promise<T> {
-    const paths = names.map((name) => join(this.place, name))
+  async withFiles<T>(files: readonly NamedFile[], use: (paths: readonly (string | undefined)[]) => Promise<T>): Promise<T> {
+    const paths = files.map(({ name }) => join(this.place, name))
     return use(await Promise.all(paths.map(async (path) => (await lstat(path).catch(() => undefined)) && path)))
   }
 

@@ -7,6 +7,7 @@ export const fileLimits = {
   blobPatienceMs: 3_000,
   blobAnswerTimeoutMs: 30_000,
   blobLeastBytesPerSecond: 256 * 1024,
+  blobAnswerMaxBytes: 8 * 1024 * 1024,
   blobCacheMaxBytes: 20 * 1024 * 1024 * 1024,
   blobUnnamedMaxAgeMs: 7 * 24 * 3_600_000,
   blobCollectMs: 3_600_000,

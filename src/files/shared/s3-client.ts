@@ -17,9 +17,22 @@ type S3Request = { method: 'PUT' | 'GET' | 'DELETE'; url: string; content?: Cont
 /** The errors of S3 that mean: not now. */
 const isPassing = (status: number): boolean => status >= 500 || status === 429
 
+/** The text of an answer. @throws Error when it is too long; then the rest is not read */
+const textOf = async ({ body }: Dispatcher.ResponseData): Promise<string> => {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of body as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > limits.blobAnswerMaxBytes) throw new Error(`S3 answers with more than ${limits.blobAnswerMaxBytes} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
 /** The error code of an answer, such as `AccessDenied`. */
-const refusalOf = async ({ statusCode, body }: Dispatcher.ResponseData): Promise<Error> => {
-  const text = (await body.text().catch(() => '')).slice(0, 4_000)
+const refusalOf = async (answer: Dispatcher.ResponseData): Promise<Error> => {
+  const { statusCode } = answer
+  const text = await textOf(answer).catch(() => '')
   const [, code] = /<Code>([^<]{1,100})<\/Code>/.exec(text) ?? []
   return new Error(`S3 answers ${statusCode}${code === undefined ? '' : ` ${code}`}`)
 }
@@ -29,9 +42,20 @@ const isAnswer = (value: unknown): value is Dispatcher.ResponseData => typeof va
 const unescaped = (text: string): string =>
   text.replace(/&(?:lt|gt|quot|apos|amp);/g, (entity) => ({ '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" })[entity] ?? '&')
 
-/** The text of an element of an answer. */
+/** The contents of the elements of an answer that have a name. The time grows only with the length of the text. */
+function* elementsIn(text: string, name: string): Generator<string, void, void> {
+  const [opening, closing] = [`<${name}>`, `</${name}>`]
+  for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at)) {
+    const end = text.indexOf(closing, at)
+    if (end < 0) return
+    yield text.slice(at + opening.length, end)
+    at = end + closing.length
+  }
+}
+
+/** The text of the first element of an answer that has a name. */
 const elementIn = (text: string, name: string): string | undefined => {
-  const [, found] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(text) ?? []
+  const [found] = elementsIn(text, name)
   return found === undefined ? undefined : unescaped(found)
 }
 
@@ -82,19 +106,24 @@ export class S3Client {
       const url = new URL(bucketUrl(this.address))
       const page = { 'list-type': '2', prefix, delimiter: '/', ...(token !== undefined && { 'continuation-token': token }) }
       url.search = new URLSearchParams(page).toString()
-      const { statusCode, body } = await this.#ask({ method: 'GET', url: url.href })
-      const text = await body.text()
-      if (statusCode === 404) throw new Error(`S3 has no bucket ${this.address.bucket}`)
-      for (const [, entry = ''] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+      const answer = await this.#ask({ method: 'GET', url: url.href })
+      const text = await textOf(answer)
+      if (answer.statusCode === 404) throw new Error(`S3 has no bucket ${this.address.bucket}`)
+      let isEmpty = true
+      for (const entry of elementsIn(text, 'Contents')) {
+        isEmpty = false
         const key = elementIn(entry, 'Key') ?? ''
         if (key.startsWith(prefix)) yield { name: key.slice(this.address.prefix.length), bytes: Number(elementIn(entry, 'Size')) }
       }
-      for (const [, entry = ''] of text.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs)) {
+      for (const entry of elementsIn(text, 'CommonPrefixes')) {
+        isEmpty = false
         const group = elementIn(entry, 'Prefix') ?? ''
         if (group.startsWith(prefix)) yield { name: group.slice(this.address.prefix.length, -1), bytes: undefined }
       }
-      token = elementIn(text, 'IsTruncated') === 'true' ? elementIn(text, 'NextContinuationToken') : undefined
-      if (token === undefined) return
+      if (elementIn(text, 'IsTruncated') !== 'true') return
+      const next = elementIn(text, 'NextContinuationToken')
+      if (isEmpty || next === undefined || next === token) throw new Error('S3 gives a list of names that does not go on')
+      token = next
     }
   }
 

@@ -12,6 +12,8 @@ export type S3Server = {
   answered: string[]
   /** Answers that replace the next ones. */
   failures: number[]
+  /** Whole answers, with their bodies, that replace the next ones. */
+  answers: { status: number; body: string }[]
   stop: () => Promise<void>
 }
 
@@ -88,6 +90,7 @@ export const startS3 = async (bucket = 'ledger'): Promise<S3Server> => {
   const objects = new Map<string, Buffer>()
   const answered: string[] = []
   const failures: number[] = []
+  const answers: { status: number; body: string }[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
@@ -96,6 +99,11 @@ export const startS3 = async (bucket = 'ledger'): Promise<S3Server> => {
     const failure = failures.shift()
     if (failure !== undefined) {
       refuse(response, failure, 'SlowDown')
+      return
+    }
+    const said = answers.shift()
+    if (said) {
+      response.writeHead(said.status, { 'content-type': 'application/xml' }).end(said.body)
       return
     }
     const wrong = objection(request)
@@ -144,7 +152,7 @@ export const startS3 = async (bucket = 'ledger'): Promise<S3Server> => {
   const endpoint = new URL(`http://127.0.0.1:${port}`)
   return {
     address: { bucket, prefix: 'blobs/', endpoint, region, keys },
-    ...{ objects, answered, failures },
+    ...{ objects, answered, failures, answers },
     stop: async () => {
       server.closeAllConnections()
       server.close()
