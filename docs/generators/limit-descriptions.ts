@@ -475,7 +475,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   eventStreamAwayMaxMs:
     'With LOG_URL and without READS=local: how long streams of events stay open at a node that cannot reach PostgreSQL. Beyond: they end, and clients connect again.',
   eventReaderStallMs:
-    'How long a client of a stream or of lines may read nothing. Beyond: its connection is closed; the client may resume.',
+    'How long a client of a stream, of lines or of a file may read nothing. Beyond: its connection is closed; the client may resume.',
   historyPageMaxChanges: 'Changes of one page of a history. Beyond: 400 `wrong_arguments`.',
   historyPageMaxChars: 'Text of one page of a history; a single change may be longer. Beyond: the page ends, with a `next`.',
   historyStatesMaxChars: 'Kept states from which the next page of a history continues. Beyond: the state used longest ago is folded again.',

@@ -1,7 +1,7 @@
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { stream, type Headers, type Reply } from './reply.js'
 
-type Options = { headers?: Headers; stallMs?: number | null; ended?: () => void }
+type Options = { headers?: Headers; ended?: () => void }
 
 /** Unlinks an open file, and returns its size. */
 const unlinkedSize = async (file: FileHandle, path: string): Promise<number> => {
@@ -15,7 +15,7 @@ const unlinkedSize = async (file: FileHandle, path: string): Promise<number> => 
  *
  * @example await fileOnce('application/vnd.duckdb.file', path)
  */
-export const fileOnce = async (type: string, path: string, { headers, stallMs, ended }: Options = {}): Promise<Reply> => {
+export const fileOnce = async (type: string, path: string, { headers, ended }: Options = {}): Promise<Reply> => {
   const file = await open(path)
   const size = await unlinkedSize(file, path).catch(async (error: unknown) => {
     await file.close()
@@ -27,9 +27,5 @@ export const fileOnce = async (type: string, path: string, { headers, stallMs, e
     pieces.destroy()
     ended?.()
   }
-  return stream(
-    type,
-    { pieces, close, ...(stallMs !== undefined && { stallMs }) },
-    { headers: { 'Content-Length': String(size), ...headers } },
-  )
+  return stream(type, { pieces, close }, { headers: { 'Content-Length': String(size), ...headers } })
 }

@@ -48,7 +48,7 @@ export const tableCopyRoutes = (log: Pick<Log, 'head'>, tables: Copier, director
           const { file, position } = await newCopy()
           const headers = { 'Mindledger-Position': String(position) }
           // A client that has read the whole copy may ask for another one at once.
-          return await fileOnce(duckdbType, file, { headers, stallMs: null, ended: end })
+          return await fileOnce(duckdbType, file, { headers, ended: end })
         } catch (error) {
           end()
           throw error
