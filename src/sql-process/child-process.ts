@@ -7,6 +7,7 @@ import { QueryConnection, type Answer, type ConnectionEvents } from './query-con
 import type { AnswerQuestion, HoldBlob, ReadingEnd } from './contract/options.js'
 import { HeldBlobs } from './held-blobs.js'
 import { parseChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
+import { withoutHolder } from './orphan-process.js'
 import type { Rebuilds } from './contract/rebuilds.js'
 import { mayChange } from '../sql/contract/connected.js'
 import type { SelectRequest } from '../sql/contract/select.js'
@@ -287,7 +288,8 @@ export class SqlChildProcess {
         state.ending = state.trouble = state.lastError = message.reason
         break
       case 'failed':
-        state.failed = state.lastError = message.reason
+        state.failed = message.reason
+        state.lastError = withoutHolder(message.reason)
         if (message.isForeign) state.foreign = message.reason
         break
       case 'keys':

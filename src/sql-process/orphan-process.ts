@@ -4,6 +4,14 @@ import { basename } from 'node:path'
 const holder = /Conflicting lock is held in .*\(PID (\d+)\)/
 
 /**
+ * A reason as everybody may read it, without the program, the id and the user of a process that holds the tables.
+ *
+ * @example withoutHolder('Conflicting lock is held in /usr/bin/node (PID 4711) by user ann') // 'another process holds it; …'
+ */
+export const withoutHolder = (reason: string): string =>
+  reason.replace(/Conflicting lock is held in [^]*/, 'another process holds it; the log of the service names that process')
+
+/**
  * Ends an old SQL process that still locks the tables. A killed server can leave such a process behind, if the process was stopped and so
  * did not notice the end of its server. This server holds the lock of the data directory, so no other SQL process there has a server.
  * Returns the id of the ended process.

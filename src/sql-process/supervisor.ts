@@ -6,7 +6,7 @@ import { dataPaths } from '../setup/data-directory.js'
 import { programFile } from '../setup/package.js'
 import { SqlChildProcess, type Loss } from './child-process.js'
 import { residentBytes } from '../basics/resident-memory.js'
-import { endOrphan } from './orphan-process.js'
+import { endOrphan, withoutHolder } from './orphan-process.js'
 import type { SqlProcessLimits, SqlProcessOptions } from './contract/options.js'
 import type { TablesState } from '../sql/relations/projections.js'
 import { Heartbeat } from './heartbeat.js'
@@ -282,7 +282,7 @@ export class Supervisor {
   #whyStopped(): string | undefined {
     const state = this.#child?.state
     if (!state || this.#isStopping) return 'The process that answers SQL has ended.'
-    if (state.failed !== undefined) return `The process that answers SQL cannot start: ${state.failed}.`
+    if (state.failed !== undefined) return `The process that answers SQL cannot start: ${withoutHolder(state.failed)}.`
     if (!state.ready && state.starting) return `The tables are being built: ${state.starting.position} of ${state.starting.head} events.`
     if (state.trouble !== undefined) return state.trouble
     if (!state.ready) return 'The process that answers SQL is starting.'

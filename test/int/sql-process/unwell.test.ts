@@ -1,5 +1,6 @@
 import { existsSync, symlinkSync, unlinkSync } from 'node:fs'
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { dataPaths } from '../../../src/setup/data-directory.js'
 import { serveReady, type Ready } from '../../support/observe/ready.js'
 import { Bench, skill } from '../../support/sql-process/bench.js'
@@ -109,4 +110,18 @@ test('tables that cannot be written, here for want of room, are told so with the
   await until(isWell)
   expect(await ready(({ status }) => status === 200)).toMatchObject({ body: { sql: { ready: true, state: 'following' } } })
   expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.events')).toEqual([[2]])
+})
+
+test('tables that another process holds are told so, without its program, id and user, until it lets them go', async () => {
+  bench = await Bench.open()
+  await bench.sqlProcess.stop()
+  const holder = await DuckDBInstance.create(dataPaths(bench.directory).tablesFile)
+  await bench.start({ startWaitMs: 2_000 })
+  const ready = await readyOfTest()
+  const held = await ready(({ body }) => /cannot start/.test(body.sql.reason ?? ''))
+  expect(held.status).toBe(503)
+  expect(held.body.sql.reason).toContain('another process holds it')
+  for (const told of [JSON.stringify(held.body), String(bench.sqlProcess.status().lastError)]) expect(told).not.toMatch(/PID|by user/)
+  holder.closeSync()
+  await until(isWell)
 })
