@@ -2,7 +2,7 @@ import { opened } from './basics/undo.js'
 import { Connections } from './connections/connections.js'
 import type { Storage } from './open-storage.js'
 import type { Logger } from './basics/logger.js'
-import { isLoopback, type Config } from './setup/config.js'
+import { isOnlyLocal, type Config } from './setup/config.js'
 import { ConnectedDatabases } from './sql/facade/connected-databases.js'
 
 /** The connected databases, and the processes that query them. */
@@ -13,7 +13,7 @@ export const openConnections = ({ config, logger, storage }: { config: Config; l
   opened((undo) => {
     const connections = new Connections({
       egressAllow: config.egressAllow,
-      loopback: isLoopback(config.host),
+      loopback: isOnlyLocal(config),
       files: config.connectionFiles,
     })
     const databases = new ConnectedDatabases({ ledger: storage.ledger, connections, recordsAll: config.recordsAllQueries, logger })

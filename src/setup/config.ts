@@ -49,14 +49,13 @@ const isNetwork = (entry: string): boolean => {
 const proxiesOf = (text: string): number | readonly string[] =>
   /^[1-9]$/.test(text) ? Number(text) : text.split(',').map((entry) => entry.trim())
 
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (openssl rand -hex 32)')
 
 /** The time for which something is kept, in milliseconds. */
 const retention = z
   .string()
   .regex(/^[1-9]\d{0,5}[smhd]$/, 'must be a number and a unit: 30d, 12h, 90m')
-  .transform((text) => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0))
+  .transform((text) => Number(text.slice(0, -1)) * (unitsMs[text.slice(-1)] ?? 0))
   .optional()
 
 const settings = z.object({
@@ -159,7 +158,7 @@ const settings = z.object({
     .string()
     .default('')
     .describe(
-      'addresses that the service may call besides public ones: names, addresses and networks with ports, comma separated (db.corp:5432, *.corp, 10.0.0.0/8, [fd00::/8]:5432-5440). Programs on this machine may be called without an entry where HOST is loopback',
+      'addresses that the service may call besides public ones: names, addresses and networks with ports, comma separated (db.corp:5432, *.corp, 10.0.0.0/8, [fd00::/8]:5432-5440). Programs on this machine may be called without an entry where HOST is loopback and TRUST_PROXY is not set',
     ),
   ...languageModelSettings,
   AGENT_TOKENS_PER_DAY: tokens(limits.agentDayMaxTokens)
@@ -251,6 +250,10 @@ export type Config = {
 
 /** Whether only programs on this machine can reach this address. */
 export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+/** Whether only programs on this machine use the service: a proxy on this machine brings clients from elsewhere. */
+export const isOnlyLocal = ({ host, trustedProxies }: Pick<Config, 'host' | 'trustedProxies'>): boolean =>
+  isLoopback(host) && trustedProxies === false
 
 /** Name, meaning and default of every setting, for the docs and the help text. */
 export const settingDescriptions = Object.entries(settings.shape).map(([name, schema]) => ({

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino, type Logger } from 'pino'
 import { limits } from '../../basics/limits.js'
 import { ignoreUserSignals } from '../../basics/user-signals.js'
-import { isLoopback, type Config } from '../../setup/config.js'
+import { isOnlyLocal, type Config } from '../../setup/config.js'
 import { startService } from '../../main.js'
 import { LogLines } from '../terminal/log-lines.js'
 
@@ -51,10 +51,10 @@ export const serve = async (config: Config): Promise<number> => {
   const { position } = await service.head()
   if (process.stdout.isTTY) process.stdout.write(`Mindledger at ${service.url}\n  data  ${config.dataDirectory}\n  head  ${position}\n`)
   else logger.info({ url: service.url, data: config.dataDirectory, head: position }, 'serving')
-  if (!config.auth && !isLoopback(config.host))
+  if (!config.auth && !isOnlyLocal(config))
     logger.warn(
       { host: config.host },
-      'anyone who reaches this address may read and change everything: set AUTH=session, or HOST to a loopback address',
+      'anyone who reaches this service may read and change everything: set AUTH=session, or HOST to a loopback address without a proxy',
     )
   await stopped
   logger.info('stopping')

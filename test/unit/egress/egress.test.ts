@@ -187,11 +187,12 @@ describe('entries of EGRESS_ALLOW', () => {
     expect(() => egressOf(readConfig({ EGRESS_ALLOW: `ok.example,${entry}` }))).toThrow(/^EGRESS_ALLOW: '/)
   })
 
-  test('programs on this machine are called without an entry only where HOST is loopback', async () => {
+  test('programs on this machine are called without an entry only where HOST is loopback, and no proxy brings clients', async () => {
     await expect(resolveAllowed(egressOf(readConfig({})), 'localhost', 1)).resolves.toHaveLength(2)
-    await expect(resolveAllowed(egressOf(readConfig({ HOST: '0.0.0.0' })), 'localhost', 1)).rejects.toMatchObject({
-      code: 'egress_refused',
-    })
+    for (const reached of [{ HOST: '0.0.0.0' }, { TRUST_PROXY: 'loopback' }, { TRUST_PROXY: '1' }])
+      await expect(resolveAllowed(egressOf(readConfig(reached)), 'localhost', 1)).rejects.toMatchObject({ code: 'egress_refused' })
+    const entry = { TRUST_PROXY: 'loopback', EGRESS_ALLOW: '127.0.0.1:11434' }
+    await expect(resolveAllowed(egressOf(readConfig(entry)), '127.0.0.1', 11_434)).resolves.toHaveLength(1)
     await expect(resolveAllowed(egressOf(readConfig({})), '10.0.0.1', 1)).rejects.toMatchObject({ code: 'egress_refused' })
   })
 })
