@@ -42,7 +42,11 @@ const openLog = async ({ config: { logUrl }, paths, vault, metrics }: OpenLog): 
   const { SharedLog } = await import('./log/shared/shared-log.js')
   const { UnreachableError } = await import('./log/shared/postgres/shared-log-session.js')
   const log = await SharedLog.open({ ...options, url: logUrl, node: { id: nodeIdOf(paths), version: readVersion() } })
-  const sessionStore = new SharedSessionStore({ way: log.link, isAway: (error) => error instanceof UnreachableError })
+  const sessionStore = new SharedSessionStore({
+    way: log.link,
+    isAway: (error) => error instanceof UnreachableError,
+    proofOf: (beginning) => Buffer.from(vault.fingerprint(`login ${beginning.toString('hex')}`), 'hex'),
+  })
   return { log, nodes: log.nodes, peers: log.peers, sessionStore, leases: log.peers.leases }
 }
 

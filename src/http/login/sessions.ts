@@ -7,8 +7,10 @@ import { errorText, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { FailedLogins } from './failed-logins.js'
 
-/** Where the sessions of all nodes are kept, by the hash of their token. All methods throw StoreAwayError when it cannot be reached. */
+/** Where the sessions of all nodes are kept, by the hash of their token. If it cannot be reached, its promises fail with StoreAwayError. */
 export interface SessionStore {
+  /** What only the nodes can compute from the beginning of a token: at least 16 bytes, the same at every node. */
+  proofOf(beginning: Buffer): Buffer
   add(login: string, actor: string, maxAgeMs: number): Promise<void>
   /** Undefined for an unknown or ended login. */
   actorOf(login: string): Promise<string | undefined>
@@ -37,8 +39,24 @@ export const loginOf = (token: string): string => digest(token).toString('hex')
  */
 type LoginSession = { actor: string; ended: AbortController; lookedAt: number; validAt: number }
 
-/** A token of another form cannot come from a login, and is not looked up. */
 const tokenShape = /^pat_[\w-]{43}$/
+
+/** The bytes of each half of a token. */
+const halfBytes = 16
+
+/** A token whose first half is random. With other nodes the second one proves that a node made it; else it is random, too. */
+const tokenOf = (store: SessionStore | undefined, beginning: Buffer = randomBytes(halfBytes)): string => {
+  const end = store?.proofOf(beginning).subarray(0, halfBytes) ?? randomBytes(halfBytes)
+  return `pat_${Buffer.concat([beginning, end]).toString('base64url')}`
+}
+
+/** Whether a token may come from a login. Others are not looked up: without a login, nobody makes the nodes ask PostgreSQL. */
+const mayBeMade = (store: SessionStore | undefined, token: string): boolean => {
+  if (!tokenShape.test(token)) return false
+  if (!store) return true
+  const beginning = Buffer.from(token.replace('pat_', ''), 'base64url').subarray(0, halfBytes)
+  return timingSafeEqual(digest(token), digest(tokenOf(store, beginning)))
+}
 
 const loginsAway = (cause: unknown): Problem =>
   new Problem('behind', 'Logins away', 'this node cannot find out whether the login is known: PostgreSQL does not answer', {
@@ -93,7 +111,7 @@ export class Sessions {
       // MindsDB uses this title for this refusal, and clients compare titles.
       throw new Problem('unauthorized', 'Forbidden', 'wrong username or password')
     }
-    const token = `pat_${randomBytes(32).toString('base64url')}`
+    const token = tokenOf(this.#store)
     const login = loginOf(token)
     await this.#asked((store) => store.add(this.#nameOf(token), username, limits.sessionMaxAgeMs))
     this.#keep(login, username)
@@ -106,7 +124,7 @@ export class Sessions {
    * @throws Problem 503 when other nodes may know it, and it cannot be looked up
    */
   async actorOf(token: string): Promise<string | undefined> {
-    if (!tokenShape.test(token)) return undefined
+    if (!mayBeMade(this.#store, token)) return undefined
     const known = this.#tokens.get(loginOf(token))
     if (!this.#store || (known && !this.#isOld(known))) return known?.actor
     const looked = this.#lookUp(token, known)
@@ -173,7 +191,7 @@ export class Sessions {
 
   /** @throws Problem 503 when it goes on elsewhere */
   async logout(token: string): Promise<void> {
-    if (!tokenShape.test(token)) return
+    if (!mayBeMade(this.#store, token)) return
     this.#tokens.delete(loginOf(token))
     await this.#asked((store) => store.remove(this.#nameOf(token)))
   }

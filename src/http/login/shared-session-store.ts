@@ -6,6 +6,7 @@ type Options = {
   way: { session: () => Promise<SharedLogSession> }
   /** Whether an error says that PostgreSQL cannot be reached. */
   isAway: (error: unknown) => boolean
+  proofOf: SessionStore['proofOf']
 }
 
 const add = `
@@ -19,6 +20,10 @@ const add = `
  */
 export class SharedSessionStore implements SessionStore {
   constructor(private readonly options: Options) {}
+
+  proofOf(beginning: Buffer): Buffer {
+    return this.options.proofOf(beginning)
+  }
 
   async add(login: string, actor: string, maxAgeMs: number): Promise<void> {
     await this.#asked((session) => session.query(add, [login, actor, maxAgeMs]))

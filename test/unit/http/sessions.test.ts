@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { Sessions, StoreAwayError, type SessionStore } from '../../../src/http/login/sessions.js'
@@ -12,6 +13,7 @@ const storeOf = () => {
     return value
   }
   const store: SessionStore = {
+    proofOf: (beginning) => createHash('sha256').update('the key of all nodes').update(beginning).digest(),
     add: async (login, actor) => {
       await answer(undefined)
       actors.set(login, actor)
@@ -107,4 +109,19 @@ test('without local reads, or when the store answers with an error, a session th
   await expect(local.sessions.actorOf(other)).rejects.toMatchObject(refused)
   local.state.failure = undefined
   expect(await local.sessions.actorOf(other)).toBe('me')
+})
+
+test('only tokens that a node made are looked up', async () => {
+  const { sessions, another, state } = sessionsOf(false)
+  const token = await enter(another())
+  const beginning = token.slice(0, 24)
+  const madeUp = [`pat_${'x'.repeat(43)}`, `${beginning}${'x'.repeat(47 - beginning.length)}`, token.replace(/.$/, '!'), '']
+  state.asked = 0
+  for (const one of madeUp) {
+    expect(await sessions.actorOf(one)).toBeUndefined()
+    await sessions.logout(one)
+  }
+  expect(state.asked).toBe(0)
+  expect(await sessions.actorOf(token)).toBe('me')
+  expect(state.asked).toBe(1)
 })
