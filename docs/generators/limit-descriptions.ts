@@ -259,9 +259,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   onnxMaxBytes: 'An ONNX file. Beyond: 413 `too_large` where it is uploaded.',
   onnxMaxNodes: 'Operators of an imported model, including those in its loops and branches. Beyond: the import ends with status error.',
   onnxBatchMaxRows: 'Rows per call of an imported model that takes a fixed number of rows. Beyond: the import ends with status error.',
-  onnxLoadTimeoutMs: 'Time to load an imported model. Beyond: its process is ended with 400 `query_limit`.',
+  onnxLoadTimeoutMs: 'Time to load an imported model, or a tokenizer. Beyond: its process is ended with 400 `query_limit`.',
   onnxRunTimeoutMs:
-    'Time of one call of an imported model, for at most 256 rows or one batch. Beyond: its process is ended with 400 `query_limit`; the next call starts another.',
+    'Time of one call of an imported model, for at most 256 rows or one batch, or of its tokenizer for one text. Beyond: its process is ended with 400 `query_limit`; the next call starts another.',
   onnxMemoryMaxBytes: 'Memory of the process of an imported model. Beyond: it is ended with 400 `query_limit`.',
   onnxProcessesMax:
     'Processes of imported models, counted separately for the server and for the SQL process. Beyond: the process used longest ago ends if it is idle.',

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../events/common.js'
 import type { ModelFiles } from '../../../events/records/contents.js'
 import { notFound, Problem, wrong } from '../../basics/errors.js'
 import { LongWork } from '../../basics/long-work.js'
-import { holding, type BlobStore, type HeldBlob } from '../../files/blob-store.js'
+import type { BlobStore, HeldBlob } from '../../files/blob-store.js'
 import { isTable } from '../../files/formats/formats.js'
 import type { EmbeddingModel } from '../../llm/contract/language-model.js'
 import type { Resources } from '../../log/contract/log.js'
@@ -11,7 +11,6 @@ import { inspectOnnx } from '../../models/engines/onnx/inspect.js'
 import type { Output, Signature } from '../../models/engines/onnx/messages.js'
 import { OnnxProcess } from '../../models/engines/onnx/process.js'
 import type { TensorType } from '../../models/engines/onnx/runtime.js'
-import { partsOf, readTokenizer, type Tokenizer } from './tokenizer.js'
 
 /** The files of a sentence transformer, by the names in `embedding_model`. */
 type Settings = { file: string; tokenizer: string; maxTokens: number }
@@ -88,9 +87,8 @@ export class OnnxEmbedder implements EmbeddingModel {
     readonly model: string,
     readonly files: ModelFiles,
     private readonly maxTokens: number,
-    private readonly tokenizer: Tokenizer,
     private readonly process: OnnxProcess,
-    private readonly held: HeldBlob,
+    private readonly held: readonly HeldBlob[],
   ) {}
 
   /** Opens the files that are uploaded now, or those that made vectors before. @throws Problem not_found, bad_file, too_large */
@@ -100,13 +98,23 @@ export class OnnxEmbedder implements EmbeddingModel {
       sha === undefined ? keptFile(files, of, what) : madeWith(files, sha, of, what)
     const model = await hashOf(file, 'ONNX file', made?.model)
     const tokenizer = await hashOf(name, 'tokenizer', made?.tokenizer)
-    const held = await files.blobs.hold(model)
+    const held: HeldBlob[] = []
+    const hold = async (sha: string): Promise<string> => {
+      const one = await files.blobs.hold(sha)
+      held.push(one)
+      return one.file
+    }
+    let process: OnnxProcess | undefined
     try {
-      inspectOnnx(await readFile(held.file))
-      const read = await holding(files.blobs, async (fileOf) => readTokenizer(await fileOf(tokenizer), name))
-      return new OnnxEmbedder(file, { model, tokenizer }, maxTokens, read, new OnnxProcess({ file: held.file, offset: 0 }), held)
+      const path = await hold(model)
+      inspectOnnx(await readFile(path))
+      process = new OnnxProcess({ file: path, offset: 0 }, {}, { file: await hold(tokenizer), name })
+      // A file that is no tokenizer is refused now.
+      await process.parts('', maxTokens)
+      return new OnnxEmbedder(file, { model, tokenizer }, maxTokens, process, held)
     } catch (error) {
-      held.release()
+      process?.end()
+      for (const one of held) one.release()
       throw error
     }
   }
@@ -131,7 +139,7 @@ export class OnnxEmbedder implements EmbeddingModel {
   /** Ends the process at once. */
   end(): void {
     this.process.end()
-    this.held.release()
+    for (const one of this.held) one.release()
   }
 
   /** Ends the process once it is idle, because another model has replaced this one. */
@@ -148,7 +156,7 @@ export class OnnxEmbedder implements EmbeddingModel {
   async #one(text: string): Promise<Float32Array> {
     let sum: Float64Array | undefined
     let tokens = 0
-    for (const ids of partsOf(this.tokenizer, text, this.maxTokens)) {
+    for (const ids of await this.process.parts(text, this.maxTokens)) {
       const part = pooled(await this.#run(ids), sum)
       sum = part.sum
       tokens += part.tokens

@@ -80,6 +80,20 @@ describe('an uploaded sentence transformer', () => {
     expect(hashes).toEqual([first, second, first])
   })
 
+  test('whose tokenizer never ends its search blocks only its own request, which is refused', async () => {
+    const pre_tokenizer = { type: 'Split', pattern: { Regex: '(?:a+)+b' }, behavior: 'Isolated', invert: false }
+    const endless = JSON.stringify({ ...(JSON.parse(tinyTokenizer) as object), pre_tokenizer })
+    await upload('endless_tokenizer', endless, 'tokenizer.json')
+    const embedding_model = { provider: 'onnx', file: 'tiny', tokenizer: 'endless_tokenizer' }
+    const path = '/api/projects/mindsdb/knowledge_bases'
+    await send(at.url, 'POST', path, { knowledge_base: { name: 'endless', embedding_model } })
+    const insert = (content: string) => send(at.url, 'PUT', `${path}/endless`, { knowledge_base: { rows: [{ content }] } })
+    const refused = insert(`${'a'.repeat(100)}c`)
+    expect((await send(at.url, 'GET', path)).status).toBe(200)
+    expect(await refused).toMatchObject({ status: 400, body: { title: 'The model took too long' } })
+    expect((await insert('dog')).status).toBe(200)
+  })
+
   test.each([
     [{ provider: 'onnx', file: 'absent' }, 404, /File with name absent does not exist: it is the ONNX file/],
     [{ provider: 'onnx', file: 'tiny', tokenizer: 'absent' }, 404, /it is the tokenizer/],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { partsOf } from '../../../src/knowledge/embedding/tokenizer.js'
+import { partsOf } from '../../../src/models/engines/onnx/tokenizer.js'
 
 /** Numbers are tokens; marks stand around them as a tokenizer puts them. */
 const marking = (before: readonly number[], behind: readonly number[]) => ({

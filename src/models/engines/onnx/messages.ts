@@ -20,12 +20,17 @@ export type Output = { name: string; type: string; dims: readonly number[]; data
 /** A model that starts after the first `offset` bytes of its file. */
 export type ModelFile = { file: string; offset: number }
 
-export type ToProcess = { load: ModelFile } | { run: Run }
+/** A tokenizer.json, and the name under which it was uploaded. */
+export type TokenizerFile = { file: string; name: string }
+
+export type ToProcess = { load: ModelFile } | { run: Run } | { read: TokenizerFile } | { cut: { text: string; maxTokens: number } }
 
 export type Signature = { inputs: readonly ValueMetadata[]; outputs: readonly ValueMetadata[]; runtime: string }
 
 export type FromProcess =
   | { loaded: Signature }
   | { ran: readonly Output[] }
+  | { read: true }
+  | { parts: readonly (readonly number[])[] }
   | { failed: string }
   | { problem: { code: string; title: string; detail: string; hint?: string } }

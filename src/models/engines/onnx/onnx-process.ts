@@ -5,11 +5,13 @@ import { endWithParent } from '../../../setup/end-with-parent.js'
 import { runBatches } from './batches.js'
 import type { FromProcess, ToProcess } from './messages.js'
 import { loadRuntime, type Runtime, type RuntimeSession } from './runtime.js'
+import { partsOf, readTokenizer, type Tokenizer } from './tokenizer.js'
 
 /** The model runs on one thread, so that sums are added in a fixed order and it uses at most one core. */
 const sessionOptions = { intraOpNumThreads: 1, interOpNumThreads: 1, executionMode: 'sequential', logSeverityLevel: 4 }
 
 let model: { runtime: Runtime; session: RuntimeSession } | undefined
+let tokenizer: Tokenizer | undefined
 
 const answer = async (message: ToProcess): Promise<FromProcess> => {
   if ('load' in message) {
@@ -21,6 +23,14 @@ const answer = async (message: ToProcess): Promise<FromProcess> => {
     return {
       loaded: { inputs: [...session.inputMetadata], outputs: [...session.outputMetadata], runtime: runtime.env.versions.node ?? '' },
     }
+  }
+  if ('read' in message) {
+    tokenizer = await readTokenizer(message.read.file, message.read.name)
+    return { read: true }
+  }
+  if ('cut' in message) {
+    if (!tokenizer) throw new Error('no tokenizer is loaded')
+    return { parts: partsOf(tokenizer, message.cut.text, message.cut.maxTokens) }
   }
   if (!model) throw new Error('no model is loaded')
   return { ran: await runBatches(model.runtime, model.session, message.run) }

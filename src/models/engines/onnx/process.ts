@@ -9,7 +9,7 @@ import { Problem, problemOf } from '../../../basics/errors.js'
 import { withoutPaths } from '../../../basics/shown.js'
 import { limits } from '../../../basics/limits.js'
 import { startProgram } from '../../../setup/start-program.js'
-import type { FromProcess, ModelFile, Output, Run, Signature, ToProcess } from './messages.js'
+import type { FromProcess, ModelFile, Output, Run, Signature, TokenizerFile, ToProcess } from './messages.js'
 
 export type OnnxLimits = { loadTimeoutMs: number; runTimeoutMs: number; memoryMaxBytes: number; queueMaxCalls: number; idleMaxMs: number }
 
@@ -57,8 +57,9 @@ const replyIn = (message: FromProcess): Reply => {
 }
 
 /**
- * Runs one imported model in a separate process, so that the model can neither read this process's memory nor block it. A call that takes
- * too long or too much memory ends the process, and the next call starts a new one. Calls run one at a time.
+ * Runs one imported model in a separate process, so that the model can neither read this process's memory nor block it. Its tokenizer runs
+ * there, too, because its file has regular expressions. A call that takes too long or too much memory ends the process, and the next call
+ * starts a new one. Calls run one at a time.
  *
  * @example
  * const model = new OnnxProcess({ file: '/data/blobs/c0ffee…', offset: 512 })
@@ -67,6 +68,9 @@ const replyIn = (message: FromProcess): Reply => {
 export class OnnxProcess {
   readonly #limits: OnnxLimits
   #child: ChildProcess | undefined
+  /** What the process has loaded. */
+  #hasModel = false
+  #hasTokenizer = false
   #turn: Promise<unknown> = Promise.resolve()
   #calls = 0
   #idle: NodeJS.Timeout | undefined
@@ -74,6 +78,7 @@ export class OnnxProcess {
   constructor(
     private readonly model: ModelFile,
     bounds: Partial<OnnxLimits> = {},
+    private readonly tokenizer?: TokenizerFile,
   ) {
     this.#limits = { ...defaultLimits, ...bounds }
   }
@@ -89,18 +94,28 @@ export class OnnxProcess {
 
   /** Loads the model again, and returns its inputs and outputs. */
   signature(): Promise<Signature> {
-    return this.#inTurn(async () => {
-      this.end()
-      return this.#start()
+    return this.#inTurn(() => {
+      if (this.#hasModel) this.end()
+      return this.#loadModel()
     })
   }
 
   /** @throws Problem query_limit, query_failed, busy, runtime_missing */
   run(run: Run): Promise<readonly Output[]> {
     return this.#inTurn(async () => {
-      if (!this.#child) await this.#start()
+      if (!this.#hasModel) await this.#loadModel()
       const reply = await this.#ask({ run }, 'a prediction', this.#limits.runTimeoutMs)
       if ('ran' in reply) return reply.ran
+      throw new TypeError('the process answered something else')
+    })
+  }
+
+  /** The tokens of a text, in parts that fit the model. @throws Problem bad_file for a file that is no tokenizer, and as `run` */
+  parts(text: string, maxTokens: number): Promise<readonly (readonly number[])[]> {
+    return this.#inTurn(async () => {
+      if (!this.#hasTokenizer) await this.#loadTokenizer()
+      const reply = await this.#ask({ cut: { text, maxTokens } }, 'cutting a text into tokens', this.#limits.runTimeoutMs)
+      if ('parts' in reply) return reply.parts
       throw new TypeError('the process answered something else')
     })
   }
@@ -109,7 +124,12 @@ export class OnnxProcess {
   end(): void {
     clearTimeout(this.#idle)
     this.#child?.kill('SIGKILL')
+    this.#forget()
+  }
+
+  #forget(): void {
     this.#child = undefined
+    this.#hasModel = this.#hasTokenizer = false
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -131,7 +151,7 @@ export class OnnxProcess {
     }
   }
 
-  async #start(): Promise<Signature> {
+  #start(): void {
     const child = startProgram('onnx-process', { sendsValues: true, keeps: { writable: [] } })
     this.#child = child
     // An idle process does not keep this one alive.
@@ -139,12 +159,28 @@ export class OnnxProcess {
     child.channel?.unref()
     child.on('error', () => undefined)
     child.once('exit', () => {
-      if (this.#child === child) this.#child = undefined
+      if (this.#child === child) this.#forget()
     })
+  }
+
+  async #loadModel(): Promise<Signature> {
+    const reply = await this.#load({ load: this.model }, 'loading it')
+    if (!('loaded' in reply)) throw new TypeError('the process answered something else')
+    this.#hasModel = true
+    return reply.loaded
+  }
+
+  async #loadTokenizer(): Promise<void> {
+    if (!this.tokenizer) throw new TypeError('the model has no tokenizer')
+    await this.#load({ read: this.tokenizer }, 'loading its tokenizer')
+    this.#hasTokenizer = true
+  }
+
+  /** Loads a file in the process, which is started if it does not run, and is ended if it fails. */
+  async #load(message: ToProcess, what: string): Promise<Reply> {
+    if (!this.#child) this.#start()
     try {
-      const reply = await this.#ask({ load: this.model }, 'loading it', this.#limits.loadTimeoutMs)
-      if ('loaded' in reply) return reply.loaded
-      throw new TypeError('the process answered something else')
+      return await this.#ask(message, what, this.#limits.loadTimeoutMs)
     } catch (error) {
       this.end()
       throw error

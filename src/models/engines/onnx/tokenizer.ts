@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { isObject } from '../../../events/common.js'
-import { Problem, errorText } from '../../basics/errors.js'
+import { isObject } from '../../../../events/common.js'
+import { Problem, errorText } from '../../../basics/errors.js'
 
 /** The part of `@huggingface/tokenizers` that is used. ECMAScript modules cannot resolve the types of the package. */
 export type Tokenizer = { encode: (text: string) => { ids: readonly number[] } }
