@@ -22,6 +22,7 @@ import { modelRoutes } from './http/routes/resources/models.js'
 import { observeRoutes } from './http/routes/observe.js'
 import { outcomeRoutes } from './http/routes/outcomes.js'
 import { predictRoutes } from './http/routes/predict.js'
+import { Downloads } from './http/reads/event-answers.js'
 import { exportRoutes } from './http/routes/export.js'
 import { proofRoutes } from './http/routes/proofs.js'
 import { projectRoutes } from './http/routes/resources/projects.js'
@@ -49,6 +50,7 @@ export const appOf = (parts: Parts): Express => {
   const { log } = ledger
   const served = routePartsOf(parts)
   const { about, checkView, connected, disk, histories, intake, reading, records, sessions, turns } = served
+  const downloads = new Downloads()
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
@@ -77,11 +79,11 @@ export const appOf = (parts: Parts): Express => {
     ...tableRoutes(ledger, reading, sql),
     ...treeRoutes(reading, config.defaultProject),
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
-    ...eventRoutes(log, feed, streams),
+    ...eventRoutes(log, feed, streams, downloads),
     ...historyRoutes(reading, histories),
     ...tableCopyRoutes(log, sqlProcess, paths.tables),
     ...proofRoutes(log, heads),
-    ...exportRoutes(log, heads, turns),
+    ...exportRoutes(log, heads, turns, downloads),
     ...handlerRoutes(),
     ...rotationRoutes(rotation),
     ...sqlRoutes(sql, paths.tables),

@@ -467,7 +467,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   eventsPageMaxEvents: 'Events of one page. Beyond: 400 `wrong_arguments`.',
   eventsPageMaxChars: 'Text of one page of events; a single event may be longer. Beyond: the page ends, with a `next`.',
   eventsScanMaxEvents: 'Events that the filter of one page reads. Beyond: the page ends with the matches so far, and a `next`.',
-  eventDownloadsMax: 'Answers with events as lines that clients read at the same time. Beyond: 503 `busy` with Retry-After.',
+  eventDownloadsMax: 'Answers with events as lines, also exports, that clients read at the same time. Beyond: 503 `busy` with Retry-After.',
   eventDownloadsPerClientMax: 'The same for one client: a login, or an address without one. Beyond: 503 `busy` with Retry-After.',
   eventStreamsMax: 'Clients of `GET /events/stream` at once. Beyond: 503 `busy` with Retry-After.',
   eventStreamsPerClientMax: 'The same for one client: a login, or an address without one. Beyond: 503 `busy` with Retry-After.',

@@ -37,9 +37,7 @@ export const pageOf = async (
     : jsonText(`{"events":${texts},"next":${JSON.stringify(next)},"head":${head}}`, { headers })
 }
 
-type Lines = { limit: number; write: EventFormatter }
-
-/** Downloads of all matching events as JSON lines, as fast as the client reads them; their number is limited. */
+/** Downloads of events as lines, as fast as the client reads them; their number is limited. */
 export class Downloads {
   readonly #places = new SharesPerClient({
     what: 'downloads of events',
@@ -47,22 +45,29 @@ export class Downloads {
     shares: [{ max: 'eventDownloadsPerClientMax' }],
   })
 
-  constructor(private readonly feed: EventFeed) {}
-
-  /** @throws Problem 503 at the first line, when too many clients download */
-  async *lines(call: Call, { filter, window, order }: EventQuery, { limit, write }: Lines): AsyncGenerator<string, void, void> {
-    const release = this.#places.take(call.client)
+  /** The lines of a download of the client. @throws Problem 503 at the first line, when too many clients download */
+  async *of({ client }: Pick<Call, 'client'>, lines: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+    const release = this.#places.take(client)
     try {
-      let left = limit
-      const steps = order === 'asc' ? this.feed.forwards(filter, window, call.gone) : this.feed.backwards(filter, window)
-      for await (const { events } of steps) {
-        const some = events.slice(0, left)
-        yield some.map((event) => `${write(event)}\n`).join('')
-        left -= some.length
-        if (left === 0) return
-      }
+      yield* lines
     } finally {
       release()
     }
+  }
+}
+
+/** All matching events as JSON lines. */
+export async function* linesOf(
+  call: Call,
+  feed: EventFeed,
+  { query: { filter, window, order }, limit, write }: { query: EventQuery; limit: number; write: EventFormatter },
+): AsyncGenerator<string, void, void> {
+  let left = limit
+  const steps = order === 'asc' ? feed.forwards(filter, window, call.gone) : feed.backwards(filter, window)
+  for await (const { events } of steps) {
+    const some = events.slice(0, left)
+    yield some.map((event) => `${write(event)}\n`).join('')
+    left -= some.length
+    if (left === 0) return
   }
 }

@@ -6,6 +6,7 @@ import { limits } from '../../basics/limits.js'
 import { exportLines, projectCalled, type ExportSource } from '../../log/feed/export.js'
 import type { Log } from '../../log/contract/log.js'
 import type { LoopTurns } from '../../basics/long-work.js'
+import type { Downloads } from '../reads/event-answers.js'
 import { value, whole } from '../protocol/parameters.js'
 import { stream, text } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'
@@ -32,7 +33,7 @@ export const exportSource = (log: Log, heads: Heads, turns: LoopTurns): ExportSo
 })
 
 /** The routes for auditors: the events with their proof, and the program that verifies them. */
-export const exportRoutes = (log: Log, heads: Heads, turns: LoopTurns): Route[] => [
+export const exportRoutes = (log: Log, heads: Heads, turns: LoopTurns, downloads: Downloads): Route[] => [
   route({
     method: 'get',
     path: '/log/export',
@@ -46,7 +47,7 @@ export const exportRoutes = (log: Log, heads: Heads, turns: LoopTurns): Route[] 
     },
     gives: [exportType],
     answers: { 200: null },
-    async handle({ query: { project: name, until, split } }) {
+    async handle({ query: { project: name, until, split }, call }) {
       const head = (await log.head()).position
       const size = until ?? head
       if (size > head) throw wrong(`until must be at most ${head}, the newest position`)
@@ -54,7 +55,8 @@ export const exportRoutes = (log: Log, heads: Heads, turns: LoopTurns): Route[] 
       const project = name === undefined ? undefined : await projectCalled(source.read, name, size)
       if (name !== undefined && !project) throw notFound('project', name)
       const splits = split === undefined ? [] : [split]
-      return stream(exportType, { pieces: exportLines(source, { size, ...(project && { project }), splits }) })
+      const lines = exportLines(source, { size, ...(project && { project }), splits })
+      return stream(exportType, { pieces: downloads.of(call, lines) })
     },
   }),
   route({

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { createApp } from '../../../src/http/server/app.js'
+import { Downloads } from '../../../src/http/reads/event-answers.js'
 import { EventStreams, type StreamBounds } from '../../../src/http/reads/event-stream.js'
 import { eventRoutes } from '../../../src/http/routes/events.js'
 import { historyRoutes } from '../../../src/http/routes/resources/history.js'
@@ -57,7 +58,7 @@ export const startEventService = async (file: string, { port = 0, user, follows,
   const sessions = user && new Sessions(user)
   const routes = [
     ...loginRoutes(sessions),
-    ...eventRoutes(log, feed, streams),
+    ...eventRoutes(log, feed, streams, new Downloads()),
     ...historyRoutes(reading, new Histories(log, feed.slices.turns)),
   ]
   const hosts = { guarded: true, own: '127.0.0.1', allowed: [] }
