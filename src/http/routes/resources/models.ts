@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { isObject, jsonObject } from '../../../../events/common.js'
+import { foldName, isObject, jsonObject } from '../../../../events/common.js'
 import { recordings } from '../../../../events/model.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { isProblem, Problem, wrong } from '../../../basics/errors.js'
@@ -96,6 +96,12 @@ const creation: Body<{ statement: CreateModel; data: unknown }> = {
   },
 }
 
+/** A statement may name the project of its path, and no other. */
+const refuseOther = ({ target }: CreateModel, { state: { name } }: Resource<'project'>): void => {
+  if (target.project !== null && foldName(target.project) !== foldName(name))
+    throw wrong(`the statement names project ${target.project}, and the path ${name}`, 'Send it to the path of its project.')
+}
+
 /** The requested attribute of a model. Clients send it in the body of a GET request, which the OpenAPI document cannot describe. */
 const attributeBody = objectOrNone(z.object({ attribute: z.string().nullish() }), 'body')
 
@@ -145,6 +151,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
     async handle({ segments, body: { statement, data }, call }) {
       const create = async () => {
         const project = await projectNamed(ledger.log, segments.project)
+        refuseOther(statement, project)
         const rows = data === undefined ? undefined : await storedRows(intake, call.client, data, statement)
         return sql.writer.createModel(statement, { project: project.state.name, rows }, call.origin(), call.execution())
       }

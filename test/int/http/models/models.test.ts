@@ -134,6 +134,17 @@ test('params say which version answers, at which level, and whether contribution
   expect((await predict({ data: rows, params: { confidense: 0.5 } })).body).toMatchObject({ hint: expect.stringContaining('"confidence"') })
 })
 
+test('a statement that names another project than its path makes no model in either', async () => {
+  await sql(at.url, 'CREATE PROJECT annex')
+  const query = 'CREATE MODEL annex.astray FROM files (SELECT * FROM rentals) PREDICT rental_price'
+  expect(await send(at.url, 'POST', models, { query })).toMatchObject({
+    status: 400,
+    body: { code: 'wrong_arguments', detail: 'the statement names project annex, and the path mindsdb' },
+  })
+  for (const project of ['annex', 'mindsdb'])
+    expect(await send(at.url, 'GET', `/api/projects/${project}/models/astray`)).toMatchObject({ status: 404 })
+})
+
 test('a model is created by its statement, read in both records, retrained, read by version, and deleted', async () => {
   const query = 'CREATE MODEL mindsdb.Life FROM files (SELECT * FROM rentals LIMIT 60) PREDICT rental_price'
   expect(await send(at.url, 'POST', models, { query })).toMatchObject({
