@@ -5,7 +5,8 @@ import type { Token } from '../../dialect/lexer.js'
 import type { Cursor } from './cursor.js'
 import { takeKeyPath, takeParts } from './names.js'
 
-const constants: Readonly<Record<string, Json>> = { TRUE: true, FALSE: false, NULL: null }
+/** The Python client writes None. */
+const constants: Readonly<Record<string, Json>> = { TRUE: true, FALSE: false, NULL: null, NONE: null }
 
 /** A whole number, also in hexadecimal digits, which may have an E. */
 const whole = /^0[xX]|^[^.eE]*$/
@@ -54,17 +55,17 @@ const takeMembers = (cursor: Cursor, depth: number): JsonObject => {
     }
     cursor.next()
     cursor.needSymbol(':')
-    addMember(cursor, object, key, key.value, takeValue(cursor, depth + 1))
+    addMember(cursor, object, key, key.value, takeValue(cursor, depth + 1, true))
   } while (cursor.takeSymbol(','))
   cursor.needSymbol('}')
   return Object.fromEntries(object)
 }
 
-const takeItems = (cursor: Cursor, depth: number): Json[] => {
+const takeItems = (cursor: Cursor, depth: number, inObject: boolean): Json[] => {
   const items: Json[] = []
   cursor.needSymbol('[')
   if (cursor.takeSymbol(']')) return items
-  do items.push(takeValue(cursor, depth + 1))
+  do items.push(takeValue(cursor, depth + 1, inObject))
   while (cursor.takeSymbol(','))
   cursor.needSymbol(']')
   return items
@@ -79,13 +80,14 @@ const takeCall = (cursor: Cursor, depth: number): JsonObject => {
   return { type, args }
 }
 
-const takeWordValue = (cursor: Cursor, token: Token, depth: number): Json => {
+const takeWordValue = (cursor: Cursor, token: Token, depth: number, inObject: boolean): Json => {
   const constant = token.kind === 'word' && !cursor.isSymbol('.', 1) ? constants[token.text.toUpperCase()] : undefined
   if (constant !== undefined) {
     cursor.next()
     return constant
   }
   if (cursor.isSymbol('(', 1)) return takeCall(cursor, depth)
+  if (inObject) cursor.refuse(token, 'a text stands in quotes')
   const text = takeParts(cursor, 8, 'a value').join('.')
   if (cursor.isSymbol('-') || cursor.isSymbol(':') || cursor.isSymbol('/'))
     cursor.refuse(cursor.peek(), 'a text with this character stands in quotes')
@@ -93,10 +95,10 @@ const takeWordValue = (cursor: Cursor, token: Token, depth: number): Json => {
 }
 
 /**
- * A value: text in either quotes, a number, true, false, null, a `{…}` or `[…]` literal, a bare name (which means its text), `name(key =
- * value)`, or a parameter.
+ * A value: text in either quotes, a number, true, false, null or None, a `{…}` or `[…]` literal, a bare name (which means its text, except
+ * in a `{…}`), `name(key = value)`, or a parameter.
  */
-const takeValue = (cursor: Cursor, depth = 0): Json => {
+const takeValue = (cursor: Cursor, depth = 0, inObject = false): Json => {
   const token = cursor.peek()
   if (depth >= limits.jsonMaxDepth) cursor.refuse(token, `values are nested deeper than ${limits.jsonMaxDepth} levels`)
   switch (token?.kind) {
@@ -109,10 +111,10 @@ const takeValue = (cursor: Cursor, depth = 0): Json => {
       return takeParameter(cursor)
     case 'word':
     case 'backquoted':
-      return takeWordValue(cursor, token, depth)
+      return takeWordValue(cursor, token, depth, inObject)
     case 'symbol':
       if (token.text === '{') return takeMembers(cursor, depth)
-      if (token.text === '[') return takeItems(cursor, depth)
+      if (token.text === '[') return takeItems(cursor, depth, inObject)
       if ((token.text === '-' || token.text === '+') && cursor.peek(1)?.kind === 'number') {
         cursor.next()
         return takeNumber(cursor, token.text === '-' ? -1 : 1)

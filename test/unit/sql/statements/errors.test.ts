@@ -86,6 +86,11 @@ describe('a refusal shows the place, what was expected there, and the nearest st
   ]
   test.each(bad)('%s is refused', (sql) => expect(refusal(sql)).toMatchObject({ code: 'bad_statement', status: 400 }))
 
+  test('a text in a {…} stands in quotes', () => {
+    for (const value of ['{"b": word}', '{"b": [word]}', '{"b": {"c": `word`}}', '[{"b": word}]', '{"b": nan}'])
+      expect(refusal(`CREATE SKILL s USING a = ${value}`).detail).toContain('a text stands in quotes')
+  })
+
   test('a missing parameter is named', () => expect(refusal('CREATE AGENT a USING k = :v').detail).toContain('Parameter is not set: v'))
 
   test('values nested too deeply are refused, not a crash', () => {

@@ -83,6 +83,16 @@ const cases: [sql: string, statement: Statement][] = [
     },
   ],
   [
+    "CREATE AGENT a USING model = {'provider': 'openai', 'base_url': None, 'stop': [None], 'encoder': pca(kind = k)}, mode = None",
+    {
+      kind: 'create_resource',
+      resource: 'agent',
+      target: session('a'),
+      ifNotExists: false,
+      using: { model: { provider: 'openai', base_url: null, stop: [null], encoder: { type: 'pca', args: { kind: 'k' } } }, mode: null },
+    },
+  ],
+  [
     "ALTER AGENT a USING skills_to_add = ['x'], skills_to_remove = []",
     { kind: 'update_resource', resource: 'agent', target: session('a'), set: { skills_to_add: ['x'], skills_to_remove: [] } },
   ],
