@@ -526,6 +526,15 @@ describe('a table of another schema', () => {
   })
 
   test.each([
+    ['SELECT count(*) FROM pg.`shop.orders`', [[3]]],
+    ['SELECT count(*) FROM pg."Shop.Orders"', [[3]]],
+    ['SELECT DISTINCT h.id FROM pg.homes h JOIN pg.`shop.orders` o ON o.home = h.id ORDER BY 1', [[3], [5]]],
+  ])('is read under its listed name in one pair of quotes: %s', async (query, rows) => {
+    expect(await ask(query)).toEqual(rows)
+    await expect(ask('SELECT * FROM pg.`shop.homes`')).rejects.toThrow('no table "shop.homes"')
+  })
+
+  test.each([
     ['DESCRIBE pg.shop.orders', undefined],
     ['SHOW COLUMNS FROM pg.shop.orders', undefined],
     ['SHOW COLUMNS FROM shop.orders', 'pg'],

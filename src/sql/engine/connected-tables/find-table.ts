@@ -1,6 +1,6 @@
 import { foldName } from '../../../../events/common.js'
 import { isProblem } from '../../../basics/errors.js'
-import type { TableColumn } from '../../../connections/contract/requests.js'
+import { nameThere, type TableColumn } from '../../../connections/contract/requests.js'
 import type { ConnectedTable } from '../resolve/resolve.js'
 import type { Session } from '../session/session.js'
 
@@ -10,16 +10,22 @@ export type FoundTable = { found: ConnectedTable; columns: readonly TableColumn[
 const columnsIn = ({ answers, soon }: Session, { connection, table, schema }: ConnectedTable): Promise<readonly TableColumn[]> =>
   answers.columnsOf(connection.stream, table, schema, soon)
 
-/** The only table whose name differs from the written one at most by case. */
+/**
+ * The only table whose name differs from the written one at most by case; else the only one that is listed under the written name, such as
+ * `shop.orders` in one pair of quotes.
+ */
 const listedAs = async ({ answers, soon }: Session, found: ConnectedTable): Promise<ConnectedTable | undefined> => {
   const { tables } = await answers.tablesOf(found.connection.stream, soon)
-  const [listed, other] = tables.filter(
+  const isNamed = (name: string): boolean => foldName(name) === foldName(found.table)
+  const named = tables.filter(
     ({ name, schema, isUsual }) =>
-      foldName(name) === foldName(found.table) &&
-      (found.schema === undefined ? isUsual : schema !== null && foldName(schema) === foldName(found.schema)),
+      isNamed(name) && (found.schema === undefined ? isUsual : schema !== null && foldName(schema) === foldName(found.schema)),
   )
+  const isWhole = named.length === 0 && found.schema === undefined
+  const [listed, other] = isWhole ? tables.filter((each) => isNamed(nameThere(each))) : named
   if (!listed || other) return undefined
-  return { ...found, table: listed.name, ...(found.schema !== undefined && listed.schema !== null && { schema: listed.schema }) }
+  const { name: table, schema, isUsual } = listed
+  return { ...found, table, ...((found.schema !== undefined || !isUsual) && schema !== null && { schema }) }
 }
 
 /**
