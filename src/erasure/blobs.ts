@@ -8,7 +8,7 @@ import type { Log } from '../log/contract/log.js'
 import { isKind } from '../log/contract/lookups.js'
 import { baseVersionKey } from '../catalogue/engine-options.js'
 import { emptyPlan, type Plan } from './plan.js'
-import { resourceStream } from './secrets.js'
+import { erasedResource } from './secrets.js'
 import { eventsWith, streamEvents } from '../log/read/slices.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payloadState' | 'resources'>
@@ -46,7 +46,8 @@ type FileSubject = { name: string; version?: number; content?: string }
 
 /** Plans to erase all past and current contents of a file, or one of them. */
 export const planFile = async (log: ReadableLog, blobs: BlobStore, { name, version, content }: FileSubject): Promise<Plan> => {
-  const events = await streamEvents(log, await resourceStream(log, 'file', name, undefined))
+  const { stream, path } = await erasedResource(log, 'file', name, undefined)
+  const events = await streamEvents(log, stream)
   const contents = events
     .flatMap((event) => blobsOf(event.type, event.data).map((hash) => ({ event, hash })))
     .map((one, i) => ({ ...one, number: i + 1 }))
@@ -55,13 +56,13 @@ export const planFile = async (log: ReadableLog, blobs: BlobStore, { name, versi
   )
   const which = version === undefined ? (content === undefined ? '' : ` ${content}`) : ` version ${version}`
   if (chosen.length === 0)
-    throw new Problem('not_found', 'Content not found', `files.${name} never had the content${which}`, {
+    throw new Problem('not_found', 'Content not found', `files.${path} never had the content${which}`, {
       hint: `It has versions ${contents.map(({ number }) => number).join(', ')}.`,
     })
-  const plan = await planBlobs(log, blobs, chosen, emptyPlan('file', `files.${name}${which}`))
+  const plan = await planBlobs(log, blobs, chosen, emptyPlan('file', `files.${path}${which}`))
   const others: number[] = []
   for (const { hash, number } of contents) if (!chosen.some((one) => one.hash === hash) && (await blobs.has(hash))) others.push(number)
-  if (others.length > 0) plan.alsoIn.push(`files.${name} has other contents, which may hold the same rows: versions ${others.join(', ')}`)
+  if (others.length > 0) plan.alsoIn.push(`files.${path} has other contents, which may hold the same rows: versions ${others.join(', ')}`)
   return plan
 }
 
@@ -100,18 +101,19 @@ const copyIn = async (blobs: BlobStore, events: readonly Envelope[], version: nu
 
 /** Plans to erase the kept rows of a training. */
 export const planMatrix = async (log: ReadableLog, blobs: BlobStore, { project, model, version }: MatrixSubject): Promise<Plan> => {
-  const events = await streamEvents(log, await resourceStream(log, 'model', model, project))
+  const { stream, path } = await erasedResource(log, 'model', model, project)
+  const events = await streamEvents(log, stream)
   const trained = trainingOf(events, version)
-  if (!trained) throw notFound('training', `${project}.${model}.${version}`)
+  if (!trained) throw notFound('training', `${path}.${version}`)
   const [, hash] = blobsOf(trained.type, trained.data)
   if (hash === undefined)
-    throw new Problem('not_found', 'Rows not kept', `The rows that ${project}.${model}.${version} learned from were never kept`, {
+    throw new Problem('not_found', 'Rows not kept', `The rows that ${path}.${version} learned from were never kept`, {
       hint: 'There is nothing to erase: it was trained with keep_training_data = false.',
     })
-  const plan = await planBlobs(log, blobs, [{ event: trained, hash }], emptyPlan('matrix', `${project}.${model}.${version}`))
+  const plan = await planBlobs(log, blobs, [{ event: trained, hash }], emptyPlan('matrix', `${path}.${version}`))
   for (const tuned of fineTunedFrom(events, version)) {
     const copy = await copyIn(blobs, events, tuned, hash)
-    if (copy !== undefined) plan.alsoIn.push(`${project}.${model}.${tuned} ${copy}`)
+    if (copy !== undefined) plan.alsoIn.push(`${path}.${tuned} ${copy}`)
   }
   return plan
 }

@@ -7,7 +7,7 @@ import { chunksOf } from '../knowledge/documents/chunks.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsOf } from '../log/read/slices.js'
 import { emptyPlan, whole, type Plan } from './plan.js'
-import { resourceStream } from './secrets.js'
+import { erasedResource } from './secrets.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState' | 'resources'>
 
@@ -39,9 +39,9 @@ const vectorsLeft = (vectors: Buffer, before: StoredDocuments, left: StoredDocum
 
 /** Plans to erase documents of a knowledge base, with the given ids or all, in every version. Their vectors are erased with them. */
 export const planDocuments = async (log: ReadableLog, { project, knowledge_base, ids }: DocumentsSubject): Promise<Plan> => {
-  const stream = await resourceStream(log, 'knowledge_base', knowledge_base, project)
+  const { stream, path } = await erasedResource(log, 'knowledge_base', knowledge_base, project)
   // The ids may be personal data, so the event does not contain them.
-  const plan = emptyPlan('documents', `${project}.${knowledge_base}`)
+  const plan = emptyPlan('documents', path)
   const wanted = ids && new Set(ids)
   const missing = new Set(ids)
   const work = new LongWork()
@@ -71,13 +71,8 @@ export const planDocuments = async (log: ReadableLog, { project, knowledge_base,
   // An erased document has no id any more, so the missing ones may be among the erased ones: the request may be a repeated one.
   if (!wanted || missing.size > 0) plan.already = already
   if (found === 0 && already === 0)
-    throw new Problem(
-      'not_found',
-      'Documents not found',
-      `${project}.${knowledge_base} never had ${wanted ? 'documents with these ids' : 'documents'}`,
-      {
-        hint: `SELECT id FROM ${project}.${knowledge_base} lists its documents.`,
-      },
-    )
+    throw new Problem('not_found', 'Documents not found', `${path} never had ${wanted ? 'documents with these ids' : 'documents'}`, {
+      hint: `SELECT id FROM ${path} lists its documents.`,
+    })
   return plan
 }

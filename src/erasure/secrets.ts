@@ -1,5 +1,5 @@
 import { catalogue, isInProject, kinds, type Kind } from '../../events/catalogue/catalogue.js'
-import { streamId } from '../../events/common.js'
+import { streamId, type StreamId } from '../../events/common.js'
 import { secretsOf } from '../../events/secrets.js'
 import { wrong } from '../basics/errors.js'
 import { LongWork } from '../basics/long-work.js'
@@ -7,7 +7,7 @@ import { haveSecrets, type FormerHolder } from '../commands/records/log.js'
 import type { Log } from '../log/contract/log.js'
 import { isKind } from '../log/contract/lookups.js'
 import { everyResource } from '../log/read/every-resource.js'
-import { streamOf } from '../log/read/stream-of.js'
+import { exactly } from '../log/read/stream-of.js'
 import { emptyPlan, type Plan, type PlannedPayload } from './plan.js'
 import { eventsWith, streamEvents } from '../log/read/slices.js'
 
@@ -24,17 +24,25 @@ const takeSecrets = async (log: ReadableLog, secrets: Iterable<[string, readonly
   }
 }
 
-/** The stream of an existing or deleted resource, found by name, id or stream. */
-export const resourceStream = async (log: ReadableLog, kind: Kind, name: string, project: string | undefined) => {
-  if (!isInProject(kind)) return streamOf(log, kind, name)
+/** An erased resource: its stream, and how the event calls it: `shop.broker`. */
+type ErasedResource = { stream: StreamId; path: string }
+
+/** The resource that an erasure is about: an existing one by name or stream, a deleted one by id or stream. */
+export const erasedResource = async (log: ReadableLog, kind: Kind, ref: string, project: string | undefined): Promise<ErasedResource> => {
+  if (!isInProject(kind)) {
+    const { stream, name } = await exactly(log, kind, ref)
+    return { stream, path: name }
+  }
   if (project === undefined) throw wrong(`the project of the ${kind} must be given, too`)
-  return streamOf(log, kind, name, await streamOf(log, 'project', project))
+  const within = await exactly(log, 'project', project)
+  const { stream, name } = await exactly(log, kind, ref, within.stream)
+  return { stream, path: `${within.name}.${name}` }
 }
 
 /** Every secret that the stream of a resource ever referred to. */
 export const planSecrets = async (log: ReadableLog, kind: Kind, name: string, project: string | undefined): Promise<Plan> => {
-  const stream = await resourceStream(log, kind, name, project)
-  const plan = emptyPlan('secrets', `${kind} ${project === undefined ? name : `${project}.${name}`}`)
+  const { stream, path } = await erasedResource(log, kind, name, project)
+  const plan = emptyPlan('secrets', `${kind} ${path}`)
   const events = await streamEvents(log, stream)
   const hashes = events.flatMap(({ data }) => secretsOf(data))
   await takeSecrets(log, new Map(hashes.map((hash) => [hash, []])), plan)

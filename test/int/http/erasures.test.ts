@@ -227,6 +227,32 @@ describe('a file', () => {
     expect(await rows('SELECT text FROM files.two')).toEqual([['shared']])
     expect((await verified()).findings).toEqual([])
   })
+
+  test('with a number as its name leads no erasure to the file that has this number as its id', async () => {
+    const created = async (name: string, text: string) => {
+      await upload(name, text)
+      const [[stream, id] = []] = await rows(
+        `SELECT stream, position FROM log.events WHERE type = 'FileCreated' AND (data->>'name') = '${name}' ORDER BY position DESC LIMIT 1`,
+      )
+      return { stream: String(stream), id: String(id) }
+    }
+    const staff = await created('staff', 'id,name\n1,Ada\n')
+    expect(await erase({ file: { name: staff.id } })).toMatchObject({ status: 404 })
+    await upload(staff.id, 'id\n7\n')
+    expect(await erase({ file: { name: staff.id }, dry_run: true })).toMatchObject({ status: 200, subject: `files.${staff.id}` })
+    await send(at.url, 'DELETE', `/api/files/${staff.id}`)
+    expect(await erase({ file: { name: staff.id } })).toMatchObject({ status: 404 })
+    expect(await rows('SELECT name FROM files.staff')).toEqual([['Ada']])
+
+    // The id of a deleted file, which is also the name of another, leads to neither; a stream leads to one.
+    await send(at.url, 'DELETE', '/api/files/staff')
+    const number = await created(staff.id, 'id\n8\n')
+    const refused = await erase({ file: { name: staff.id } })
+    expect(refused).toMatchObject({ status: 400, detail: expect.stringContaining(`${number.stream} and ${staff.stream}`) })
+    expect(await erase({ file: { name: staff.stream } })).toMatchObject({ status: 200, subject: 'files.staff' })
+    expect(await rows(`SELECT id FROM files."${staff.id}"`)).toEqual([[8]])
+    expect((await verified()).findings).toEqual([])
+  })
 })
 
 test('a training matrix goes: the model still answers, FINETUNE says why it cannot go on, RETRAIN can', async () => {
