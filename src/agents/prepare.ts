@@ -6,6 +6,7 @@ import { unlessAborted } from '../basics/concurrency/bounded-waits.js'
 import { someAtOnce } from '../basics/concurrency/some-at-once.js'
 import { limits } from '../basics/limits.js'
 import type { Resource, Log, Resources } from '../log/contract/log.js'
+import { withoutIds } from '../log/contract/without-ids.js'
 import type { SelectService, TablePath } from '../sql/contract/select.js'
 import type { Tables } from '../connections/contract/requests.js'
 import type { AnswerRows, AgentRequest } from './contract/answering.js'
@@ -63,7 +64,7 @@ const readScope = async (parts: PrepareParts, asked: AgentRequest): Promise<{ sc
   const read = async (resources: Resources, isPast: boolean) => {
     const agent = asked.isGiven === true ? asked.agent : await resources.byStream('agent', asked.agent.stream)
     if (!agent) throw notFound('agent', asked.agent.state.name, asked.asOf)
-    return scopeOf({ resources, isPast, project: asked.project, knowledge, connectedTables }, agent)
+    return scopeOf({ resources: withoutIds(resources), isPast, project: asked.project, knowledge, connectedTables }, agent)
   }
   for (let tries = 0; asked.asOf === undefined && tries < triesMax; tries++) {
     const { position: head } = await log.head()

@@ -188,6 +188,25 @@ describe('writing statements become the commands of REST', () => {
     expect(await refusal('DROP DATABASE nope')).toContain('does not exist')
   })
 
+  test('digits are a name and never an id', async () => {
+    await ok('CREATE PROJECT depot')
+    await ok('CREATE KNOWLEDGE_BASE shop.docs')
+    await ok("CREATE DATABASE chat WITH ENGINE = 'slack'")
+    const shop = await log.resources.one('project', 'shop')
+    const idOf = async (kind: 'project' | 'database' | 'knowledge_base', name: string, project?: typeof shop) =>
+      `\`${(await log.resources.one(kind, name, project))?.id ?? 0}\``
+    const [depot, docs, chat] = [await idOf('project', 'depot'), await idOf('knowledge_base', 'docs', shop), await idOf('database', 'chat')]
+    expect(await refusal(`USE ${depot}`)).toContain('does not exist')
+    expect(await refusal(`DROP DATABASE ${depot}`)).toContain('does not exist')
+    expect(await refusal(`ALTER DATABASE ${chat} NAME = 'talk'`)).toContain('does not exist')
+    expect(await refusal(`CREATE INDEX ON KNOWLEDGE_BASE shop.${docs}`)).toContain('does not exist')
+    // A connection may have the id of a project as its name.
+    await ok(`CREATE DATABASE ${depot} WITH ENGINE = 'slack'`)
+    await ok(`ALTER DATABASE ${depot} PARAMETERS = {"a": 1}`)
+    await ok(`DROP DATABASE ${depot}`)
+    expect(await log.resources.one('project', 'depot')).toBeDefined()
+  })
+
   test('views are checked before they are recorded, in their own database', async () => {
     await ok('CREATE VIEW v FROM files (SELECT * FROM rentals)', 'shop')
     expect(sqlProcess.asked).toMatchObject([{ within: { start: 26, end: 47 }, wanted: { kind: 'columns' }, user: 'ada' }])

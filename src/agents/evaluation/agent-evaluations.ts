@@ -13,6 +13,7 @@ import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import type { ErasureGuard, Resource, Origin } from '../../log/contract/log.js'
+import { withoutIds } from '../../log/contract/without-ids.js'
 import type { SqlAnswer } from '../../sql/contract/answer.js'
 import type { RunningStatement } from '../../sql/contract/request.js'
 import type { StatementOf } from '../../sql/statements/statement.js'
@@ -84,13 +85,14 @@ export class AgentEvaluations {
     running: RunningStatement,
   ): Promise<{ rows: JsonObject[]; position: number }> {
     const { log } = this.parts.ledger
+    const resources = withoutIds(log.resources)
     const settings = evaluationSettings(using)
     const ref = target.project ?? running.context.db
-    const project = await log.resources.one('project', ref)
+    const project = await resources.one('project', ref)
     if (!project) throw notFound('project', ref)
-    const named = await log.resources.one('agent', target.name, project)
+    const named = await resources.one('agent', target.name, project)
     if (!named) throw notFound('agent', target.name)
-    const agent = await changedAgent({ log, resources: log.resources }, named.stream, { version: settings.version })
+    const agent = await changedAgent({ log, resources }, named.stream, { version: settings.version })
     const { cases, metrics } = await readTestTable(settings, (sql) => this.parts.select(sql, running))
     const judging = metrics.includes('judge') ? await this.#judging(agent, settings.judge) : undefined
     const { model } = await this.parts.modelOf(agent.state)

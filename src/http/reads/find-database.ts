@@ -22,14 +22,15 @@ export type Database =
   | { type: 'project'; name: string; project: Resource<'project'> }
   | { type: 'connection'; name: string; database: Resource<'database'> }
 
-/** Finds a database by its name; undefined if there is none. */
+/** Finds a database by its name, a project or a connection also by its id if nothing has it as its name; undefined if there is none. */
 export const findDatabase = async ({ resources }: Pick<Log, 'resources'>, name: string): Promise<Database | undefined> => {
   const folded = foldName(name)
   if (folded === 'files') return { type: 'files', name: folded }
   if (folded === 'information_schema' || folded === 'log') return { type: 'system', name: folded }
+  const isNamed = (found: Resource | undefined): boolean => found !== undefined && foldName(found.state.name) === folded
   const project = await resources.one('project', name)
-  if (project) return { type: 'project', name: project.state.name, project }
-  const database = await resources.one('database', name)
+  const database = isNamed(project) ? undefined : await resources.one('database', name)
+  if (project && !isNamed(database)) return { type: 'project', name: project.state.name, project }
   return database && { type: 'connection', name: database.state.name, database }
 }
 

@@ -18,6 +18,12 @@ export type Resource<K extends Kind = Kind> = {
 }
 export type AnyResource = { [K in Kind]: Resource<K> }[Kind]
 
+/** Commands know these kinds by their names alone: names of files are often numbers, such as a year. */
+const namedOnly: ReadonlySet<Kind> = new Set<Kind>(['file', 'engine', 'config', 'conversation'])
+
+/** Whether a reference may be the id of a resource of this kind, if nothing has it as its name. */
+export const mayBeId = (kind: Kind, ref: string): boolean => !namedOnly.has(kind) && /^\d{1,15}$/.test(ref)
+
 /**
  * The facts that a decision needs, described as data, so that any store can look them up inside the transaction. A reference is a
  * name (compared without case) or, if nothing has that name, an id in digits.

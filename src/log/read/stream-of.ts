@@ -54,7 +54,7 @@ export const streamOf = async (log: ReadableLog, kind: Kind, ref: string, projec
 }
 
 /** A resource that exists or existed: its stream, and its present or last name. */
-export type Known = { stream: StreamId; name: string }
+type Known = { stream: StreamId; name: string }
 
 /**
  * The resource that something irrevocable is about: an existing one by its name or stream, and a deleted one by its id or stream. Names may

@@ -6,7 +6,7 @@ import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import { foldEvent } from './fold.js'
 import type { Resource, Log, Resources } from '../contract/log.js'
-import { isKind } from '../contract/lookups.js'
+import { isKind, mayBeId } from '../contract/lookups.js'
 import { eventsOf } from './slices.js'
 
 /** The parts of the log that a read needs: as they are now, or as they were at a position. */
@@ -48,8 +48,8 @@ class Index {
     this.#byId.set(listed.id, listed)
   }
 
-  find(ref: string): ResourceEntry | undefined {
-    return this.#byName.get(foldName(ref)) ?? (/^\d{1,15}$/.test(ref) ? this.#byId.get(Number(ref)) : undefined)
+  find(kind: Kind, ref: string): ResourceEntry | undefined {
+    return this.#byName.get(foldName(ref)) ?? (mayBeId(kind, ref) ? this.#byId.get(Number(ref)) : undefined)
   }
 }
 
@@ -138,7 +138,7 @@ class PastResources implements Resources {
   ) {}
 
   async one<K extends Kind>(kind: K, ref: string, project?: Resource<'project'>): Promise<Resource<K> | undefined> {
-    const listed = (await this.#index(kind, project?.stream)).find(ref)
+    const listed = (await this.#index(kind, project?.stream)).find(kind, ref)
     return listed?.project === (project?.stream ?? '') ? this.byStream(kind, listed.stream) : undefined
   }
 

@@ -210,8 +210,9 @@ export class LogWriter {
   }
 
   #decide(submission: Submission): Outcome {
-    // A REST path may use a name or an id; a statement uses names.
-    const orId = submission.origin.source !== 'sql'
+    // A REST path may use a name or an id; a statement uses names, also one that an assistant tries.
+    const { source } = submission.origin
+    const orId = source !== 'sql' && source !== 'mcp'
     const before = this.#tail
     const facts = this.resources.lookUpAll(submission.lookups, orId)
     if (submission.further) Object.assign(facts, this.resources.lookUpAll(submission.further(facts), orId))

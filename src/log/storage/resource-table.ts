@@ -7,6 +7,7 @@ import { limits } from '../../basics/limits.js'
 import type { NewEvent } from '../contract/log.js'
 import {
   isKind,
+  mayBeId,
   namesShown,
   type AnyResource,
   type NamedResource,
@@ -116,10 +117,10 @@ export class ResourceTable {
     return found
   }
 
-  /** Finds a resource by name, compared without regard to case; by id if no resource has that name and an id is allowed. */
+  /** Finds a resource by name, compared without regard to case; by id if nothing has that name, and `orId` and the kind allow it. */
   one<K extends Kind>(kind: K, ref: string, project: string, orId = true): Resource<K> | undefined {
     const named = this.byExactName(kind, ref, project)
-    if (named || !orId || !/^\d{1,15}$/.test(ref)) return named
+    if (named || !orId || !mayBeId(kind, ref)) return named
     const row = this.#byId.get(Number(ref), kind, project)
     return row && this.#kept<K>(row)
   }

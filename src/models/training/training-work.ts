@@ -1,6 +1,6 @@
 import { copyFile, link, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { foldName, type JsonObject, type StreamId } from '../../../events/common.js'
+import type { JsonObject, StreamId } from '../../../events/common.js'
 import type { ModelVersion, TrainingResult } from '../../../events/model.js'
 import { hashFile } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
@@ -58,8 +58,7 @@ export const findVersion = async (
 const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Promise<string> => {
   if (isEngineName(engine)) return engine
   const named = await resources.one('engine', engine)
-  // A name of digits may equal the id of another resource.
-  if (!named || foldName(named.state.name) !== foldName(engine)) throw unknownEngine(engine)
+  if (!named) throw unknownEngine(engine)
   return named.state.handler
 }
 

@@ -8,6 +8,7 @@ import { errorMessage, type SqlAnswer, type SqlContext } from '../contract/answe
 import { isBeyondHead, refuseWriteAsOf } from '../contract/as-of.js'
 import { refuseWrite } from '../contract/read-only.js'
 import { inTurns } from '../../basics/long-work.js'
+import { withoutIds } from '../../log/contract/without-ids.js'
 import { refuseForeignTexts } from './bound-texts.js'
 import { answerOf, type EvaluateAgent } from './statement-answers.js'
 import { KnowledgeWriter, type KnowledgeWriterOptions } from './knowledge-writer.js'
@@ -62,7 +63,7 @@ export class SqlEngine {
       const query = sent.isNative === true ? await this.reader.statementIn(db, sent.query) : sent.query
       const request = { ...sent, query }
       const statement = await inTurns(readStatement(query, params))
-      await refuseForeignTexts(statement, request, this.options.ledger.log.resources)
+      await refuseForeignTexts(statement, request, withoutIds(this.options.ledger.log.resources))
       if (request.readsOnly === true && request.execution?.dryRun !== true) refuseWrite(statement)
       if (asOf !== undefined) refuseWriteAsOf(statement, asOf)
       const position = asOf === undefined ? undefined : await this.reader.positionAsOf(asOf, request.client)

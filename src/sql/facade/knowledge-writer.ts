@@ -5,6 +5,7 @@ import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Resource } from '../../log/contract/log.js'
 import { checkExpects } from '../../log/contract/precondition.js'
+import { withoutIds } from '../../log/contract/without-ids.js'
 import { connectionNamed } from '../../log/read/by-name.js'
 import { tokensIn } from '../../dialect/lexer.js'
 import { isNameLike, isSymbol, isWord } from '../../dialect/tokens.js'
@@ -127,7 +128,7 @@ export class KnowledgeWriter {
   }
 
   get #resources() {
-    return this.options.ledger.log.resources
+    return withoutIds(this.options.ledger.log.resources)
   }
 
   async #baseNamed({ database, name }: TableName, db: string): Promise<Resource<'knowledge_base'> | undefined> {

@@ -3,6 +3,7 @@ import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import type { Resource, Resources } from '../../log/contract/log.js'
+import { withoutIds } from '../../log/contract/without-ids.js'
 import { connectionNamed } from '../../log/read/by-name.js'
 import { TimeTravel } from '../../log/read/time-travel.js'
 import type { ProgressOf } from '../../models/training/progress.js'
@@ -94,8 +95,7 @@ export class Reader {
 
   /** The statement that sends a query as it is to a connected database; a query for any other database is in the SQL of this service. */
   async statementIn(db: string, query: string): Promise<string> {
-    const { resources } = this.options.ledger.log
-    const connection = await connectionNamed(resources, db)
+    const connection = await connectionNamed(withoutIds(this.options.ledger.log.resources), db)
     return connection ? sentAsIs(db, query) : queryOf(db, `\n${withoutEnd(query)}\n`)
   }
 
@@ -227,9 +227,9 @@ export class Reader {
     throw new Problem('not_found', 'Table not found', detail, { hint: 'SELECT * FROM information_schema.tables lists what there is.' })
   }
 
-  /** Resources as the statement may see them: at the head, or at its past position. */
+  /** Resources as the statement may see them, by name: at the head, or at its past position. */
   #resourcesOf({ position, client }: RunningStatement): Resources {
-    return position === undefined ? this.options.ledger.log.resources : this.resourcesAt(position, client)
+    return withoutIds(position === undefined ? this.options.ledger.log.resources : this.resourcesAt(position, client))
   }
 
   /** All rows of a small query of this service, at a past position. */

@@ -7,6 +7,7 @@ import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { ModelCommand } from '../../commands/model.js'
 import { notFound, Problem } from '../../basics/errors.js'
 import type { Origin, Outcome } from '../../log/contract/log.js'
+import { withoutIds } from '../../log/contract/without-ids.js'
 import { hideSecrets, maskSecrets } from '../../vault/seal-secrets.js'
 import type { SelectService } from '../contract/select.js'
 import { allRows, tableOf, type SqlAnswer, type SqlContext } from '../contract/answer.js'
@@ -167,7 +168,7 @@ export class Writer {
   }
 
   get #resources() {
-    return this.options.ledger.log.resources
+    return withoutIds(this.options.ledger.log.resources)
   }
 
   #inputs(db: string): CommandInputs {
@@ -193,7 +194,8 @@ export class Writer {
     if (await ledger.repeated(origin, execution)) return
     if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
     const given = first?.type === 'CreateFile' || first?.type === 'ReplaceFile' ? first.data.content.columns : undefined
-    await checkTraining(command, origin.actor, { log: ledger.log, sqlProcess, defaultProject }, given)
+    const log = { head: () => ledger.log.head(), resources: this.#resources }
+    await checkTraining(command, origin.actor, { log, sqlProcess, defaultProject }, given)
   }
 
   /** Refuses a FINETUNE from erased rows. The command itself refuses a missing version. */

@@ -184,6 +184,22 @@ test('an upload that fails leaves the content that was there', async () => {
   expect([replaced.status, replaced.headers.get('etag')]).toEqual([200, '"2"'])
 })
 
+test('a file is found by its name, and never by its id, which another may have as its name', async () => {
+  await put('numbered', 'a\n1\n')
+  const { data } = await sql(at.url, "SELECT id FROM log.resources WHERE kind = 'file' AND name = 'numbered'")
+  const id = String(data[0]?.[0])
+  expect((await send(at.url, 'GET', `/api/files/${id}`)).status).toBe(404)
+  expect((await send(at.url, 'GET', `/api/files/${id}/history`)).status).toBe(404)
+  const { position } = await at.service.head()
+  expect((await send(at.url, 'GET', `/api/files/${id}?as_of=${position}`)).status).toBe(404)
+  expect(await sql(at.url, `CREATE TABLE IF NOT EXISTS files.\`${id}\` (SELECT 2 AS b)`)).toMatchObject({ type: 'ok' })
+  expect(await sql(at.url, `SELECT b FROM files.\`${id}\``)).toMatchObject({ data: [[2]] })
+  await send(at.url, 'DELETE', `/api/files/${id}`)
+  const table = { name: id, select: 'SELECT 3 AS c' }
+  expect(await send(at.url, 'POST', '/api/databases/files/tables', { table })).toMatchObject({ status: 201 })
+  expect(await sql(at.url, 'SELECT a FROM files.numbered')).toMatchObject({ data: [[1]] })
+})
+
 test('of uploads of one name at once each is a version, and the last of them is the content', async () => {
   const { position } = await at.service.head()
   const replies = await Promise.all(Array.from({ length: 6 }, (_, i) => put('race', `a\n${i}\n`)))

@@ -125,6 +125,26 @@ test('what is there is found by name in any case and by id; a name of digits win
   expect((await call('GET', `/api/projects/mindsdb/agents/${Number(helper.body['id'])}`)).status).toBe(404)
 })
 
+test('a project or connection named by digits comes before one that has them as its id', async () => {
+  await call('POST', '/api/projects', { project: { name: 'depot' } })
+  const { body: depot } = await call('GET', '/api/databases/depot')
+  const { body: other } = await call('POST', '/api/databases', { database: { name: 'other_db', engine: 'slack', parameters: {} } })
+  const [ofProject, ofConnection] = [String(depot['id']), String(other['id'])]
+  for (const name of [ofProject, ofConnection])
+    expect(await call('POST', '/api/databases', { database: { name, engine: 'slack', parameters: {} } })).toMatchObject({ status: 201 })
+  expect(await call('GET', `/api/databases/${ofProject}`)).toMatchObject({ status: 200, body: { name: ofProject, engine: 'slack' } })
+  await agent('numbered')
+  const chatbot = { name: 'numbered', agent_name: 'numbered', database_id: other['id'] }
+  expect(await call('POST', `${project}/chatbots`, { chatbot })).toMatchObject({ status: 201, body: { database_id: other['id'] } })
+  expect(await call('PUT', `${project}/chatbots/numbered`, { chatbot: { database_id: depot['id'] } })).toMatchObject({ status: 404 })
+  expect((await call('DELETE', `${project}/chatbots/numbered`)).status).toBe(204)
+  for (const name of [ofProject, ofConnection, 'other_db']) expect((await call('DELETE', `/api/databases/${name}`)).status).toBe(204)
+  expect(await call('GET', '/api/projects/depot')).toMatchObject({ status: 200 })
+  // Without such a name, the digits are the id.
+  expect((await call('DELETE', `/api/databases/${ofProject}`)).status).toBe(204)
+  expect((await call('GET', '/api/projects/depot')).status).toBe(404)
+})
+
 test('skills are listed by the agent that uses them, by its name or id', async () => {
   for (const name of ['f1', 'f2', 'f3']) await skill(name)
   const user = await agent('filter', { skills: ['f1', { name: 'F3', extra: 1 }] })

@@ -2,12 +2,13 @@ import { v7 as uuidv7 } from 'uuid'
 import * as z from 'zod'
 import { jsonObject, resourceName, streamId, text } from '../../../../events/common.js'
 import { webhookToken } from '../../../chatbots/webhook-token.js'
+import { notFound } from '../../../basics/errors.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import type { Resource, Outcome } from '../../../log/contract/log.js'
+import type { Log, Resource, Outcome } from '../../../log/contract/log.js'
 import { agentRecord } from './agents.js'
 import { given, wrapped, wrappedNamed } from '../../protocol/body-schema.js'
 import type { Call } from '../../protocol/call.js'
-import { carryOut, deletion } from '../../protocol/carry-out.js'
+import { carryOutOnce, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json, type Reply } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
@@ -70,15 +71,26 @@ const creation = wrappedNamed(
     .meta({ allOf: [anyOf('agent_name', 'model_name'), anyOf('database_id', 'database_name', 'db_engine')] }),
 )
 
-const settings = ({ name, agent_name, model_name, database_id, database_name, is_running, params }: Fields) =>
-  given({
+/** The connection that a chatbot names. A number is an id, even if another connection has it as its name. @throws Problem 404 */
+const connectionOf = async ({ resources }: Log, { database_id, database_name }: Fields): Promise<string | undefined> => {
+  const named = database_name ?? database_id ?? undefined
+  if (typeof named !== 'number') return named
+  const [found] = await resources.page('database', undefined, named - 1, 1)
+  if (found?.id !== named) throw notFound('database', String(named))
+  return found.state.name
+}
+
+const settings = async (log: Log, fields: Fields) => {
+  const { name, agent_name, model_name, is_running, params } = fields
+  return given({
     name,
     agent: agent_name,
     model: agent_name === null || agent_name === undefined ? model_name : undefined,
-    database: database_name ?? (database_id === null || database_id === undefined ? undefined : String(database_id)),
+    database: await connectionOf(log, fields),
     is_running,
     params,
   })
+}
 
 /** `db_engine` with `db_params` creates or replaces the chatbot's own connection, `<name>_db`. */
 const ownConnection = ({ db_engine, db_params }: Fields) =>
@@ -121,8 +133,10 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       answers: { 201: record },
       async handle({ segments: { project }, body, call }) {
         const { name } = body
-        const data = { project, chatbot: name, ...settings({ ...body, name: null }), ...ownConnection(body) }
-        const outcome = await carryOut(ledger, { type: 'CreateChatbot', data }, call)
+        const outcome = await carryOutOnce(ledger, call, async () => {
+          const set = await settings(ledger.log, { ...body, name: null })
+          return { type: 'CreateChatbot', data: { project, chatbot: name, ...set, ...ownConnection(body) } }
+        })
         const chatbot = resultOf('chatbot', outcome.resource)
         return written(call, chatbot, outcome, 201)
       },
@@ -145,8 +159,10 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       body: wrapped('chatbot', fields),
       answers: { 200: record, 201: record },
       async handle({ segments: { project, chatbot: name }, body, call }) {
-        const data = { project, chatbot: name, ...settings(body), ...ownConnection(body) }
-        const outcome = await carryOut(ledger, { type: 'PutChatbot', data }, call)
+        const outcome = await carryOutOnce(ledger, call, async () => {
+          const set = await settings(ledger.log, body)
+          return { type: 'PutChatbot', data: { project, chatbot: name, ...set, ...ownConnection(body) } }
+        })
         const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
         const status = outcome.positions.includes(chatbot.id) ? 201 : 200
         return written(call, chatbot, outcome, status)

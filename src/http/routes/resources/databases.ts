@@ -17,6 +17,7 @@ import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { checkChangedConnection, checkConnection } from '../../../sql/facade/commands/check-connection.js'
 import type { ConnectedDatabases } from '../../../sql/facade/connected-databases.js'
+import { withoutIds } from '../../../log/contract/without-ids.js'
 import { resultOf } from '../../../log/read/by-name.js'
 
 const listed = z
@@ -160,7 +161,7 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
         const { name, engine, parameters } = database
         const repeated = await carriedOut(ledger, call)
         if (asksForCheck && !repeated) {
-          if (await findDatabase(ledger.log, name)) throw conflict('database', name)
+          if (await findDatabase({ resources: withoutIds(ledger.log.resources) }, name)) throw conflict('database', name)
           const told = await connected.check({ engine: knownEngine(engine), parameters: parameters ?? {} })
           if (told.status === 'connection_error') return json(told, { keep: 'never' })
         }
@@ -221,8 +222,8 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
       path: `${path}/:database`,
       summary: 'Delete a connection, or an empty project',
       command: async ({ segments: { database: name } }) => {
-        const project = await ledger.log.resources.one('project', name)
-        if (project) return { type: 'DeleteProject', data: { project: name, defaultProject } }
+        const found = await findDatabase(ledger.log, name)
+        if (found?.type === 'project') return { type: 'DeleteProject', data: { project: name, defaultProject } }
         return { type: 'DeleteDatabase', data: { database: name } }
       },
     }),
