@@ -67,7 +67,8 @@ const underWay = ({ from, to, payloads }: Rotation): RotationStatus => ({ from, 
 export class KeyRotation {
   #last: RotationStatus | undefined
   #isStopping = false
-  #isBeginning = false
+  /** It begins a rotation, or settles the keys after one of another node. */
+  #isBusy = false
   #isRunning = false
   #lookTimer: NodeJS.Timeout | undefined
   /** The key in use when this node last looked. */
@@ -95,13 +96,10 @@ export class KeyRotation {
     const { log, peers, vault } = this.options
     const under = await log.rotation()
     if (under && !peers) this.#goOn(under, systemOrigin)
-    if (!under) await this.#settle()
+    if (under) await this.#noteKeys()
+    else await this.#settle()
     if (!peers) return
     this.#keyInUse = vault.keyId
-    await retryWhileBusy(
-      () => peers.keys.holds(vault.keyId),
-      () => this.#isStopping,
-    )
     this.#lookLater(peers)
   }
 
@@ -118,8 +116,8 @@ export class KeyRotation {
   /** Continues a rotation that no node works on, and notices the end of a rotation by another node. */
   async #look({ leases }: Peers): Promise<void> {
     const { log, vault } = this.options
-    if (this.#isRunning || this.#isBeginning) return
     const under = await log.rotation()
+    if (this.#isRunning || this.#isBusy) return
     if (under) {
       this.#last = underWay(under)
       const lease = await leases.take(leaseName)
@@ -134,10 +132,16 @@ export class KeyRotation {
         throw error
       }
     } else if (this.#keyInUse !== vault.keyId) {
-      this.#keyInUse = vault.keyId
-      await this.#settle()
-      // A rotation may have begun and ended between two looks.
-      this.#last = (await this.#lastEnded()) ?? this.#last
+      this.#isBusy = true
+      try {
+        const { keyId } = vault
+        await this.#settle()
+        // A rotation may have begun and ended between two looks.
+        this.#last = (await this.#lastEnded()) ?? this.#last
+        this.#keyInUse = keyId
+      } finally {
+        this.#isBusy = false
+      }
     }
   }
 
@@ -160,12 +164,12 @@ export class KeyRotation {
   async begin(origin: Origin, given?: Buffer): Promise<RotationStatus> {
     const { log, vault, paths, isKeyGiven, tellReaders } = this.options
     const last = this.#last
-    if (this.#isBeginning || (last?.position === null && last.error === null) || this.#isStopping)
+    if (this.#isBusy || (last?.position === null && last.error === null) || this.#isStopping)
       throw new Problem('busy', 'Rotation under way', 'the master key is being replaced already', {
         hint: 'GET /log/rotations says how far it is. Begin again when it has ended.',
         retryAfterSeconds: 5,
       })
-    this.#isBeginning = true
+    this.#isBusy = true
     let lease: Lease | undefined
     try {
       if (last && last.error !== null) {
@@ -186,7 +190,7 @@ export class KeyRotation {
       await lease?.release()
       throw error
     } finally {
-      this.#isBeginning = false
+      this.#isBusy = false
     }
   }
 
@@ -194,9 +198,9 @@ export class KeyRotation {
   async #agree(key: Buffer): Promise<Lease | undefined> {
     const { peers, vault, tellReaders } = this.options
     if (!peers) return undefined
-    const to = vault.add(key)
+    const to = vault.promise(key)
     await tellReaders()
-    await peers.keys.holds(to)
+    await peers.keys.holds(vault.keptKeyIds)
     const lacking = await peers.keys.lacking(to)
     if (lacking.length > 0) throw lackingKey(lacking)
     return this.#lease()
@@ -290,9 +294,20 @@ export class KeyRotation {
     return ended ?? (await this.#lastEnded())
   }
 
-  /** Makes the key in use the only one, everywhere. */
+  /** Notes the keys of this node for the other nodes, which begin no rotation to a key that it forgets. */
+  async #noteKeys(): Promise<void> {
+    const { peers, vault } = this.options
+    if (!peers) return
+    await retryWhileBusy(
+      () => peers.keys.holds(vault.keptKeyIds),
+      () => this.#isStopping,
+    )
+  }
+
+  /** Makes the key in use the only one, everywhere, except for keys that this node has promised to have. */
   async #settle(): Promise<void> {
     const { vault, paths, isKeyGiven, tellReaders } = this.options
+    await this.#noteKeys()
     vault.forgetOthers()
     if (!isKeyGiven) await settleKeyFiles(paths, vault.keyId)
     await tellReaders()

@@ -27,6 +27,8 @@ export type WrappedKey = { keyId: string; wrapped: Buffer }
 export class Vault {
   readonly #ring: KeyRing
   #master: MasterKey
+  /** The ids of keys that this process has promised to have, and that were not in use since. */
+  readonly #promised = new Set<string>()
   #fingerprintKey: Buffer | undefined
 
   /** Seals with the first key, and opens with all of them. */
@@ -56,14 +58,27 @@ export class Vault {
     return new MasterKey(master).id
   }
 
+  /** Adds a key for a coming rotation: it is kept until it has been in use. Returns its id. */
+  promise(master: Uint8Array): string {
+    const keyId = this.add(master)
+    if (keyId !== this.keyId) this.#promised.add(keyId)
+    return keyId
+  }
+
   /** Uses this key to seal from now on. */
   use(keyId: string): void {
     this.#master = this.#key(keyId)
+    this.#promised.delete(keyId)
   }
 
-  /** Forgets all keys except the one that seals. */
+  /** The ids of the keys that stay: the one that seals, and those that were promised for a coming rotation. */
+  get keptKeyIds(): string[] {
+    return [this.keyId, ...this.#promised]
+  }
+
+  /** Forgets all other keys. */
   forgetOthers(): void {
-    this.#ring.replace([this.#master.bytes])
+    this.#ring.replace(this.keptKeyIds.map((keyId) => this.masterKey(keyId)))
   }
 
   /**

@@ -3,8 +3,8 @@ import type { Wipes } from './wipes.js'
 
 /** Which nodes have which master keys. Both throw a Problem 503 while that can be neither noted nor found out. */
 export interface KeyHolders {
-  /** Notes that this node and all its processes have a key. */
-  holds(keyId: string): Promise<void>
+  /** Notes the keys that this node and all its processes have and keep, in the place of those that it noted before. */
+  holds(keyIds: readonly string[]): Promise<void>
   /** The ids of living nodes that have not noted it. */
   lacking(keyId: string): Promise<string[]>
 }

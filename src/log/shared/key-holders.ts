@@ -7,10 +7,11 @@ type Options = { way: { session: () => Promise<SharedLogSession> }; nodes: Pick<
 
 /** A key that was sent to a node is gone when its process ends: it belongs to a run, not to the node. */
 const note = `
-  INSERT INTO mindledger.key_holders (run, key_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+  INSERT INTO mindledger.key_holders (run, key_id) SELECT $1::text, unnest($2::text[]) ON CONFLICT DO NOTHING`
 
 const forget = `
-  DELETE FROM mindledger.key_holders WHERE run <> $1 AND NOT EXISTS (SELECT FROM mindledger.nodes WHERE nodes.run = key_holders.run)`
+  DELETE FROM mindledger.key_holders WHERE CASE WHEN run = $1::text THEN key_id <> ALL ($2::text[])
+    ELSE NOT EXISTS (SELECT FROM mindledger.nodes WHERE nodes.run = key_holders.run) END`
 
 /** @throws Problem 503 while PostgreSQL is away */
 const reached = async <T>(ask: () => Promise<T>): Promise<T> => {
@@ -24,17 +25,17 @@ const reached = async <T>(ask: () => Promise<T>): Promise<T> => {
 /**
  * Which runs of nodes have which master keys, in PostgreSQL. Only the ids of keys are stored there.
  *
- * @example await holders.holds(vault.keyId); await holders.lacking(vault.keyId) // []
+ * @example await holders.holds(vault.keptKeyIds); await holders.lacking(vault.keyId) // []
  */
 export class SharedKeyHolders implements KeyHolders {
   constructor(private readonly options: Options) {}
 
-  holds(keyId: string): Promise<void> {
+  holds(keyIds: readonly string[]): Promise<void> {
     return reached(async () => {
       const session = await this.options.way.session()
       const { run } = this.options.nodes
-      await session.query(note, [run, keyId])
-      await session.query(forget, [run])
+      await session.query(note, [run, keyIds])
+      await session.query(forget, [run, keyIds])
     })
   }
 

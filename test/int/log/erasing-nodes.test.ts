@@ -10,6 +10,7 @@ import { Blobs } from '../../../src/files/blobs.js'
 import { KeyRotation } from '../../../src/key-rotation/key-rotation.js'
 import type { Wipes } from '../../../src/log/contract/wipes.js'
 import { prepareDataDirectory } from '../../../src/setup/data-directory.js'
+import { Vault } from '../../../src/vault/vault.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, refusal, stream, testKey, writes } from '../../support/log/log.js'
 import { newest, rowsIn, withNodesOf, type Node } from '../../support/log/nodes.js'
@@ -258,6 +259,36 @@ describe('a rotation of the master key', () => {
       const later = await writeSecret(a, 'later', 'another')
       await newest(b.log)
       expect((await b.log.payload(later))?.toString()).toBe('"another"')
+    }))
+
+  test('keeps the next key that a node has promised to have, and lets no node count on a key that is forgotten', () =>
+    withNodesOf(server(), 2, async ([a, b]) => {
+      const [first, second, erasures] = [rotationOf(a!), rotationOf(b!), [erasuresOf(a!), erasuresOf(b!)]]
+      const hash = await writeSecret(a!, 's', 'a secret')
+      await second.resume()
+      for (const one of erasures) await one.follow(onFailed)
+      const last = randomBytes(32)
+      try {
+        expect(await refusal(first.begin(origin, next))).toBe('not_ready')
+        await second.begin(origin, next)
+        await second.ended
+        await newest(a!.log)
+        // This node has not noticed the end of the rotation yet.
+        expect(await refusal(first.begin(origin, last))).toBe('not_ready')
+        await first.resume()
+        expect(a!.vault.keys()).toEqual([next, last])
+        const lacking = await a!.peers.keys.lacking(new Vault(testKey).keyId)
+        expect(lacking.toSorted()).toEqual([a!.nodes.id, b!.nodes.id].toSorted())
+        await second.begin(origin, last)
+        await second.ended
+        await until(() => a!.vault.keys().length === 1)
+        expect(a!.vault.keys()).toEqual([last])
+        await newest(a!.log)
+        expect((await a!.log.payload(hash))?.toString()).toBe('"a secret"')
+      } finally {
+        await Promise.all([first, second, ...erasures].map((one) => one.stop()))
+      }
+      expect(unexpected).toEqual([])
     }))
 
   test('leaves a payload whose key is damaged, which counts as erased then: no other node can read it', () =>
