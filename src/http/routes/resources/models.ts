@@ -152,8 +152,11 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
       const create = async () => {
         const project = await projectNamed(ledger.log, segments.project)
         refuseOther(statement, project)
-        const rows = data === undefined ? undefined : await storedRows(intake, call.client, data, statement)
-        return sql.writer.createModel(statement, { project: project.state.name, rows }, call.origin(), call.execution())
+        if (data === undefined) return sql.writer.createModel(statement, { project: project.state.name }, call.origin(), call.execution())
+        // An erasure may take the stored bytes before the event is recorded.
+        const guarded = await ledger.guarded(call.origin())
+        const rows = await storedRows(intake, call.client, data, statement)
+        return sql.writer.createModel(statement, { project: project.state.name, rows }, guarded, call.execution())
       }
       const outcome = (await carriedOut(ledger, call)) ?? call.note(await create())
       const { state } = resultOf('model', outcome.resource)

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { Blobs } from '../../../../src/files/blobs.js'
 import { rentalsCsv, settled, uploadRentals } from '../../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../../support/service.js'
 
@@ -64,6 +65,23 @@ test('where the model is refused, its rows are not kept', async () => {
   expect((await send(at.url, 'DELETE', '/api/files/twice_rows')).status).toBe(200)
   expect((await create('twice', few)).status).toBe(409)
   expect((await fileOf('twice')).status).toBe(404)
+})
+
+test('where data is erased while they are stored, the request is refused, and accepted when it comes again', async () => {
+  await uploadRentals(at.url, 'leaving')
+  const put = jest.spyOn(Blobs.prototype, 'put')
+  try {
+    put.mockImplementationOnce(async function (this: Blobs, file) {
+      const sha = await this.put(file)
+      expect(await send(at.url, 'POST', '/api/log/erasures', { file: { name: 'leaving' }, shared: true })).toMatchObject({ status: 200 })
+      return sha
+    })
+    expect(await create('raced', few)).toMatchObject({ status: 503, body: { code: 'busy' } })
+    expect((await fileOf('raced')).status).toBe(404)
+    expect((await create('raced', few)).status).toBe(201)
+  } finally {
+    put.mockRestore()
+  }
 })
 
 test('nor is there a model where the name of its rows is taken', async () => {
