@@ -9,8 +9,8 @@ import type { RowSource, SelectedRows } from '../data/rows-file.js'
 type ReadableLog = Pick<Log, 'readStream' | 'streamVersion'>
 
 /**
- * The data in the files of a training or of a data check, which may be erased while the work goes on. Until the query of the work has been
- * read, this may be any data.
+ * The data in the files of a training, of a data check or of a table that is written, which may be erased while the work goes on. Until
+ * the query of the work has been read, this may be any data.
  *
  * @example
  * const held = await HeldData.since(log)
@@ -33,14 +33,19 @@ export class HeldData {
 
   /** Notes that the work has no rows of a query. */
   noteNoRows(): void {
-    this.#rows = { contents: [], records: false }
+    this.note({ contents: [], records: false })
+  }
+
+  /** Notes the data in the rows of its query; it may be any data, if that is not known. */
+  note(rows: SelectedRows['erasable']): void {
+    this.#rows = rows
   }
 
   /** The same source, whose rows are noted. */
   noting(select: RowSource): RowSource {
     return async (query, signal) => {
       const selected = await select(query, signal)
-      this.#rows = selected.erasable
+      this.note(selected.erasable)
       return selected
     }
   }

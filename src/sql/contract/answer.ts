@@ -28,7 +28,12 @@ export type SqlAnswer =
       scores?: true
       /** The Parquet file with the rows, if the request asked for it; `rows` describe it. */
       file?: string
+      /** The data in the rows that may be erased later, if they are in a file. */
+      erasable?: ErasableReads
     }
+
+/** The data that a query reads and that may be erased later: contents of files, and whether it reads the log, knowledge bases or agents. */
+export type ErasableReads = { contents: readonly string[]; records: boolean }
 
 /** A column of an answer, and DuckDB's name for its type. */
 export type Column = { name: string; type: string }

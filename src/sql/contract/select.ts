@@ -10,7 +10,7 @@ import type { Origin } from '../../log/contract/log.js'
 import type { RowFormat } from '../encode/chunks.js'
 import type { Parameters, Span } from '../statements/statement.js'
 import type { KnowledgeQuestion, KnowledgeAnswer } from '../../knowledge/contract/contents.js'
-import type { Column } from './answer.js'
+import type { Column, ErasableReads } from './answer.js'
 import type { AsOf } from './as-of.js'
 import type { SelectPurpose } from './select-purpose.js'
 
@@ -99,17 +99,14 @@ export type AgentReply = {
   traceId: string
 }
 
-/** The data that a query reads and that may be erased later: contents of files, and whether it reads the log or knowledge bases. */
-export type ErasableReads = { contents: readonly string[]; records: boolean }
-
 /** The part of a query that may give other rows in another run, and the view that contains it. */
 export type Nondeterminism = { what: string; view: string | null }
 
 /**
  * The part of an answer before the rows. `questions` replace the rows: the same request with their answers returns the rows. `last` has the
- * values of LAST for the job's next run. `nondeterminism` and `erasable` are about the rows of a training. `scored` is present if the
- * models have finished by then, so that it is recorded before the first row is returned. With `scores`, models score while the rows are
- * read, and the end of the answer has the counts.
+ * values of LAST for the job's next run. `nondeterminism` is about the rows of a training, and `erasable` about those of a training or of a
+ * file. `scored` is present if the models have finished by then, so that it is recorded before the first row is returned. With `scores`,
+ * models score while the rows are read, and the end of the answer has the counts.
  */
 export type SelectHead = {
   columns: readonly Column[]

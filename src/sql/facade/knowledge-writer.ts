@@ -55,12 +55,14 @@ export class KnowledgeWriter {
     const execution = executionFor(base, running.execution)
     const text = query.slice(statement.rows.start, statement.rows.end)
     const isValues = /^[\s(]*VALUES\b/i.test(text)
+    // Rows of a query may be erased before they are recorded.
+    const guarded = isValues ? origin : await this.options.ledger.guarded(origin)
     const answer = await this.reader.select({ sql: query, within: statement.rows }, { ...running, format: 'json' })
     if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
     try {
       const rows = rowsOf(namedColumns(answer, statement.columns, isValues), answer.rows)
       const inserted = await this.options.knowledge.insert({
-        ...{ knowledgeBase: base, rows, isAtomic: isValues, origin, execution },
+        ...{ knowledgeBase: base, rows, isAtomic: isValues, origin: guarded, execution },
         source: isValues ? 'rows' : await this.#sourceOf(text, context.db),
         ...(signal && { signal }),
       })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { foldName, resourceName } from '../../../events/common.js'
 import type { FileContent } from '../../../events/file.js'
 import { isStaleBase } from '../../commands/file.js'
-import type { Execution, Ledger } from '../../commands/ledger.js'
+import { ErasedMeanwhile, type Execution, type Ledger } from '../../commands/ledger.js'
 import { everyResource } from '../../log/read/every-resource.js'
 import { erasureOfBlob } from '../../log/read/find-erasure.js'
 import { erased, isProblem, notFound, Problem, wrong } from '../../basics/errors.js'
@@ -15,13 +15,18 @@ import type { Resource, Origin } from '../../log/contract/log.js'
 import { KeyedTurns } from '../../basics/concurrency/keyed-turns.js'
 import { badStatement } from '../../dialect/lexer.js'
 import { similarName } from '../../dialect/names.js'
+import { HeldData } from '../../models/training/held-data.js'
+import type { ErasableReads } from '../contract/answer.js'
 import type { SelectPart } from '../contract/select.js'
 import type { TableBefore } from '../contract/select-purpose.js'
 import type { ColumnDefinition, StatementOf, TableName } from '../statements/statement.js'
 import { backQuoteName } from '../../dialect/strings.js'
 
-/** Runs a SELECT of the current statement. Returns its one answer row, and the positions of its events. */
-export type RunToFile = (select: SelectPart) => Promise<{ row: readonly unknown[]; positions: number[] }>
+/** The one answer row of a SELECT to a file, the positions of its events, and the data in the file that may be erased later. */
+type RowsToFile = { row: readonly unknown[]; positions: number[]; erasable?: ErasableReads | undefined }
+
+/** Runs a SELECT of the current statement. */
+export type RunToFile = (select: SelectPart) => Promise<RowsToFile>
 
 /** The current statement. */
 export type WriteContext = { query: string; db: string; origin: Origin; execution?: Execution | undefined; run: RunToFile }
@@ -143,15 +148,20 @@ export class TableWriter {
     throw new Problem(code, title, detail, { hint })
   }
 
-  /** Writes the rows of the query to a blob. */
+  /** Writes the rows of the query to a blob. @throws ErasedMeanwhile if an erasure took some of them since it began to read */
   async #make(select: SelectPart, { run, origin }: WriteContext, after?: TableBefore): Promise<WrittenFile> {
-    const path = join(this.options.directory, randomUUID())
+    const { ledger, blobs, directory } = this.options
+    const path = join(directory, randomUUID())
+    const held = await HeldData.since(ledger.log)
     try {
-      const { row, positions } = await run({ ...select, wanted: { kind: 'file', path, after } })
+      const { row, positions, erasable } = await run({ ...select, wanted: { kind: 'file', path, after } })
       const [bytes, rowCount, columns] = row
       if (!isColumns(columns)) throw new TypeError('a table was written, and its columns are not known')
-      const guarded = await this.options.ledger.guarded(origin)
-      const content = await this.options.blobs.put(path)
+      held.note(erasable)
+      // The command is refused after a later erasure.
+      const guarded = await ledger.guarded(origin)
+      if (await held.isErased()) throw new ErasedMeanwhile()
+      const content = await blobs.put(path)
       return {
         content: { content, bytes: Number(bytes), row_count: Number(rowCount), columns, original_name: null },
         positions,

@@ -94,7 +94,7 @@ export class Writer {
       const answer = await this.reader.select(select, running)
       if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
       const [row = []] = await allRows(answer.rows)
-      return { row, positions: answer.positions }
+      return { row, positions: answer.positions, erasable: answer.erasable }
     }
     const writing = { query, db: context.db, origin, execution, run }
     const { rows, positions } = await (statement.kind === 'insert' ? tables.insert(statement, writing) : tables.create(statement, writing))

@@ -288,6 +288,36 @@ test('a rollback to a content that is erased meanwhile is refused, and says so w
   }
 })
 
+test('a table is refused whose query has read rows that are erased before it ends; other erasures let it be written', async () => {
+  const at = await startTestService()
+  const guarded = jest.spyOn(Ledger.prototype, 'guarded')
+  const upload = async (name: string) => {
+    const body = new FormData()
+    body.set('file', new File([`n\n${name.length}\n`], 'a.csv'))
+    await send(at.url, 'PUT', `/api/files/${name}`, body)
+  }
+  const erasedDuring = async (name: string, statement: string) => {
+    await upload('people')
+    await upload('other')
+    guarded.mockImplementationOnce(async function (this: Ledger, of) {
+      expect(await send(at.url, 'POST', '/api/log/erasures', { file: { name } })).toMatchObject({ status: 200 })
+      return this.guarded(of)
+    })
+    return (await sql(at.url, statement)).error_message
+  }
+  try {
+    const refused = expect.stringContaining('data was erased while this was under way')
+    const [copy, more] = ['CREATE TABLE files.copy (SELECT * FROM files.people)', 'INSERT INTO files.people (SELECT 2 AS n)']
+    for (const statement of [copy, more]) expect(await erasedDuring('people', statement)).toEqual(refused)
+    expect(await send(at.url, 'GET', '/api/files/copy')).toMatchObject({ status: 404 })
+    for (const statement of [copy, more]) expect(await erasedDuring('other', statement)).toBeUndefined()
+    expect((await sql(at.url, 'SELECT n FROM files.copy')).data).toEqual([[6]])
+  } finally {
+    guarded.mockRestore()
+    await at.stop()
+  }
+})
+
 test('what is put after an erasure stays, also if the time of the erasure is ahead of the clock of PostgreSQL', () =>
   withNodes('postgres', async ({ a, b }) => {
     const content = shaOf('again')

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DocumentWriter } from '../../../src/knowledge/write-documents.js'
 import { commandHere } from '../../support/command-here.js'
 import { mindledger } from '../../support/cli.js'
 import { restartable, send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
@@ -73,6 +74,34 @@ test('erased documents leave no byte in any file: no text, no id, no metadata, n
   url = await service.start()
   expect(await listed()).toEqual(found)
   expect(tracesOf(words)).toEqual([])
+})
+
+test('documents are refused if data is erased after their rows were read, and accepted when they come again', async () => {
+  await send(url, 'POST', path, { knowledge_base: { name: 'raced' } })
+  const write = jest.spyOn(DocumentWriter.prototype, 'write')
+  const inserts = [
+    () => sql(url, 'INSERT INTO raced SELECT id, content FROM files.leaving'),
+    async () => (await send(url, 'PUT', `${path}/raced`, { knowledge_base: { files: ['leaving'] } })).body,
+    async () => (await send(url, 'PUT', `${path}/raced`, { knowledge_base: { query: 'SELECT * FROM files.leaving' } })).body,
+  ]
+  try {
+    for (const insert of inserts) {
+      const form = new FormData()
+      form.set('file', new Blob(['id,content\nm1,dog\n']), 'a.csv')
+      await send(url, 'PUT', '/api/files/leaving', form)
+      write.mockImplementationOnce(async function (this: DocumentWriter, ...given) {
+        expect(await send(url, 'POST', '/api/log/erasures', { file: { name: 'leaving' } })).toMatchObject({ status: 200 })
+        return this.write(...given)
+      })
+      expect(JSON.stringify(await insert())).toContain('data was erased while this was under way')
+      expect(await ids('SELECT id FROM raced')).toEqual([])
+    }
+    const row = "SELECT 'm1' AS id, 'dog' AS content"
+    expect((await sql(url, `INSERT INTO raced ${row}`)).error_message).toBeUndefined()
+    expect(await ids('SELECT id FROM raced')).toEqual(['m1'])
+  } finally {
+    write.mockRestore()
+  }
 })
 
 test('all documents of a deleted knowledge base are erased by its id', async () => {

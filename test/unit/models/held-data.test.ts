@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { DataErased } from '../../../events/records/log.js'
-import type { ErasableReads } from '../../../src/sql/contract/select.js'
+import type { ErasableReads } from '../../../src/sql/contract/answer.js'
 import { HeldData } from '../../../src/models/training/held-data.js'
 import { origin, withLog } from '../../support/log/log.js'
 

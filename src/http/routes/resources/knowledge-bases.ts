@@ -152,8 +152,11 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
     const { expects: _, ...execution } = call.execution()
     let insertedBefore = 0
     for (const [i, { source, rows }] of sources.entries()) {
+      const isAtomic = source === 'rows' || source === 'url'
+      // The rows of a query are read from now on, and may be erased before they are recorded.
+      const origin = isAtomic ? call.origin() : await ledger.guarded(call.origin())
       const inserted = await knowledge.insert({
-        ...{ knowledgeBase: base, source, rows, origin: call.origin(), signal: call.gone, isAtomic: source === 'rows' || source === 'url' },
+        ...{ knowledgeBase: base, source, rows, origin, signal: call.gone, isAtomic },
         insertedBefore,
         ...(mode && { mode }),
         ...(body.preprocessing && { preprocessing: body.preprocessing }),

@@ -4,12 +4,14 @@
  */
 
 import { unreachable } from '../../../../events/common.js'
+import type { ErasableReads } from '../../contract/answer.js'
 import { preparedColumns } from '../duckdb-connection/duckdb-connection.js'
 import type { Frame } from '../../contract/select.js'
 import { explainPlan } from './explain-plan.js'
 import type { PreparedQuery } from './prepared-query.js'
 import { writeTable } from './table-file.js'
-import type { SelectPurpose } from '../../contract/select-purpose.js'
+import type { SelectPurpose, TableBefore } from '../../contract/select-purpose.js'
+import type { Session } from '../session/session.js'
 
 type Answer = { columns: { name: string; type: string }[]; rows: readonly (readonly unknown[])[] }
 
@@ -37,6 +39,12 @@ const fileAnswer = async (
   }
 }
 
+/** The data in a file that may be erased later, also in the rows before those of the query. */
+const erasableIn = ({ erasable: { contents, records } }: Session, after: TableBefore | undefined): ErasableReads => ({
+  contents: after ? [...contents, after.content] : [...contents],
+  records,
+})
+
 const answerOf = (wanted: SelectPurpose, ready: PreparedQuery): Answer | Promise<Answer> => {
   switch (wanted.kind) {
     case 'columns':
@@ -54,8 +62,10 @@ const answerOf = (wanted: SelectPurpose, ready: PreparedQuery): Answer | Promise
 export async function* answerTable(wanted: SelectPurpose, ready: PreparedQuery): AsyncGenerator<Frame> {
   const { columns, rows } = await answerOf(wanted, ready)
   // Only a file holds the rows of the query. EXPLAIN shows no rows to anybody, so their predictions are not recorded.
-  const { served } = ready.session
-  yield { columns, ...(wanted.kind === 'file' && served.length > 0 && { served }) }
+  const { session } = ready
+  const { served } = session
+  if (wanted.kind === 'file') yield { columns, erasable: erasableIn(session, wanted.after), ...(served.length > 0 && { served }) }
+  else yield { columns }
   if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }
   yield { end: { rows: rows.length, scored: wanted.kind === 'file' ? ready.scored() : [] } }
 }

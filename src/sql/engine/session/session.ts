@@ -74,7 +74,7 @@ export type Session = {
   strings: ReadonlySet<string | number>
   /** The reasons why the statement may return other rows in another run, if it is the query of a training. */
   nondeterminism: Nondeterminism[]
-  /** The data that the statement reads and that may be erased later. A training learns whether it has such data. */
+  /** The data that the statement reads and that may be erased later. The writer of a training's rows or of a table learns of it. */
   erasable: { contents: Set<string>; records: boolean }
   /** The queries behind PIVOT … IN, under the names that replace them in the text. */
   pivotQueries: Map<string, Text>
