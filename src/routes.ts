@@ -62,7 +62,7 @@ export const appOf = (parts: Parts): Express => {
     ...conversationRoutes(ledger),
     ...messageRoutes(ledger, parts.chatbots.intake),
     ...webhookRoutes({ ledger, ...parts.chatbots }),
-    ...modelRoutes({ ledger, records, sql, reading, intake }),
+    ...modelRoutes({ ledger, records, sql, reading, intake, blobs }),
     ...trainingRoutes(ledger, records, dataChecks),
     ...outcomeRoutes(ledger, served.outcomes),
     ...predictRoutes(ledger, served.predicting),

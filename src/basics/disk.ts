@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from './errors.js'
 
@@ -49,15 +49,17 @@ export const partialFileIn = (directory: string): string => join(directory, `.${
 
 /**
  * Moves a file to another name, even from another disk. The bytes are synced first: after a power cut the name has all of them or does not
- * exist. The name itself is durable after the next sync of its directory.
+ * exist. The name itself is durable after the next sync of its directory. No other code runs between `check` and the name, and the file
+ * gets no name if `check` throws.
  *
- * @throws the error of the file system; then the file is still in its old place
+ * @throws the error of the file system or of the check; then the file is still in its old place
  * @example await moveFile('uploads/file', 'data/blobs/9f86d0…')
  */
-export const moveFile = async (from: string, to: string): Promise<void> => {
+export const moveFile = async (from: string, to: string, check: () => void = () => undefined): Promise<void> => {
   await sync(from)
   try {
-    await rename(from, to)
+    check()
+    renameSync(from, to)
     return
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error
@@ -66,7 +68,8 @@ export const moveFile = async (from: string, to: string): Promise<void> => {
   try {
     await copyFile(from, near)
     await sync(near)
-    await rename(near, to)
+    check()
+    renameSync(near, to)
   } finally {
     await rm(near, { force: true })
   }

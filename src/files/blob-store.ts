@@ -1,3 +1,5 @@
+import { isProblem, type ProblemCode } from '../basics/errors.js'
+
 /** The file of a blob. It stays where it is until it is released, unless the blob is erased. */
 export type HeldBlob = { file: string; release: () => void }
 
@@ -17,6 +19,11 @@ export interface BlobStore {
   /** Moves a file into the store and returns its hash. */
   put(file: string): Promise<string>
   putBytes(bytes: Uint8Array): Promise<string>
+  /**
+   * Takes back the last put of a blob whose event will not come: its bytes are removed if no event names them and nobody else has put them.
+   * If that is not known, they stay until blobs that nobody needs are removed.
+   */
+  giveUp(sha: string): Promise<void>
   has(sha: string): Promise<boolean>
   /** Keeps the file of a blob on this machine until it is released. @throws Problem not_found, storage_failed */
   hold(sha: string): Promise<HeldBlob>
@@ -36,6 +43,31 @@ export interface BlobStore {
   removeErased(sha: string, erasedAt: string, isNamed: boolean): Promise<boolean>
   /** The hashes of all blobs, sorted. */
   list(): Promise<string[]>
+}
+
+/** After these errors, an event may have been recorded all the same. */
+const undecided: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'outcome_unknown', 'behind', 'internal'])
+
+/**
+ * Executes a command that names blobs which were put for it. If it is refused or records nothing, the puts are given up.
+ *
+ * @example const outcome = await naming(blobs, [content], () => ledger.execute(command, origin))
+ */
+export const naming = async <T extends { positions: readonly number[] }>(
+  blobs: Pick<BlobStore, 'giveUp'>,
+  shas: readonly string[],
+  execute: () => Promise<T>,
+): Promise<T> => {
+  // What cannot be removed now is removed later, with all blobs that nobody needs.
+  const giveUp = () => Promise.all(shas.map((sha) => blobs.giveUp(sha).catch(() => undefined)))
+  try {
+    const outcome = await execute()
+    if (outcome.positions.length === 0) await giveUp()
+    return outcome
+  } catch (error) {
+    if (isProblem(error) && !undecided.has(error.code)) await giveUp()
+    throw error
+  }
 }
 
 /** The path of a blob, which is held as long as the work goes on. @throws Problem not_found, storage_failed */

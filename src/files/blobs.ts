@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { access, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasHash, hashFile, moveFile, partialFileIn, sync } from '../basics/disk.js'
@@ -27,6 +27,12 @@ const isMissing = (error: unknown) => errorCode(error) === 'ENOENT'
 
 const missing = (sha: string): Problem => new Problem('not_found', 'Blob not found', `Blob ${sha} does not exist`)
 
+const erasedWhileStored = (): Problem =>
+  new Problem('busy', 'Erased meanwhile', 'the same bytes were erased while they were stored', {
+    hint: 'Send the request again.',
+    retryAfterSeconds: 1,
+  })
+
 /**
  * The blobs of one process, in a folder. Each is whole and on the disk before its name is returned.
  *
@@ -37,8 +43,13 @@ export class Blobs implements BlobStore {
   readonly isLocal = true
   /** The blobs that this process has put or is putting: an event that names them may be under way. */
   readonly #put = new Set<string>()
-  /** Those of `#put` that no known event names yet. */
-  readonly #waiting = new Set<string>()
+  /** Those of `#put` that no known event names yet, with the number of their puts. */
+  readonly #waiting = new Map<string, number>()
+  /** Those of `#put` that were not there before, and that no known event names yet. */
+  readonly #added = new Set<string>()
+  /** The number of drops, and which of them was the last one of each blob. */
+  #drops = 0
+  readonly #dropped = new Map<string, number>()
 
   constructor(private readonly directory: string) {}
 
@@ -47,36 +58,61 @@ export class Blobs implements BlobStore {
     return blobPath(this.directory, sha)
   }
 
-  /** Moves a file into the store and returns its hash. */
+  /** Moves a file into the store and returns its hash. @throws Problem busy when the bytes are erased meanwhile */
   async put(file: string): Promise<string> {
+    const began = this.#drops
     const sha = await hashFile(file)
-    this.#note(sha)
-    if (await this.#isWhole(sha)) await Promise.all([unlink(file), sync(this.directory)])
-    else await this.move(file, sha)
+    await this.#keep(sha, began, (isWhole, check) => (isWhole ? unlink(file) : this.move(file, sha, check)))
     return sha
   }
 
+  /** @throws Problem busy when the bytes are erased meanwhile */
   async putBytes(bytes: Uint8Array): Promise<string> {
+    const began = this.#drops
     const sha = createHash('sha256').update(bytes).digest('hex')
-    this.#note(sha)
-    if (await this.#isWhole(sha)) {
+    await this.#keep(sha, began, async (isWhole, check) => {
+      if (isWhole) return
+      const file = await this.temporary()
+      try {
+        const handle = await open(file, 'wx', 0o600)
+        try {
+          await handle.writeFile(bytes)
+        } finally {
+          await handle.close()
+        }
+        await this.move(file, sha, check)
+      } finally {
+        await rm(file, { force: true })
+      }
+    })
+    return sha
+  }
+
+  /**
+   * Brings the bytes of a blob to their place, and makes them durable. `began` is the number of drops when the put began: if a later one
+   * was of this blob, `check` throws.
+   */
+  async #keep(sha: string, began: number, bring: (isWhole: boolean, check: () => void) => Promise<void>): Promise<void> {
+    const check = () => {
+      if ((this.#dropped.get(sha) ?? 0) > began) throw erasedWhileStored()
+    }
+    this.#put.add(sha)
+    this.#waiting.set(sha, (this.#waiting.get(sha) ?? 0) + 1)
+    try {
+      await bring(await this.#isWhole(sha), check)
       // Another put may have just created the name without having synced it.
       await sync(this.directory)
-      return sha
+      check()
+    } catch (error) {
+      await this.giveUp(sha)
+      throw error
     }
-    const file = await this.temporary()
-    try {
-      const handle = await open(file, 'wx', 0o600)
-      try {
-        await handle.writeFile(bytes)
-      } finally {
-        await handle.close()
-      }
-      await this.move(file, sha)
-    } finally {
-      await rm(file, { force: true })
-    }
-    return sha
+  }
+
+  async giveUp(sha: string): Promise<void> {
+    const others = (this.#waiting.get(sha) ?? 0) - 1
+    if (others > 0) this.#waiting.set(sha, others)
+    else if (this.#waiting.delete(sha) && this.#added.has(sha) && this.#unlink(sha)) await sync(this.directory)
   }
 
   async has(sha: string): Promise<boolean> {
@@ -115,12 +151,14 @@ export class Blobs implements BlobStore {
   }
 
   async drop(shas: readonly string[]): Promise<void> {
+    for (const sha of shas) this.#dropped.set(sha, ++this.#drops)
     const existed = shas.filter((sha) => this.#unlink(sha))
     if (existed.length > 0) await sync(this.directory)
   }
 
   /** Synchronous, so that no put can find the file and then lose it. Returns whether the blob existed. */
   #unlink(sha: string): boolean {
+    this.#added.delete(sha)
     rmSync(this.#mark(sha), { force: true })
     try {
       unlinkSync(this.path(sha))
@@ -140,11 +178,6 @@ export class Blobs implements BlobStore {
     return !isNamed && !this.#put.has(sha) && (await this.remove(sha))
   }
 
-  #note(sha: string): void {
-    this.#put.add(sha)
-    this.#waiting.add(sha)
-  }
-
   /** Whether this process has put a blob that no known event names yet. */
   waits(sha: string): boolean {
     return this.#waiting.has(sha)
@@ -153,6 +186,7 @@ export class Blobs implements BlobStore {
   /** Notes that an event names a blob: it is no longer taken for an orphan. */
   named(sha: string): void {
     this.#waiting.delete(sha)
+    this.#added.delete(sha)
     rmSync(this.#mark(sha), { force: true })
   }
 
@@ -193,11 +227,14 @@ export class Blobs implements BlobStore {
     return partialFileIn(this.directory)
   }
 
-  /** The mark is there before the name, and the name before this returns. */
-  private async move(file: string, sha: string): Promise<void> {
+  /** The mark is there before the name. A name that is there already keeps its meaning: the disk has spoiled its bytes. */
+  private async move(file: string, sha: string, check: () => void): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
-    writeFileSync(this.#mark(sha), '', { mode: 0o600 })
-    await moveFile(file, this.path(sha))
-    await sync(this.directory)
+    await moveFile(file, this.path(sha), () => {
+      check()
+      if (existsSync(this.path(sha))) return
+      this.#added.add(sha)
+      writeFileSync(this.#mark(sha), '', { mode: 0o600 })
+    })
   }
 }

@@ -32,7 +32,7 @@ export const collectBlobs = async (
     await newest()
     await dropAllNamed(unnamed, log, signal)
     await register.named(old.filter((sha) => !unnamed.has(sha)))
-    await register.eraseUnnamed([...unnamed], ageMs)
+    for (const sha of await register.eraseUnnamed([...unnamed], ageMs)) blobs.forget(sha)
   }
   await blobs.removeObjects(await register.doomOlder(ageMs), signal)
   return unnamed.size

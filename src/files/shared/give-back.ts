@@ -13,7 +13,8 @@ type Options = Pick<SharedStore, 'blobs' | 'register' | 'cache'> & {
 
 /**
  * Stores blobs again that events name and this node has, but the shared store has lost: PostgreSQL may have been created again from another
- * node, or have lost its last rows. Resolves with the number of these blobs. It may be called again and again.
+ * node, or have lost its last rows. Blobs that the store lacks, and that no event names at two calls, are removed from this node, because
+ * they were given up or collected. Resolves with the number of these blobs. It may be called again and again.
  *
  * @example await givingBack({ log, newest: () => log.newest(), blobs, register, cache })(signal) // 2
  * @throws Problem storage_failed, the signal's reason
@@ -46,6 +47,7 @@ export const givingBack = ({ log, newest, blobs, register, cache }: Options): ((
     const { position } = await log.head()
     const after = lacking.reduce((least, sha) => Math.min(least, unnamedUpTo.get(sha) ?? 0), position)
     await dropAllNamed(unnamed, log, signal, after)
+    for (const sha of unnamed) if (unnamedUpTo.has(sha)) blobs.forget(sha)
     unnamedUpTo = new Map([...unnamed].map((sha) => [sha, position]))
     let given = 0
     for (const sha of lacking) {

@@ -5,6 +5,9 @@ export type RegisteredBlob = { object: string; place: string; bytes: number }
 
 type Row = { object: string; place: string; bytes: string }
 
+/** A blob that was put: its object, and the time, if it is a new one. */
+export type PutBlob = { object: string; put_at?: string }
+
 /** An object whose bytes are to be removed. */
 export type DoomedObject = { object: string; place: string }
 
@@ -19,17 +22,17 @@ const complete = `
     SELECT object, sha, place FROM mindledger.blob_objects WHERE object = $1 AND NOT is_doomed FOR UPDATE
   ), put AS (
     INSERT INTO mindledger.blobs (sha, object, place, bytes, put_at) SELECT sha, object, place, $2, ${putNow('$3')} FROM mine
-    ON CONFLICT (sha) DO UPDATE SET put_at = greatest(blobs.put_at, excluded.put_at) RETURNING object
+    ON CONFLICT (sha) DO UPDATE SET put_at = greatest(blobs.put_at, excluded.put_at) RETURNING object, put_at
   ), done AS (
     DELETE FROM mindledger.blob_objects USING put WHERE blob_objects.object = put.object
   )
-  SELECT object FROM put`
+  SELECT object, put_at::text AS put_at FROM put`
 
 /** A blob no longer exists once its bytes are listed for removal. */
 const erase = (which: string): string => `
   WITH gone AS (DELETE FROM mindledger.blobs WHERE ${which} RETURNING object, sha, place)
   INSERT INTO mindledger.blob_objects (object, sha, place, since, is_doomed) SELECT object, sha, place, now(), true FROM gone
-  RETURNING object, place`
+  RETURNING object, sha, place`
 
 /**
  * The list of all blobs, in PostgreSQL. Its times are PostgreSQL's. Each method is one statement, which may be sent twice.
@@ -67,11 +70,11 @@ export class Register {
     await this.links.query(insert, [object, sha, place])
   }
 
-  /** The object that the blob has from now on, put after an erasure if one is known; undefined when the upload was given up meanwhile. */
-  async complete(object: string, sha: string, bytes: number, erasedAt?: string): Promise<string | undefined> {
-    const [row] = await this.links.query<{ object: string }>(complete, [object, bytes, erasedAt ?? null])
+  /** The blob from now on, put after an erasure if one is known; undefined when the upload was given up meanwhile. */
+  async complete(object: string, sha: string, bytes: number, erasedAt?: string): Promise<PutBlob | undefined> {
+    const [row] = await this.links.query<{ object: string; put_at: string }>(complete, [object, bytes, erasedAt ?? null])
     // If the answer to the statement was lost, the next try finds the work done.
-    return row?.object ?? (await this.find(sha))?.object
+    return row ?? (await this.find(sha))
   }
 
   /** Notes that a reader found the bytes of a blob damaged, unless it has other bytes by now. The next upload replaces them. */
@@ -100,6 +103,12 @@ export class Register {
   async eraseLeft(sha: string, erasedAt: string, ageMs: number | null): Promise<boolean> {
     const which = `sha = $1 AND put_at < greatest($2::timestamptz, now() - $3 * interval '1 millisecond')`
     return (await this.links.query<DoomedObject>(erase(which), [sha, erasedAt, ageMs])).length > 0
+  }
+
+  /** Removes a blob that this node has put, unless it has other bytes by now, was put again or is known to be named. */
+  eraseGivenUp(sha: string, { object, put_at }: PutBlob): Promise<DoomedObject[]> {
+    const which = 'sha = $1 AND object = $2 AND put_at = $3::timestamptz AND NOT is_named'
+    return this.links.query<DoomedObject>(erase(which), [sha, object, put_at ?? null])
   }
 
   /** The objects of a blob that are to be removed. */
@@ -141,10 +150,10 @@ export class Register {
     await this.links.query('UPDATE mindledger.blobs SET is_named = true WHERE sha = ANY($1)', [shas])
   }
 
-  /** Removes blobs that no event names, unless they were put again meanwhile. Returns the objects to remove. */
-  eraseUnnamed(shas: readonly string[], ageMs: number): Promise<DoomedObject[]> {
+  /** Removes blobs that no event names, unless they were put again meanwhile. Returns the removed ones. */
+  async eraseUnnamed(shas: readonly string[], ageMs: number): Promise<string[]> {
     const which = `sha = ANY($1) AND NOT is_named AND put_at < now() - $2 * interval '1 millisecond'`
-    return this.links.query<DoomedObject>(erase(which), [shas, ageMs])
+    return (await this.links.query<{ sha: string }>(erase(which), [shas, ageMs])).map(({ sha }) => sha)
   }
 
   /** The hashes of all blobs, sorted. */

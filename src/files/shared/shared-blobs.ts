@@ -10,7 +10,7 @@ import type { BlobStore, HeldBlob } from '../blob-store.js'
 import type { BlobCache } from './blob-cache.js'
 import type { Objects } from './objects.js'
 import { blobDamaged, isBlobDamaged, noBlob } from './problems.js'
-import type { DoomedObject, Register, RegisteredBlob } from './register.js'
+import type { DoomedObject, PutBlob, Register, RegisteredBlob } from './register.js'
 
 type Options = {
   register: Register
@@ -38,6 +38,9 @@ export class SharedBlobs implements BlobStore {
    */
   readonly #erased = new Map<string, string>()
 
+  /** The blobs that this node was the first to put, and that it has not put again since. */
+  readonly #first = new Map<string, PutBlob>()
+
   constructor(private readonly options: Options) {}
 
   /** @throws Problem storage_failed */
@@ -45,10 +48,14 @@ export class SharedBlobs implements BlobStore {
     const sha = await hashFile(file)
     const erasedAt = this.#erased.get(sha)
     const isGone = () => this.#erased.get(sha) !== erasedAt
-    await this.keep(file, sha)
+    // What this node has, the shared store may only have lost.
+    const wasHere = this.options.cache.has(sha)
+    const put = await this.keep(file, sha)
+    if (put && !wasHere) this.#first.set(sha, put)
     try {
       ;(await this.options.cache.take(file, sha, isGone)).release()
     } catch (error) {
+      await this.giveUp(sha).catch(() => undefined)
       throw isGone() ? erasedWhileStored(sha) : error
     }
     return sha
@@ -65,14 +72,16 @@ export class SharedBlobs implements BlobStore {
   }
 
   /**
-   * Stores a file whose hash is known, and leaves it where it is. A blob that a reader found damaged is replaced.
+   * Stores a file whose hash is known, and leaves it where it is. A blob that a reader found damaged is replaced. Returns the blob if it
+   * was not there before.
    *
    * @throws Problem storage_failed
    */
-  async keep(file: string, sha: string): Promise<void> {
+  async keep(file: string, sha: string): Promise<PutBlob | undefined> {
     const { register } = this.options
     const erasedAt = this.#erased.get(sha)
-    if (await register.touch(sha, erasedAt)) return
+    this.#first.delete(sha)
+    if (await register.touch(sha, erasedAt)) return undefined
     const [objects] = this.options.places
     const id = randomUUID()
     const { size: bytes } = await stat(file)
@@ -80,18 +89,29 @@ export class SharedBlobs implements BlobStore {
     try {
       await objects.write({ id, sha, bytes }, file)
       await register.eraseDamaged(sha)
-      const object = await register.complete(id, sha, bytes, erasedAt)
-      if (object === undefined) throw erasedWhileStored(sha)
+      const put = await register.complete(id, sha, bytes, erasedAt)
+      if (put === undefined) throw erasedWhileStored(sha)
+      if (put.object === id) return put
       // Another node was quicker: its bytes are the same.
-      if (object !== id) await this.#giveUp({ object: id, place: objects.place })
+      await this.#leave({ object: id, place: objects.place })
+      return undefined
     } catch (error) {
       // Bytes that stay behind are collected later, by their age.
-      await this.#giveUp({ object: id, place: objects.place }).catch(() => undefined)
+      await this.#leave({ object: id, place: objects.place }).catch(() => undefined)
       throw error
     }
   }
 
-  async #giveUp(object: DoomedObject): Promise<void> {
+  /** If another node has put it, or this node again, it stays until it is collected by its age. */
+  async giveUp(sha: string): Promise<void> {
+    const put = this.#first.get(sha)
+    this.#first.delete(sha)
+    const doomed = put ? await this.options.register.eraseGivenUp(sha, put) : []
+    if (doomed.length > 0) this.forget(sha)
+    await this.removeObjects(doomed)
+  }
+
+  async #leave(object: DoomedObject): Promise<void> {
     // If the answer to its completion was lost, it may be a blob by now.
     if (await this.options.register.doom(object.object)) await this.#removeObject(object)
   }

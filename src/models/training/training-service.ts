@@ -4,13 +4,14 @@
  */
 
 import { streamId, unreachable, type StreamId } from '../../../events/common.js'
-import type { ModelEvent, ModelVersion, TrainingResult } from '../../../events/model.js'
+import { keepsRows, type ModelEvent, type ModelVersion, type TrainingResult } from '../../../events/model.js'
 import { inOwnDirectory } from '../../basics/disk.js'
 import { isProblem, Problem, stopping } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { retryWhileBusy } from '../../basics/concurrency/retry-while-busy.js'
+import { wasImported } from '../../catalogue/onnx-import.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
-import { holding } from '../../files/blob-store.js'
+import { holding, naming } from '../../files/blob-store.js'
 import type { Lease, Leases } from '../../log/contract/leases.js'
 import type { ErasureGuard, Origin } from '../../log/contract/log.js'
 import { causedBy } from '../../log/contract/origins.js'
@@ -316,12 +317,14 @@ export class TrainingService {
    * @throws Error if an erasure took data that it learned from
    */
   async #complete(named: NamedVersion, store: () => Promise<TrainingResult>, held: HeldData): Promise<void> {
-    const { ledger, beside = besideNothing } = this.options
+    const { ledger, blobs, beside = besideNothing } = this.options
     const complete = async (origin: Origin): Promise<void> => {
       const guarded = await ledger.guarded(origin)
       // The try ends, and another one begins.
       if (await held.isErased()) throw new Error('an erasure took data of this training')
-      await ledger.execute({ type: 'CompleteTraining', data: { ...named, result: await store() } }, guarded)
+      const result = await store()
+      const put = [result.artefact, ...(wasImported(result) || !keepsRows(result) ? [] : [result.matrix])]
+      await naming(blobs, put, () => ledger.execute({ type: 'CompleteTraining', data: { ...named, result } }, guarded))
     }
     await this.#untilDone(async () => beside(await this.#originOf(named), complete))
   }

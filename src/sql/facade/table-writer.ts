@@ -8,7 +8,7 @@ import { ErasedMeanwhile, type Execution, type Ledger } from '../../commands/led
 import { everyResource } from '../../log/read/every-resource.js'
 import { erasureOfBlob } from '../../log/read/find-erasure.js'
 import { erased, isProblem, notFound, Problem, wrong } from '../../basics/errors.js'
-import type { BlobStore } from '../../files/blob-store.js'
+import { naming, type BlobStore } from '../../files/blob-store.js'
 import { isTable } from '../../files/formats/formats.js'
 import { limits } from '../../basics/limits.js'
 import type { Resource, Origin } from '../../log/contract/log.js'
@@ -78,7 +78,7 @@ export class TableWriter {
 
   /** @throws Problem when the table already exists, or its query fails */
   async create({ target, ifNotExists, replace, rows }: StatementOf<'create_table'>, writing: WriteContext): Promise<TableWriteResult> {
-    const { ledger } = this.options
+    const { ledger, blobs } = this.options
     const { query, db, origin, execution } = writing
     const file = fileName(target, db)
     const repeated = await ledger.repeated(origin, execution ?? {})
@@ -92,10 +92,12 @@ export class TableWriter {
         })
       : await this.#make({ sql: query, within: rows }, writing)
     const data = { file, content }
-    const outcome = await ledger.execute(
-      replace ? { type: 'ReplaceFile', data } : { type: 'CreateFile', data: { ...data, unlessExists: ifNotExists } },
-      guarded,
-      execution,
+    const outcome = await naming(blobs, [content.content], () =>
+      ledger.execute(
+        replace ? { type: 'ReplaceFile', data } : { type: 'CreateFile', data: { ...data, unlessExists: ifNotExists } },
+        guarded,
+        execution,
+      ),
     )
     return { rows: content.row_count, positions: [...positions, ...outcome.positions] }
   }
@@ -122,9 +124,14 @@ export class TableWriter {
     const after = { content: state.content, columns: state.columns, into }
     const { content, positions, guarded } = await this.#make({ sql: writing.query, within: rows }, writing, after)
     const added = content.row_count - state.row_count
-    if (added === 0) return { rows: 0, positions }
+    if (added === 0) {
+      await this.options.blobs.giveUp(content.content)
+      return { rows: 0, positions }
+    }
     const data = { file, base: state.content, content: { ...content, original_name: state.original_name } }
-    const outcome = await this.options.ledger.execute({ type: 'AppendToFile', data }, guarded, writing.execution)
+    const outcome = await naming(this.options.blobs, [content.content], () =>
+      this.options.ledger.execute({ type: 'AppendToFile', data }, guarded, writing.execution),
+    )
     return { rows: added, positions: [...positions, ...outcome.positions] }
   }
 

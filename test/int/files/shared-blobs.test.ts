@@ -8,6 +8,7 @@ import { Ledger } from '../../../src/commands/ledger.js'
 import { holding } from '../../../src/files/blob-store.js'
 import { MissingBlobs } from '../../../src/files/missing-blobs.js'
 import { collectBlobs } from '../../../src/files/shared/collect.js'
+import { givingBack } from '../../../src/files/shared/give-back.js'
 import { S3Objects } from '../../../src/files/shared/s3-objects.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { openBlobs } from '../../../src/open-blobs.js'
@@ -151,6 +152,22 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
       }
     }))
 
+  test('what is given up goes from the store and its node, unless somebody has put it again or the store had lost it', () =>
+    withNodes(place, async ({ a, b }) => {
+      const put = ({ blobs }: typeof a) => blobs.putBytes(Buffer.from('given'))
+      const given = await put(a)
+      await a.blobs.giveUp(given)
+      expect([await a.register.find(given), a.cache.has(given)]).toEqual([undefined, false])
+      expect(await a.links.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
+      for (const node of [a, b]) await put(node)
+      for (const { blobs } of [a, b]) await blobs.giveUp(given)
+      expect(await b.register.find(given)).toBeDefined()
+      await a.links.query('DELETE FROM mindledger.blobs')
+      await put(a)
+      await a.blobs.giveUp(given)
+      expect(await b.register.find(given)).toBeDefined()
+    }))
+
   test('what no event names is collected by its age, and what was put again is young', () =>
     withNodes(place, async ({ a, b, directory, url }) => {
       const log = await SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) })
@@ -167,7 +184,12 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
         expect(await a.blobs.putBytes(Buffer.from('unnamed'))).toBe(unnamed)
         expect(await collectBlobs({ ...options, ageMs: 3_600_000 }, signal)).toBe(0)
         await a.links.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '2 hours'`)
+        await b.blobs.read(unnamed)
         expect(await collectBlobs({ ...options, ageMs: 3_600_000 }, signal)).toBe(1)
+        expect(b.cache.has(unnamed)).toBe(false)
+        // Another node forgets it when it looks for what the store lacks.
+        const give = givingBack({ log, newest: () => log.newest(), ...a })
+        for (const isThere of [true, false]) expect([await give(signal), a.cache.has(unnamed)]).toEqual([0, isThere])
         expect(await a.blobs.list()).toEqual([named])
         expect(await a.links.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
         // It is known to be named: nobody looks for it again.

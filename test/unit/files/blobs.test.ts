@@ -51,6 +51,42 @@ describe('blobs', () => {
       expect(await readdir(directory)).toEqual([sha('abc')])
     }))
 
+  test('bytes that are erased while they are put leave no file', () =>
+    inDirectory(async (directory) => {
+      const place = join(directory, 'blobs')
+      const blobs = new Blobs(place)
+      const file = join(directory, 'file')
+      await writeFile(file, 'abc')
+      for (const put of [() => blobs.put(file), () => blobs.putBytes(Buffer.from('abc'))]) {
+        const putting = problemOf(put())
+        await blobs.drop([sha('abc')])
+        expect((await putting).code).toBe('busy')
+        expect(await readdir(place)).toEqual([])
+      }
+      expect(await blobs.put(file)).toBe(sha('abc'))
+      expect(await blobs.list()).toEqual([sha('abc')])
+    }))
+
+  test('a blob that is given up goes, unless it was there before, an event names it, or somebody else puts it', () =>
+    inDirectory(async (directory) => {
+      const blobs = new Blobs(directory)
+      const put = (by = blobs) => by.putBytes(Buffer.from('abc'))
+      const abc = await put()
+      await put()
+      await blobs.giveUp(abc)
+      expect(await blobs.list()).toEqual([abc])
+      await blobs.giveUp(abc)
+      expect(await readdir(directory)).toEqual([])
+      await put()
+      blobs.named(abc)
+      await put()
+      await blobs.giveUp(abc)
+      const later = new Blobs(directory)
+      await put(later)
+      await later.giveUp(abc)
+      expect(await readdir(directory)).toEqual([abc])
+    }))
+
   test('a removed blob is gone, an unfinished one is not listed', () =>
     inDirectory(async (directory) => {
       const blobs = new Blobs(directory)

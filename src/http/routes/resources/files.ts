@@ -4,7 +4,7 @@ import type { FileContent } from '../../../../events/file.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { erasureOfBlob } from '../../../log/read/find-erasure.js'
 import { notFound, Problem } from '../../../basics/errors.js'
-import type { BlobStore } from '../../../files/blob-store.js'
+import { naming, type BlobStore } from '../../../files/blob-store.js'
 import type { Intake } from '../../../files/intake.js'
 import type { IngestedTable } from '../../../files/ingest/ingest-messages.js'
 import { isOnnx, type FileFormat } from '../../../files/formats/formats.js'
@@ -124,7 +124,8 @@ export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, i
     else {
       const guarded = await ledger.guarded(origin)
       const content = table ? await intake.keep(table, nameOf(upload) || null) : await storeModel(upload)
-      call.note(await ledger.execute({ type: 'ReplaceFile', data: { file, content } }, guarded, execution))
+      const command = { type: 'ReplaceFile', data: { file, content } } as const
+      call.note(await naming(blobs, [content.content], () => ledger.execute(command, guarded, execution)))
     }
     return table
   }

@@ -5,6 +5,7 @@ import { foldName, isObject, jsonObject } from '../../../../events/common.js'
 import { recordings } from '../../../../events/model.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { isProblem, Problem, wrong } from '../../../basics/errors.js'
+import { naming, type BlobStore } from '../../../files/blob-store.js'
 import type { Intake } from '../../../files/intake.js'
 import { jsonTextOf } from '../../../basics/json-text.js'
 import { limits } from '../../../basics/limits.js'
@@ -124,10 +125,10 @@ const storedRows = async (intake: Intake, client: string, data: unknown, { targe
   })
 }
 
-type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: ReadRouteFactory; intake: Intake }
+type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: ReadRouteFactory; intake: Intake; blobs: BlobStore }
 
 /** The routes for the models of a project and their versions. A creation answers when the training is requested, before it ends. */
-export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services): Route[] => [
+export const modelRoutes = ({ ledger, records, sql, reading, intake, blobs }: Services): Route[] => [
   reading({
     path,
     summary: 'List the models of a project, every version of each',
@@ -156,7 +157,9 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake }: Services)
         // An erasure may take the stored bytes before the event is recorded.
         const guarded = await ledger.guarded(call.origin())
         const rows = await storedRows(intake, call.client, data, statement)
-        return sql.writer.createModel(statement, { project: project.state.name, rows }, guarded, call.execution())
+        return naming(blobs, [rows.content.content], () =>
+          sql.writer.createModel(statement, { project: project.state.name, rows }, guarded, call.execution()),
+        )
       }
       const outcome = (await carriedOut(ledger, call)) ?? call.note(await create())
       const { state } = resultOf('model', outcome.resource)

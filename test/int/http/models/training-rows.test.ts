@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { join } from 'node:path'
 import { Blobs } from '../../../../src/files/blobs.js'
 import { rentalsCsv, settled, uploadRentals } from '../../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../../support/service.js'
@@ -63,8 +64,11 @@ test('where the model is refused, its rows are not kept', async () => {
   // A model whose first training fails gives its name back.
   expect(await settled(at.url, 'twice')).toBe('complete')
   expect((await send(at.url, 'DELETE', '/api/files/twice_rows')).status).toBe(200)
-  expect((await create('twice', few)).status).toBe(409)
+  const blobs = new Blobs(join(at.directory, 'blobs'))
+  const before = await blobs.list()
+  expect((await create('twice', rows.slice(0, 31))).status).toBe(409)
   expect((await fileOf('twice')).status).toBe(404)
+  expect(await blobs.list()).toEqual(before)
 })
 
 test('where data is erased while they are stored, the request is refused, and accepted when it comes again', async () => {
