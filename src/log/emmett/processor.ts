@@ -100,7 +100,7 @@ class Run<E extends Event> implements Processing {
     try {
       const { position } = await this.log.head()
       this.#head = Math.max(this.#head, position)
-      this.#at = await this.#start(position)
+      this.#reach(await this.#start(position))
       await this.#follow()
     } finally {
       this.#stopped = true

@@ -63,6 +63,23 @@ test('it starts at the first event, behind the last, or behind a position', () =
     }
   }))
 
+test('reached resolves for a processor that has nothing left to do when it starts', () =>
+  withLog(async (open) => {
+    await append(open, 'invoice-1', issued(1), issued(2))
+    const checkpoints: NonNullable<Processor['checkpoints']> = {
+      read: async () => ({ lastCheckpoint: 2n }),
+      store: async () => ({ success: true, newCheckpoint: 2n }),
+    }
+    const starts: Partial<Processor>[] = [{ startFrom: 'END' }, { startFrom: { lastCheckpoint: 2n } }, { checkpoints }]
+    for (const start of starts) {
+      const { seen, processor } = noting(start)
+      const processing = startProcessor(open.log, processor)
+      await processing.reached(await head(open))
+      expect([processing.position, seen]).toEqual([2n, []])
+      await processing.stop()
+    }
+  }))
+
 test('with checkpoints it goes on where it was, and sees again what it was cut off in', () =>
   withLog(async (open) => {
     let kept: bigint | null = null
