@@ -42,6 +42,8 @@ export class Call {
   route: string | undefined
   /** The name of the limit because of which it was refused. */
   limitHit: string | undefined
+  /** The names of the parameters in the query string that the matched route takes. */
+  parameters: readonly string[] = []
   /** The form of refusals of the matched route, if it is special. */
   refusal: Refusal | undefined
   /** The JSON value of the body; undefined without a body. */
@@ -153,7 +155,10 @@ export class Call {
     }
   }
 
-  /** How to execute its command: its idempotency key, its expected versions, or a dry run. `body` stands for a body that is not JSON. */
+  /**
+   * How to execute its command: its idempotency key, its expected versions, or a dry run. `body` stands for a body that is not JSON, and
+   * for the parameters in the query string.
+   */
   execution(body?: unknown): Execution {
     const expects = this.expects()
     return { ...this.idempotency(body), ...(expects && { expects }), ...(this.isDryRun && { dryRun: true }) }
@@ -163,7 +168,7 @@ export class Call {
   idempotency(body?: unknown): Execution {
     if (body !== undefined) return this.#readIdempotency(body)
     // Kept, because a large body takes a while and several callers need the result.
-    return (this.#idempotency ??= this.#readIdempotency(this.json ?? null))
+    return (this.#idempotency ??= this.#readIdempotency(this.json ?? null, this.#sentParameters()))
   }
 
   /** Notes the outcome: for the log line, for the `ETag` of the answer, and in a dry run for the answer itself. */
@@ -205,12 +210,19 @@ export class Call {
     return value
   }
 
-  #readIdempotency(body: unknown): Execution {
+  /** The parameters that the route takes, in its order. */
+  #sentParameters(): [string, unknown][] {
+    return this.parameters.flatMap((name): [string, unknown][] => (this.query[name] === undefined ? [] : [[name, this.query[name]]]))
+  }
+
+  #readIdempotency(body: unknown, parameters: readonly [string, unknown][] = []): Execution {
     const key = this.#checked('idempotency-key')
     if (key === null) return {}
     // This also checks members without a schema: JSON.stringify fails on a body that is nested too deeply.
     const unfit = unfitJson(body)
     if (unfit) throw wrong(`body: ${unfit[0]} ${unfit[1]}`)
-    return { idempotency: { key, request: JSON.stringify([this.method, this.path, body]) } }
+    // Without parameters the text stays as it was in earlier releases, whose keys may still be known.
+    const request = [this.method, this.path, body, ...(parameters.length > 0 ? [parameters] : [])]
+    return { idempotency: { key, request: JSON.stringify(request) } }
   }
 }

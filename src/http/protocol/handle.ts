@@ -126,6 +126,7 @@ const looksFirst = ({ ofNode, onlyCommands }: Route, call: Call): boolean =>
  */
 export const answer = async (route: Route, ledger: Ledger, call: Call, segments: Segments, readsLocally = false): Promise<Reply> => {
   refuseAsOf(route, call)
+  call.parameters = Object.keys(route.query ?? {})
   const seen = looksFirst(route, call) ? seesNewest(call, ledger.log, readsLocally) : undefined
   if (seen) await seen
   return route.method === 'get' ? route.handle(call, segments) : answerCommand(route, ledger, call, segments)

@@ -259,6 +259,20 @@ test('a request that is sent again with its key gets the recorded answer', async
   expect((await ask('seller', user('Another?'), { headers })).status).toBe(422)
 })
 
+test('a key belongs to the parameters of the address as well: the past and a dry run get no other answer', async () => {
+  model.script = () => 'Hi.'
+  const headers = { 'Idempotency-Key': 'k-parameters' }
+  const asOf = `?as_of=${(await at.service.head()).position}`
+  const sent = (query: string) => ask('seller', user('Hi'), { headers, query })
+  const first = await sent(asOf)
+  expect(first).toMatchObject({ status: 200, body: { message: { content: 'Hi.' } } })
+  expect((await sent(asOf)).body).toMatchObject({ position: (first.body as { position: number }).position })
+  expect((await sent(`${asOf}&other=1`)).status).toBe(200)
+  for (const query of ['', '?as_of=1', `${asOf}&dry_run=true`])
+    expect(await sent(query)).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
+  expect(model.asked).toHaveLength(1)
+})
+
 test('a stream that is sent again with its key has the outputs of tools, as the first one has', async () => {
   model.script = queries(() => 'SELECT count(*) AS n FROM cars', 'Forty.')
   const stream = async () => {
