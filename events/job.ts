@@ -55,7 +55,11 @@ export type JobRun = { run: string; started_at: string; previous: string | null 
 /** `last` is missing until a run has seen a value. */
 export type Job = JobDefinition & { next_run_at: string | null; last_started_at: string | null; running: JobRun | null; last?: JobLast }
 
-/** How a run ended. It has the condition's values if the condition returned no row, or if it was true and every statement succeeded. */
+/**
+ * How a run ended. It has the condition's values if the condition returned no row, or if it was true and every statement succeeded; after
+ * another end of the first run, those with which the condition begins. The first run has the values with which statements begin also for
+ * statements that it did not reach or that failed.
+ */
 export type JobRunEnd = {
   run: string
   outcome: JobOutcome
@@ -102,13 +106,13 @@ const schemas: SchemasOf<JobEvent> = {
       condition_last: lastValues.exactOptional(),
     })
     .describe(
-      'A run of a job ended. The event has the result of each statement up to the first that failed, and the values of LAST for the next run.',
+      'A run of a job ended. The event has the result of each statement up to the first that failed, and the values of LAST for the next run, in the first run also those of later statements.',
     ),
   JobExpired: nothing.describe("A job's end passed before its next run was due; it runs no more."),
   JobDeleted: nothing.describe('A job was deleted, alone or with its project.'),
 }
 
-/** A statement that failed or did not run sees the same rows again in the next run. */
+/** A statement that failed or did not run sees the same rows again in the next run, and in the second run those since the first. */
 const lastAfter = ({ last = nothingSeen }: Job, { statements, condition_last }: JobRunEnd): JobLast => ({
   condition: condition_last ?? last.condition,
   statements: Array.from(

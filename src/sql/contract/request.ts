@@ -7,8 +7,11 @@ import type { Parameters } from '../statements/statement.js'
 import type { SqlContext } from './answer.js'
 import type { AsOf } from './as-of.js'
 
-/** The values of LAST in a statement of a job, in the order of the text; `note` gets the values for the next run. */
-export type LastValues = { known: readonly LastValue[]; note: (seen: readonly LastValue[]) => void }
+/**
+ * The values of LAST in a statement of a job, in the order of the text; `note` gets the values for the next run. With `wantsBase` the
+ * statement does not run, and `note` gets the highest values now.
+ */
+export type LastValues = { known: readonly LastValue[]; note: (seen: readonly LastValue[]) => void; wantsBase?: true }
 
 /**
  * A statement in its original form. `db` is the database for names, by default the default project. With `asOf` the statement reads the

@@ -59,6 +59,8 @@ export type SelectRequest = SelectPart & {
   readsOnly?: true
   /** The values of LAST, if the statement belongs to a job. */
   last?: readonly LastValue[]
+  /** Whether only the highest values now are wanted, one for each LAST: the statement does not run. */
+  wantsBase?: true
   /** The answers of agents so far; missing if no agents can be asked. */
   answers?: readonly AgentReply[]
   /** The answers of knowledge bases so far; missing if the process must ask them while the query runs. */

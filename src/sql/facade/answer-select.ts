@@ -88,8 +88,9 @@ const requestOf = (select: SelectPart, running: RunningStatement, { head, now }:
     ...(running.statement && { statement: running.statement }),
     ...(params && { params }),
     ...(last && { last: last.known }),
+    ...(last?.wantsBase && { wantsBase: true }),
     // A question about the past only reads, even if nothing was written since.
-    ...((readsOnly === true || position !== undefined) && { readsOnly: true }),
+    ...((readsOnly === true || position !== undefined || last?.wantsBase) && { readsOnly: true }),
     ...(purpose && { purpose }),
     ...(position !== undefined && position !== head && { asOf: position }),
   }

@@ -68,6 +68,7 @@ export class SqlEngine {
       if (asOf !== undefined) refuseWriteAsOf(statement, asOf)
       const position = asOf === undefined ? undefined : await this.reader.positionAsOf(asOf, request.client)
       const running = { ...request, context, ...(position !== undefined && { position }) }
+      if (request.last?.wantsBase) return await this.reader.baseOf(statement, running)
       return await (answerOf(statement, running, this) ?? this.writer.write(statement, running))
     } catch (error) {
       if (!isProblem(error) || error.code === 'internal') throw error

@@ -17,7 +17,7 @@ import { inStatement } from './made-statement.js'
 import type { SelectPart, SelectRequest } from '../contract/select.js'
 import type { RunningStatement } from '../contract/request.js'
 import { showAsSelect, tableExists } from './show.js'
-import type { Parameters, ShowTarget, StatementOf } from '../statements/statement.js'
+import type { Parameters, ShowTarget, Statement, StatementOf } from '../statements/statement.js'
 import { systemAnswer } from './server-answers.js'
 import { lex, type Token } from '../../dialect/lexer.js'
 import { backQuoteName, queryOf, sentAsIs, withoutEnd } from '../../dialect/strings.js'
@@ -75,6 +75,13 @@ export class Reader {
     const { recorder, ledger, sqlProcess, defaultProject, askQuestions, knowledge } = this.options
     const askKnowledge: AnswerParts['askKnowledge'] = (question, searchFor) => knowledge.answer(question, searchFor)
     return answerSelect(select, running, { log: ledger.log, sqlProcess, recorder, defaultProject, askQuestions, askKnowledge })
+  }
+
+  /** Finds the values with which each LAST in the query of a job's statement begins. */
+  baseOf(statement: Statement, running: RunningStatement): Promise<SqlAnswer> {
+    if (statement.kind === 'select') return this.select({ sql: statement.sql }, running)
+    const rows = statement.kind === 'insert' || statement.kind === 'create_table' ? statement.rows : []
+    return this.select({ sql: running.query, ...(!Array.isArray(rows) && { within: rows }) }, running)
   }
 
   /** Answers a SELECT in its original form. @throws Problem when it was sent to a connection whose own system alone could answer it */

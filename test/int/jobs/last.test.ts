@@ -176,6 +176,33 @@ describe('LAST', () => {
     expect((await failing.run()).outcome).toBe('error')
   })
 
+  test('a statement begins where the first run began, though the condition gave no row or a statement before it failed', async () => {
+    await postgres.run('CREATE TABLE awaited (id int); INSERT INTO awaited VALUES (1); CREATE TABLE faulty AS TABLE awaited')
+    await ask('CREATE TABLE files.awaited (id BIGINT)')
+    const query = 'INSERT INTO files.awaited (SELECT t.id FROM pg.awaited AS t WHERE t.id > LAST)'
+    const waiting = job(query, 'SELECT t.id FROM pg.awaited AS t WHERE t.id > LAST')
+    const failing = job(`SELECT id FROM pg.faulty WHERE id > LAST; SELECT error(id::VARCHAR) FROM pg.faulty; ${query}`)
+    const first = await waiting.run()
+    expect(first).toMatchObject({ outcome: 'skipped', results: [{ positions: [], error: null, last: [{ value: '1' }] }] })
+    const { outcome, results } = await failing.run()
+    expect([outcome, results.map(({ last }) => last?.map(({ value }) => value))]).toEqual(['error', [['1'], undefined, ['1']]])
+    await postgres.run('INSERT INTO awaited VALUES (2), (3)')
+    expect(await waiting.run()).toMatchObject({ outcome: 'complete' })
+    expect(await ask('SELECT list(id ORDER BY id) FROM files.awaited')).toEqual([[[2, 3]]])
+    await postgres.run('DELETE FROM faulty')
+    expect(await failing.run()).toMatchObject({ outcome: 'complete' })
+    expect(await ask('SELECT list(id ORDER BY id) FROM files.awaited')).toEqual([[[2, 2, 3, 3]]])
+    expect((await waiting.run()).outcome).toBe('skipped')
+  })
+
+  test('with a value for the first run, which stays as long as no row is above it', async () => {
+    await postgres.run('CREATE TABLE above (id int); INSERT INTO above VALUES (1)')
+    const sizes = await copied('above', 'SELECT id FROM pg.above WHERE id > COALESCE(LAST, 5)', [
+      () => postgres.run('INSERT INTO above VALUES (2), (6)'),
+    ])
+    expect(sizes).toEqual([[null], [[6]]])
+  })
+
   test('a statement that fails sees its rows again, one that was done does not', async () => {
     await postgres.run('CREATE TABLE two (id int); INSERT INTO two VALUES (1)')
     const both = job('SELECT id FROM pg.two WHERE id > LAST; SELECT error(id::VARCHAR) FROM pg.two WHERE id > COALESCE(LAST, 0)')

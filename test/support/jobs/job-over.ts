@@ -14,7 +14,10 @@ export const jobOver = (executor: SqlExecutor, query: string, ifQuery: string | 
       const end = await runStatements(executor, { ...work, pause: () => Promise.reject(new Error('it is busy')) }, results)
       last = {
         condition: end.conditionLast ?? last.condition,
-        statements: results.map(({ last: seen }, i) => seen ?? last.statements[i] ?? []),
+        statements: Array.from(
+          { length: Math.max(last.statements.length, results.length) },
+          (_, i) => results[i]?.last ?? last.statements[i] ?? [],
+        ),
       }
       return { ...end, results }
     },

@@ -122,6 +122,16 @@ const highestOf = async (
   return { column: name, type, value: typeof value === 'string' ? value : null }
 }
 
+/** Thrown when each LAST of a statement has its value, and nothing else is wanted. */
+export class BasesFound extends Error {
+  constructor(readonly last: LastValue[]) {
+    super('the values with which each LAST begins are found')
+  }
+}
+
+/** The value of LAST for a column whose values no run has seen. */
+const unseen = (column: AstNode): LastValue => ({ column: nameOf(column), type: 'VARCHAR', value: null })
+
 /** The parts of a query's FROM: its connected tables, which are not fetched yet, and its models. */
 export type FromReferences = { connected: readonly { ref: AstNode; found: ConnectedTable }[]; models: readonly { ref: AstNode }[] }
 
@@ -152,29 +162,34 @@ export class LastInQuery {
       const { condition, column, mark, ordinal, start } = compared
       session.keep = false
       const known = last.known[ordinal]
-      last.seen.set(ordinal, known ?? { column: nameOf(column), type: 'VARCHAR', value: null })
+      if (known ?? start) last.seen.set(ordinal, known ?? unseen(column))
       if (known && known.value !== null) become(mark, await literalOf(session, known))
+      else if (start) become(mark, start)
       // All rows that came into an empty table are new.
       else if (known) become(condition, await expressionTemplate(session.connection, '$column IS NOT NULL', { column }))
-      else if (start) become(mark, start)
       else this.#first.push(compared)
     }
   }
 
-  /** Writes the current values where there is no earlier value: the first run gives no rows. */
+  /**
+   * Writes the current values where there is no earlier value: the first run gives no rows.
+   * @throws BasesFound when each LAST of the statement has its value, and nothing else is wanted
+   */
   async fillFirst(from: FromReferences, scope: Scope): Promise<void> {
+    const { session, last } = this
     for (const compared of this.#first) {
-      const highest = this.session.isPlanned ? undefined : await this.#highestNow(compared, from, scope)
-      if (highest) this.last.seen.set(compared.ordinal, highest)
+      const highest = session.isPlanned ? undefined : await this.#highestNow(compared, from, scope)
+      last.seen.set(compared.ordinal, highest ?? unseen(compared.column))
       if (highest?.value === null) this.#empty.add(compared)
-      become(compared.mark, highest ? await literalOf(this.session, highest) : nullConstant())
+      become(compared.mark, highest ? await literalOf(session, highest) : nullConstant())
     }
+    if (last.wantsBase && !session.isPlanned && last.seen.size === last.marks) throw new BasesFound(lastSeen(last))
   }
 
   /** Notes the highest values after the rows are available. */
   async note({ models }: FromReferences, scope: Scope): Promise<void> {
     for (const compared of this.#compared) {
-      if (this.session.isPlanned || this.#empty.has(compared)) continue
+      if (this.session.isPlanned || this.last.wantsBase || this.#empty.has(compared)) continue
       const ref = tableOf(this.select, models, compared.column)
       const low = this.last.seen.get(compared.ordinal)
       this.last.seen.set(compared.ordinal, await highestOf(this.session, compared, { ref, column: compared.column, low }, scope))

@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { foldName } from '../../../../events/common.js'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { lastSeen } from '../rewrite/last-in-query.js'
+import { BasesFound, lastSeen } from '../rewrite/last-in-query.js'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
@@ -126,7 +126,7 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
     quoted: new Set(),
     natives: new Map(),
     allowed: request.only && new AllowedTables(request.only),
-    last: request.last && { known: request.last, seen: new Map(), marks: 0 },
+    last: request.last && { known: request.last, wantsBase: request.wantsBase === true, seen: new Map(), marks: 0 },
     // A training is repeated, and its rows are compared with earlier rows. Agents may answer differently each time.
     replies: isPlanned(request.wanted) && request.purpose !== 'training' ? [] : request.answers,
     answers,
@@ -260,6 +260,13 @@ const explained = async (error: unknown, context: Context, session: Session | un
   }
 }
 
+/** The head of an answer without rows: the query needs answers before it has any, or it has found what alone was wanted. */
+const headInstead = (error: unknown): SelectHead | undefined => {
+  if (error instanceof MissingAnswers) return { columns: [], questions: error.questions }
+  if (error instanceof MissingKnowledge) return { columns: [], searches: error.questions }
+  return error instanceof BasesFound ? { columns: [], last: error.last } : undefined
+}
+
 /** Runs attempts until one answers. Returns whether the connection can be used again. */
 async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, boolean> {
   let session: Session | undefined
@@ -274,8 +281,9 @@ async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, bool
       context.clock.run()
     }
   } catch (error) {
-    if (error instanceof MissingAnswers || error instanceof MissingKnowledge) {
-      yield error instanceof MissingAnswers ? { columns: [], questions: error.questions } : { columns: [], searches: error.questions }
+    const head = headInstead(error)
+    if (head) {
+      yield head
       yield { end: { rows: 0, scored: [] } }
       return true
     }

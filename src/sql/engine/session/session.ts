@@ -31,8 +31,11 @@ export type NameMeaning = 'account' | 'text' | 'either'
 /** The schemas, folded, and the table that a query over information_schema names. */
 export type WantedTables = { schemas?: readonly string[]; table?: string }
 
-/** The values of LAST from earlier runs, and those that this run has seen. Both follow the order of the marks in the text. */
-export type LastSession = { known: readonly LastValue[]; seen: Map<number, LastValue>; marks: number }
+/**
+ * The values of LAST from earlier runs, and those that this run has seen. Both follow the order of the marks in the text. With `wantsBase`
+ * the run ends once it has a value for each mark.
+ */
+export type LastSession = { known: readonly LastValue[]; wantsBase: boolean; seen: Map<number, LastValue>; marks: number }
 
 /** The shared state of one run of one statement. */
 export type Session = {
