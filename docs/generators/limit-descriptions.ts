@@ -214,7 +214,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   tableMaxTextBytes:
     'All texts of a table together, not compressed. Beyond: 413 `too_large` for an upload, 400 `query_limit` for a statement; the table stays as it was.',
   tableMaxBytes: 'A table as Parquet. Beyond: 413 `too_large` for an upload, 400 `query_limit` for a statement; the table stays as it was.',
-  insertRetriesMax: 'How often an INSERT is tried again because other rows were added meanwhile. Beyond: 412 `version_mismatch`.',
+  insertRetriesMax:
+    'How often an INSERT, or a CREATE OR REPLACE from the rows of the table itself, is tried again because the table changed meanwhile. Beyond: 412 `version_mismatch`.',
   formFieldsMax: 'Fields of an upload form. Beyond: 400 `wrong_arguments`.',
   formFieldMaxBytes: 'One field of an upload form. Beyond: 413 `too_large`.',
   fileRowMaxBytes: 'One row of an uploaded file. Beyond: 413 `too_large`, or the row counts as bad.',

@@ -8,8 +8,8 @@ import type { RollbackRule } from './rules/rollback.js'
 
 export type FileCommand =
   | Command<'CreateFile', { file: string; content: FileContent; unlessExists?: boolean }>
-  | Command<'ReplaceFile', { file: string; content: FileContent }>
-  /** `base` is the hash of the content from which the new one was made. */
+  /** `base` is the hash of the content from which the new one was made, if it was made from one. */
+  | Command<'ReplaceFile', { file: string; base?: string; content: FileContent }>
   | Command<'AppendToFile', { file: string; base: string; content: FileContent }>
   | Command<'DeleteFile', { file: string; ifExists?: boolean }>
 
@@ -21,10 +21,15 @@ const fileExists = (name: string): Problem =>
     hint: 'Delete it first, or choose another name. PUT /api/files/<name> gives it other rows.',
   })
 
-/** Whether rows were appended to an old content of the file. */
+/** Whether a content was made from an old content of the file. */
 export const isStaleBase = (error: unknown): boolean => isProblem(error) && error.title === fileChanged
 
 const fileChanged = 'The file changed'
+
+const changedMeanwhile = (name: string): Problem =>
+  new Problem('version_mismatch', fileChanged, `File ${name} was written to by another statement meanwhile`, {
+    hint: 'Nothing was written; send the statement again.',
+  })
 
 const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof reads>>): FileEvent[] => {
   const { data } = command
@@ -34,14 +39,12 @@ const decide = (command: FileCommand, { file }: FactsOf<ReturnType<typeof reads>
       if (file) throw fileExists(data.file)
       return [{ type: 'FileCreated', data: { name: data.file, ...command.data.content } }]
     case 'ReplaceFile':
+      if (command.data.base !== undefined && file?.state.content !== command.data.base) throw changedMeanwhile(data.file)
       if (!file) return [{ type: 'FileCreated', data: { name: data.file, ...command.data.content } }]
       return [{ type: 'FileReplaced', data: command.data.content }]
     case 'AppendToFile':
       if (!file) throw notFound('file', data.file)
-      if (file.state.content !== command.data.base)
-        throw new Problem('version_mismatch', fileChanged, `File ${file.state.name} was written to by another statement meanwhile`, {
-          hint: 'Nothing was added; send the statement again.',
-        })
+      if (file.state.content !== command.data.base) throw changedMeanwhile(file.state.name)
       return [{ type: 'FileReplaced', data: command.data.content }]
     case 'DeleteFile':
       if (!file && command.data.ifExists) return []

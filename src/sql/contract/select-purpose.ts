@@ -6,8 +6,11 @@ export type SelectPurpose =
   | { kind: 'columns'; ofView?: string | undefined }
   /** Its plan. With `analyze` it is also run, and its rows are dropped. */
   | { kind: 'plan'; analyze: boolean }
-  /** Its rows in a Parquet file at a path, after the rows of the table `after` if there is one. */
-  | { kind: 'file'; path: string; after?: TableBefore | undefined }
+  /**
+   * Its rows in a Parquet file at a path, after the rows of the table `after` if there is one. For rows that replace those of a file, the
+   * answer has the content of that file, if the query reads it as it is now.
+   */
+  | { kind: 'file'; path: string; after?: TableBefore; replaces?: string }
 
 /** The table that gets the rows: its content, its columns, and the target columns of the rows in their order (null: all columns). */
 export type TableBefore = { content: string; columns: readonly { name: string; type: string }[]; into: readonly string[] | null }

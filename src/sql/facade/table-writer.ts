@@ -34,8 +34,8 @@ export type WriteContext = { query: string; db: string; origin: Origin; executio
 /** `rows` is the number of written rows; it is null in the answer to a repeated request with the same key. */
 export type TableWriteResult = { rows: number | null; positions: number[] }
 
-/** A stored content, and the origin of the command that names it. */
-type WrittenFile = { content: FileContent; positions: number[]; guarded: Origin }
+/** A stored content, the origin of the command that names it, and the content of the same file from which it was made. */
+type WrittenFile = { content: FileContent; positions: number[]; guarded: Origin; base?: string }
 
 /** The refusal to write a table that is no file. `where` is its database. */
 export const notAFile = ({ name }: TableName, where: string): Problem =>
@@ -71,30 +71,62 @@ const isColumns = (value: unknown): value is FileContent['columns'] => Array.isA
  * failure or cancellation before the command leaves no readable data behind.
  */
 export class TableWriter {
-  /** Statements that add rows to one file take turns. Without turns, all but the first would do their work for nothing. */
+  /** Statements that write one file take turns. Without turns, all but the first would do their work for nothing. */
   readonly #turns = new KeyedTurns()
 
   constructor(private readonly options: { ledger: Ledger; blobs: BlobStore; directory: string }) {}
 
-  /** @throws Problem when the table already exists, or its query fails */
-  async create({ target, ifNotExists, replace, rows }: StatementOf<'create_table'>, writing: WriteContext): Promise<TableWriteResult> {
+  /**
+   * Makes a table, or gives it other rows. Rows that were made from those of the table itself replace no newer ones: the query then runs
+   * again.
+   * @throws Problem when the table already exists, or its query fails
+   */
+  async create(statement: StatementOf<'create_table'>, writing: WriteContext): Promise<TableWriteResult> {
+    const file = fileName(statement.target, writing.db)
+    return this.#inTurn(file, writing, () => this.#create(file, statement, writing))
+  }
+
+  /** Adds rows: the file gets a new content. Time travel can still read the content before. */
+  async insert(statement: StatementOf<'insert'>, writing: WriteContext): Promise<TableWriteResult> {
+    const file = fileName(statement.target, writing.db)
+    return this.#inTurn(file, writing, () => this.#append(file, statement, writing))
+  }
+
+  /** Writes a file in its turn, and once more when the content changed from which the new one was made. */
+  #inTurn(file: string, { origin, execution = {} }: WriteContext, write: () => Promise<TableWriteResult>): Promise<TableWriteResult> {
+    return this.#turns.take(file, async () => {
+      const repeated = await this.options.ledger.repeated(origin, execution)
+      if (repeated) return { rows: null, positions: repeated.positions }
+      for (let attempt = 1; ; attempt++)
+        try {
+          return await write()
+        } catch (error) {
+          if (!isStaleBase(error) || attempt >= limits.insertRetriesMax) throw error
+        }
+    })
+  }
+
+  async #create(
+    file: string,
+    { ifNotExists, replace, rows }: StatementOf<'create_table'>,
+    writing: WriteContext,
+  ): Promise<TableWriteResult> {
     const { ledger, blobs } = this.options
-    const { query, db, origin, execution } = writing
-    const file = fileName(target, db)
-    const repeated = await ledger.repeated(origin, execution ?? {})
-    if (repeated) return { rows: null, positions: repeated.positions }
+    const { query, execution } = writing
     const there = await ledger.log.resources.one('file', file)
     if (there && ifNotExists && !replace) return { rows: 0, positions: [] }
     if (there && !replace) throw alreadyThere(file)
-    const { content, positions, guarded } = Array.isArray(rows)
+    const { content, positions, guarded, base } = Array.isArray(rows)
       ? await this.#make({ sql: emptyQuery(rows) }, writing).catch((error: unknown) => {
           throw wrongType(error, query, rows)
         })
-      : await this.#make({ sql: query, within: rows }, writing)
+      : await this.#make({ sql: query, within: rows }, writing, { replaces: file })
     const data = { file, content }
     const outcome = await naming(blobs, [content.content], () =>
       ledger.execute(
-        replace ? { type: 'ReplaceFile', data } : { type: 'CreateFile', data: { ...data, unlessExists: ifNotExists } },
+        replace
+          ? { type: 'ReplaceFile', data: { ...data, ...(base !== undefined && { base }) } }
+          : { type: 'CreateFile', data: { ...data, unlessExists: ifNotExists } },
         guarded,
         execution,
       ),
@@ -102,27 +134,12 @@ export class TableWriter {
     return { rows: content.row_count, positions: [...positions, ...outcome.positions] }
   }
 
-  /** Adds rows: the file gets a new content. Time travel can still read the content before. */
-  async insert(statement: StatementOf<'insert'>, writing: WriteContext): Promise<TableWriteResult> {
-    const file = fileName(statement.target, writing.db)
-    return this.#turns.take(file, async () => {
-      const repeated = await this.options.ledger.repeated(writing.origin, writing.execution ?? {})
-      if (repeated) return { rows: null, positions: repeated.positions }
-      for (let attempt = 1; ; attempt++)
-        try {
-          return await this.#append(file, statement, writing)
-        } catch (error) {
-          if (!isStaleBase(error) || attempt >= limits.insertRetriesMax) throw error
-        }
-    })
-  }
-
   async #append(file: string, { columns: into, rows }: StatementOf<'insert'>, writing: WriteContext): Promise<TableWriteResult> {
     const { state, updated_at } = await this.#found(file)
     if (!isTable(state)) throw new Problem('wrong_arguments', 'Not a table', `files.${file} is a model, which takes no rows`)
     await this.#requireContent(file, state.content, updated_at)
     const after = { content: state.content, columns: state.columns, into }
-    const { content, positions, guarded } = await this.#make({ sql: writing.query, within: rows }, writing, after)
+    const { content, positions, guarded } = await this.#make({ sql: writing.query, within: rows }, writing, { after })
     const added = content.row_count - state.row_count
     if (added === 0) {
       await this.options.blobs.giveUp(content.content)
@@ -155,14 +172,22 @@ export class TableWriter {
     throw new Problem(code, title, detail, { hint })
   }
 
-  /** Writes the rows of the query to a blob. @throws ErasedMeanwhile if an erasure took some of them since it began to read */
-  async #make(select: SelectPart, { run, origin }: WriteContext, after?: TableBefore): Promise<WrittenFile> {
+  /**
+   * Writes the rows of the query to a blob.
+   *
+   * @throws ErasedMeanwhile if an erasure took some of them since it began to read
+   */
+  async #make(
+    select: SelectPart,
+    { run, origin }: WriteContext,
+    target: { after?: TableBefore; replaces?: string } = {},
+  ): Promise<WrittenFile> {
     const { ledger, blobs, directory } = this.options
     const path = join(directory, randomUUID())
     const held = await HeldData.since(ledger.log)
     try {
-      const { row, positions, erasable } = await run({ ...select, wanted: { kind: 'file', path, after } })
-      const [bytes, rowCount, columns] = row
+      const { row, positions, erasable } = await run({ ...select, wanted: { kind: 'file', path, ...target } })
+      const [bytes, rowCount, columns, base] = row
       if (!isColumns(columns)) throw new TypeError('a table was written, and its columns are not known')
       held.note(erasable)
       // The command is refused after a later erasure.
@@ -173,6 +198,7 @@ export class TableWriter {
         content: { content, bytes: Number(bytes), row_count: Number(rowCount), columns, original_name: null },
         positions,
         guarded,
+        ...(typeof base === 'string' && { base }),
       }
     } finally {
       await rm(path, { force: true })

@@ -3,6 +3,7 @@ import { readdirSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { limits } from '../../../src/basics/limits.js'
+import { formOf } from '../../support/models/rentals.js'
 import { shopLedger } from '../../support/sql/shop.js'
 import { send, sql as sqlOf, startTestService, type SqlReply } from '../../support/service.js'
 
@@ -228,6 +229,34 @@ describe('INSERT', () => {
     await Promise.all(Array.from({ length: 12 }, (_, n) => ok(`INSERT INTO files.many VALUES (${n})`)))
     expect(await rows('SELECT count(*), count(DISTINCT n) FROM files.many')).toEqual([[12, 12]])
   })
+})
+
+test('a table that is made from its own rows loses none that are added meanwhile', async () => {
+  await ok('CREATE TABLE files.sifted (n INT)')
+  const adding = Array.from({ length: 12 }, (_, n) => `INSERT INTO files.sifted VALUES (${n})`)
+  const sifting = adding.map((_, n) => `CREATE OR REPLACE TABLE files.sifted (SELECT * FROM files.sifted WHERE n <> ${-n})`)
+  await Promise.all(adding.flatMap((add, i) => [add, sifting[i] ?? '']).map((query) => ok(query)))
+  expect(await rows('SELECT count(*) FROM files.sifted WHERE n > 0')).toEqual([[11]])
+  await ok('CREATE VIEW sifted AS (SELECT * FROM files.sifted)')
+  const { sql } = service.service
+  const select = sql.reader.select.bind(sql.reader)
+  let tries = 0
+  // Another node, or an upload, takes no turn here.
+  sql.reader.select = async (...asked) => {
+    const answer = await select(...asked)
+    if (tries++ === 0) await send(service.url, 'PUT', '/api/files/sifted', formOf('n\n5\n6\n', 'sifted.csv'))
+    return answer
+  }
+  try {
+    await ok('CREATE OR REPLACE TABLE files.sifted (SELECT * FROM sifted WHERE n <> 5)')
+    expect([tries, await rows('SELECT n FROM files.sifted')]).toEqual([2, [[6]]])
+    tries = 0
+    await ok('CREATE OR REPLACE TABLE files.sifted (SELECT 7 AS n)')
+    expect(tries).toBe(1)
+  } finally {
+    sql.reader.select = select
+  }
+  expect(await rows('SELECT n FROM files.sifted')).toEqual([[7]])
 })
 
 describe('DROP TABLE', () => {

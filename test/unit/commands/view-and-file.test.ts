@@ -85,6 +85,17 @@ describe('files', () => {
       .when({ type: 'ReplaceFile', data: { file: 'T', content } })
       .then({ type: 'FileCreated', data: { name: 'T', ...content } })
   })
+  test('replacing with what was made from other rows than are there now is refused', () => {
+    given(tableCreated)
+      .when({ type: 'ReplaceFile', data: { file: 'TABLE', base: content.content, content: other } })
+      .then({ type: 'FileReplaced', data: other })
+    given(tableCreated)
+      .when({ type: 'ReplaceFile', data: { file: 'TABLE', base: other.content, content: other } })
+      .refuses('version_mismatch')
+    given()
+      .when({ type: 'ReplaceFile', data: { file: 'T', base: content.content, content: other } })
+      .refuses('version_mismatch')
+  })
   test('a file named by a year never stands for the file that has it as id', () => {
     given(tableCreated)
       .when({ type: 'ReplaceFile', data: { file: '1', content: other } })

@@ -27,15 +27,16 @@ const fileAnswer = async (
   { session, prepared, text, tree }: PreparedQuery,
   wanted: Extract<SelectPurpose, { kind: 'file' }>,
 ): Promise<Answer> => {
-  const { connection, blobFile } = session
+  const { connection, blobFile, filesNow } = session
   const made = await writeTable({ connection, prepared, text, tree, path: wanted.path, after: wanted.after, blobFile })
   return {
     columns: [
       { name: 'bytes', type: 'BIGINT' },
       { name: 'row_count', type: 'BIGINT' },
       { name: 'columns', type: 'JSON' },
+      { name: 'base', type: 'VARCHAR' },
     ],
-    rows: [[made.bytes, made.rowCount, made.columns]],
+    rows: [[made.bytes, made.rowCount, made.columns, filesNow.get(wanted.replaces ?? '') ?? null]],
   }
 }
 

@@ -251,8 +251,9 @@ export class Rewriter {
     if (at && textOf(at, 'unit').toUpperCase() !== 'VERSION') this.session.keep = false
     const resolve = (name: string[]) => resolveTable(placeIn(this.session, { ...scope, position }), name)
     const found = await (allowed ? allowed.meaning(parts, scope.db, resolve) : resolve(parts))
-    const { erasable } = this.session
+    const { erasable, filesNow } = this.session
     if (found.kind === 'file') erasable.contents.add(found.file.content)
+    if (found.kind === 'file' && position === head) filesNow.set(found.file.name, found.file.content)
     if (found.kind === 'relation' || found.kind === 'knowledge' || found.kind === 'agent') erasable.records = true
     if (found.kind === 'model') {
       later.models.push(await this.model(ref, found, scope))

@@ -142,6 +142,7 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
     knowsAll: unknown !== undefined,
     nondeterminism: [],
     erasable: { contents: new Set(), records: false },
+    filesNow: new Map(),
     strings,
     keep: true,
     served: [],
