@@ -25,8 +25,8 @@ export type ChatbotMessage = {
   origin: Origin
 }
 
-/** A message in the log; `isNew` says whether it is recorded for the first time. */
-export type Receipt = { conversation: StreamId; message: string; isNew: boolean }
+/** A message in the log, and the position of its event; `isNew` says whether it is recorded for the first time. */
+export type Receipt = { conversation: StreamId; message: string; position: number; isNew: boolean }
 
 const nameChars = 32
 const originChars = 16
@@ -78,7 +78,8 @@ export const receiveMessage = async (ledger: Ledger, arrived: ChatbotMessage, me
   const idempotency =
     first === undefined ? {} : { idempotency: { key: `message:${chatbot.stream}:${first}`, request: JSON.stringify([first, name, text]) } }
   const outcome = await ledger.execute({ type: 'ReceiveMessage', data }, origin, { payloads: [sealed], ...idempotency })
-  if (!outcome.repeated && outcome.positions.length > 0) return { conversation: streamId.parse(outcome.stream), message, isNew: true }
+  const position = outcome.positions.at(-1)
+  if (!outcome.repeated && position !== undefined) return { conversation: streamId.parse(outcome.stream), message, position, isNew: true }
   const before = (await atPosition(ledger, outcome)) ?? (await amongLast(ledger, name, origins))
   return before && { ...before, isNew: false }
 }
@@ -91,7 +92,9 @@ const atPosition = async ({ log }: Ledger, { positions }: Outcome): Promise<Earl
   const stored = last === undefined ? undefined : await eventAt(log, last)
   const event = stored && parseEnvelope(stored.text)
   const message = event?.data['message']
-  return event && typeof message === 'string' ? { conversation: streamId.parse(event.stream), message } : undefined
+  return event && typeof message === 'string'
+    ? { conversation: streamId.parse(event.stream), message, position: event.position }
+    : undefined
 }
 
 /** The message with one of these origins, among the last messages of a conversation. */
@@ -100,14 +103,14 @@ const amongLast = async ({ log }: Ledger, name: string, origins: readonly string
   if (!conversation) return undefined
   const { stream, version } = conversation
   const stored = await log.readStream(stream, Math.max(0, version - lookBackEvents), lookBackEvents)
-  for (const { data } of stored.map(({ text }) => parseEnvelope(text)).reverse()) {
+  for (const { data, position } of stored.map(({ text }) => parseEnvelope(text)).reverse()) {
     const { origins: known, message } = data
     if (
       Array.isArray(known) &&
       typeof message === 'string' &&
       known.some((origin) => typeof origin === 'string' && origins.includes(origin))
     )
-      return { conversation: stream, message }
+      return { conversation: stream, message, position }
   }
   return undefined
 }

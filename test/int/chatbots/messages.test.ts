@@ -62,6 +62,16 @@ test('a request that is sent again with its key is one message with one answer',
   expect((await say({ text: 'Other' }, key)).status).toBe(422)
 })
 
+test('the answer to a message names the position of its event, also when the message is sent again', async () => {
+  for (const address of ['messages', 'messages/stream']) {
+    const key = { 'idempotency-key': `k-${address}` }
+    const sent = async () => (await send(at.url, 'POST', `${path}/${address}`, { text: 'Where?' }, key)).headers.get('mindledger-position')
+    const first = await sent()
+    const newest = await sql(at.url, "SELECT max(position) FROM log.events WHERE type = 'MessageReceived'")
+    expect([Number(first), await sent()]).toEqual([newest.data[0]?.[0], first])
+  }
+})
+
 test('what an agent cannot answer is refused, recorded, and does not stop the conversation', async () => {
   at.agent.says((question) => {
     if (question === 'break') return { error: { message: 'no such model' }, status: 400 }

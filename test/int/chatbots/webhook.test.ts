@@ -41,6 +41,8 @@ test('a message that is sent again has the same answer, and is not asked again',
   const [one, two] = await Promise.all([say(hook, 'twice', 'same'), say(hook, 'twice', 'same')])
   expect(one).toMatchObject({ status: 200, body: { answer: { text: 'You said: twice' } } })
   expect(two.body).toEqual(one.body)
+  const [first, second] = [one, two].map(({ headers }) => headers.get('mindledger-position'))
+  expect([Number(first) > 0, second]).toEqual([true, first])
   expect((await say(hook, 'twice', 'same')).body).toEqual(one.body)
   expect(at.agent.asked.filter((question) => question === 'twice')).toHaveLength(1)
   expect((await say(hook, 'other', 'same')).status).toBe(422)

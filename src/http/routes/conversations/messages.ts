@@ -99,6 +99,7 @@ export const messageRoutes = (ledger: Ledger, intake: MessageIntake): Route[] =>
       origin,
     })
     if (!taken) throw notFound('conversation', sent.conversation ?? '')
+    call.positions = [taken.position]
     return taken
   }
 

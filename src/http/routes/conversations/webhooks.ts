@@ -70,6 +70,7 @@ export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
     }
     const taken = await take(chatbot, channel, incoming, call)
     if (!taken) return nothingToDo(channel)
+    call.positions = [taken.position]
     const { conversation, message } = taken
     if (channel.answersInReply) return messageReply(taken, await intake.end(taken, limits.messageReplyWaitMs, call.gone))
     taken.follower.close()
