@@ -114,13 +114,14 @@ const formatOf = (call: Call, named: Format | null | undefined): Format =>
   named ?? accepted[call.accepts(['json', ...Object.keys(accepted)]) || 'json'] ?? 'json'
 
 /**
- * Replies to reads and refusals are not kept: a retry reads again, and may succeed. A read whose predictions were recorded is kept, but
- * not as a file, which is no text.
+ * Replies to reads and refusals are not kept: a retry reads again, and may succeed. A read whose predictions were recorded is kept, and one
+ * that may have changed something in a connected database, but not as a file, which is no text.
  */
 const keepOf = (answer: SqlAnswer): Pick<Reply, 'keep'> => {
   if (answer.type === 'error') return { keep: 'never' }
   if (answer.type === 'ok') return {}
-  return { keep: answer.positions.length === 0 || answer.file !== undefined ? 'never' : 'rows' }
+  const hasEffect = answer.positions.length > 0 || answer.changes === true
+  return { keep: hasEffect && answer.file === undefined ? 'rows' : 'never' }
 }
 
 /**

@@ -26,6 +26,8 @@ export type SqlAnswer =
       positions: number[]
       /** Models score while the rows are read. If the reader leaves before the end, the scoring is not recorded. */
       scores?: true
+      /** A statement was sent that may have changed something in a connected database. */
+      changes?: true
       /** The Parquet file with the rows, if the request asked for it; `rows` describe it. */
       file?: string
       /** The data in the rows that may be erased later, if they are in a file. */

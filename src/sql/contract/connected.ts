@@ -21,13 +21,16 @@ export type ConnectedQuestion = { connection: string } & (
   | { open: Query }
 )
 
-/** The server's answer about a connected database. The secrets of a connection stay in the server. */
+/**
+ * The server's answer about a connected database. The secrets of a connection stay in the server. With `changes`, the statement may have
+ * changed something there.
+ */
 export type ConnectedAnswer =
   | { tables: Tables }
   | { everyColumn: ListedColumns }
   | { columns: readonly TableColumn[] }
   | { described: readonly AnswerColumn[] | null }
-  | { place: AnswerAddress }
+  | { place: AnswerAddress; changes?: true }
 
 /** A question of the SQL process to the server during a query: about a connected database or a knowledge base. */
 export type Question = ConnectedQuestion | KnowledgeQuestion

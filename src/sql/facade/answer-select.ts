@@ -177,7 +177,8 @@ export const answerSelect = async (select: SelectPart, statement: RunningStateme
     if (answer.scored) positions.push(...(await receipts.scored(answer.scored)))
     if (answer.last) statement.last?.note(answer.last)
     const rows = answer.scored ? answer.rows : withReceipts(answer, receipts, positions)
-    const more = { ...(answer.scores && { scores: answer.scores }), ...(answer.erasable && { erasable: answer.erasable }) }
+    const { scores, erasable, changes } = answer
+    const more = { ...(scores && { scores }), ...(erasable && { erasable }), ...(changes && { changes }) }
     return { type: 'table', columns: answer.columns, rows, format: request.format ?? 'json', context, positions, ...more }
   } catch (error) {
     await answer.rows.return(undefined)

@@ -56,6 +56,9 @@ const recordable = (statement: string): string => {
   return `${statement.slice(0, eventLimits.textMaxChars - mark.length).toWellFormed()}${mark}`
 }
 
+/** Whether a statement may change something: its sender asks for that, and its connection allows it. */
+const mayChange = (query: Query, { parameters }: Connection): boolean => isWriting(query) && isWritable(parameters)
+
 /** Nobody waits for the first row of a training: it may come as late as the last one. */
 const limitsOf = ({ purpose }: SelectRequest): Partial<QueryLimits> =>
   purpose === 'training' ? { firstRowMs: limits.connectionStatementTimeoutMs } : {}
@@ -97,7 +100,7 @@ export class ConnectedDatabases {
       this.#recording.add(recording)
       void recording.then(() => this.#recording.delete(recording))
     }
-    return { place: { socket, ticket } }
+    return { place: { socket, ticket }, ...(mayChange(question.open, connection) && { changes: true }) }
   }
 
   /** The written descriptions of a table of a connection and of its columns. @throws Problem of the database */
@@ -143,8 +146,8 @@ export class ConnectedDatabases {
   }
 
   /** Whether a statement is recorded. The setting leaves out statements of analysts that only read. */
-  #isRecorded({ purpose = 'query' }: SelectRequest, query: Query, { parameters }: Connection): boolean {
-    return purpose !== 'query' || this.parts.recordsAll || (isWriting(query) && isWritable(parameters))
+  #isRecorded({ purpose = 'query' }: SelectRequest, query: Query, connection: Connection): boolean {
+    return purpose !== 'query' || this.parts.recordsAll || mayChange(query, connection)
   }
 
   /** Records a statement to a database at the end of its answer, whatever the outcome. A statement that was never sent is not recorded. */

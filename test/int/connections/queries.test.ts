@@ -785,6 +785,19 @@ describe('a statement that writes there', () => {
     await ask(`CREATE DATABASE writer WITH ENGINE = 'postgres', PARAMETERS = ${JSON.stringify(parameters)}`)
   })
 
+  test('is sent once for all requests with one Idempotency-Key, which get its answer; what only reads is sent for each', async () => {
+    const sent = async (query: string) =>
+      (await send(service.url, 'POST', '/api/sql/query', { query }, { 'idempotency-key': `k ${query}`.replace(/\W+/g, '-') })).body
+    const writing = "SELECT note FROM writer (INSERT INTO notes (note) VALUES ('keyed') RETURNING note)"
+    const first = await sent(writing)
+    expect(first).toMatchObject({ type: 'table', data: [['keyed']] })
+    expect(await sent(writing)).toEqual(first)
+    const reading = "SELECT n FROM pg (SELECT count(*)::int AS n FROM notes WHERE note = 'keyed')"
+    expect(await sent(reading)).toMatchObject({ data: [[1]] })
+    await postgres.run("INSERT INTO notes (note) VALUES ('keyed')")
+    expect(await sent(reading)).toMatchObject({ data: [[2]] })
+  })
+
   test.each([
     [
       'a query that answers',

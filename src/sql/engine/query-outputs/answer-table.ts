@@ -64,9 +64,9 @@ export async function* answerTable(wanted: SelectPurpose, ready: PreparedQuery):
   const { columns, rows } = await answerOf(wanted, ready)
   // Only a file holds the rows of the query. EXPLAIN shows no rows to anybody, so their predictions are not recorded.
   const { session } = ready
-  const { served } = session
-  if (wanted.kind === 'file') yield { columns, erasable: erasableIn(session, wanted.after), ...(served.length > 0 && { served }) }
-  else yield { columns }
+  const { served, answers } = session
+  const ofFile = wanted.kind === 'file' && { erasable: erasableIn(session, wanted.after), ...(served.length > 0 && { served }) }
+  yield { columns, ...ofFile, ...(answers.mayHaveChanged && { changes: true as const }) }
   if (rows.length > 0) yield { rows: Buffer.from(rows.map((row) => JSON.stringify(row)).join(',')) }
   yield { end: { rows: rows.length, scored: wanted.kind === 'file' ? ready.scored() : [] } }
 }

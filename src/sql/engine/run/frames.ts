@@ -81,7 +81,9 @@ export async function* framesOf(
   const columns = result.columnNames().map((name, i) => ({ name, type: typeName(types[i]) }))
   const isScored = session.staged.length > 0 && session.run.uses.size === 0
   const scores = session.run.uses.size > 0 && { scores: true as const }
-  yield { columns, ...scores, ...(session.served.length > 0 && { served: session.served }), ...(isScored && { scored: scoredBy(session) }) }
+  const scored = isScored && { scored: scoredBy(session) }
+  const changes = session.answers.mayHaveChanged && { changes: true as const }
+  yield { columns, ...scores, ...(session.served.length > 0 && { served: session.served }), ...scored, ...changes }
   let [rows, bytes] = [0, 0]
   for await (const chunk of chunksOf(result)) {
     checkAborted(session.signal)

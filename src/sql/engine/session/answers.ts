@@ -34,6 +34,8 @@ export class Answers {
   readonly #attached: string[] = []
   /** Whether a table has fewer columns here than in its database. */
   isNarrowed = false
+  /** Whether a statement was sent that may have changed something in its database. */
+  mayHaveChanged = false
   readonly #columns = new Map<string, Promise<readonly TableColumn[]>>()
   readonly #fetched = new Map<string, Promise<FetchedTable>>()
   readonly #knowledge = new Map<string, Promise<KnowledgeAnswer>>()
@@ -119,6 +121,7 @@ export class Answers {
   async #open(connection: string, query: Query, signal: AbortSignal): Promise<AnswerReader> {
     const answer = await this.ask({ connection, open: query })
     if (!('place' in answer)) throw new TypeError('the server answer something else than a place')
+    this.mayHaveChanged ||= answer.changes === true
     return AnswerReader.open(answer.place, signal)
   }
 
