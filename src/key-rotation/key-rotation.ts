@@ -52,6 +52,12 @@ const lackingKey = (nodes: readonly string[]): Problem =>
 const anotherBegins = (): Problem =>
   new Problem('busy', 'Rotation under way', 'another node begins to replace the master key', { retryAfterSeconds: 5 })
 
+/** Refuses another next key than the one of the rotation that goes on: whoever sent it would take it for the key in use. */
+const refuseOther = ({ to }: Rotation, given: Buffer | undefined): void => {
+  if (given && new MasterKey(given).id !== to)
+    throw wrong('the rotation that goes on has another next key', `Send the key with the id ${to}, or none.`)
+}
+
 const underWay = ({ from, to, payloads }: Rotation): RotationStatus => ({ from, to, payloads, position: null, error: null })
 
 /**
@@ -91,10 +97,14 @@ export class KeyRotation {
     return this.#ended
   }
 
-  /** Continues an interrupted rotation; without one, it makes the key files state the key in use. */
-  async resume(): Promise<void> {
+  /**
+   * Continues an interrupted rotation; without one, it makes the key files state the key in use.
+   * @throws Problem when the next key is given, and the interrupted rotation has another one
+   */
+  async resume(given?: Buffer): Promise<void> {
     const { log, peers, vault } = this.options
     const under = await log.rotation()
+    if (under) refuseOther(under, given)
     if (under && !peers) this.#goOn(under, systemOrigin)
     if (under) await this.#noteKeys()
     else await this.#settle()
@@ -159,7 +169,7 @@ export class KeyRotation {
   /**
    * Begins a rotation, and resolves when the log has recorded it: from then on the next key is needed. If an error stopped the last one,
    * that one goes on instead.
-   * @throws Problem when a rotation is running, or the key is missing or is already in use
+   * @throws Problem when a rotation is running, the key is missing or already in use, or the rotation that goes on has another one
    */
   async begin(origin: Origin, given?: Buffer): Promise<RotationStatus> {
     const { log, vault, paths, isKeyGiven, tellReaders } = this.options
@@ -173,6 +183,7 @@ export class KeyRotation {
     let lease: Lease | undefined
     try {
       if (last && last.error !== null) {
+        refuseOther(last, given)
         lease = await this.#lease()
         return this.#goOn(last, origin, lease)
       }
@@ -180,7 +191,10 @@ export class KeyRotation {
       lease = await this.#agree(key)
       // The log may have recorded a beginning although the storage reported a failure.
       const under = await log.rotation()
-      if (under) return this.#goOn(under, origin, lease)
+      if (under) {
+        refuseOther(under, given)
+        return this.#goOn(under, origin, lease)
+      }
       if (!isKeyGiven) await keepNextKey(paths, key)
       const to = vault.add(key)
       await tellReaders()

@@ -46,7 +46,7 @@ const carryOut = async (config: Config): Promise<Status> => {
   const options = { isKeyGiven: config.masterKeys.length > 0, tellReaders: async () => undefined, onFailed: () => undefined }
   const rotation = new KeyRotation({ log, ledger: new Ledger(log, vault), vault, paths, ...options })
   try {
-    await rotation.resume()
+    await rotation.resume(config.newMasterKey)
     if (!rotation.status) await rotation.begin(cliOrigin, config.newMasterKey)
     await rotation.ended
     return statusSchema.parse(rotation.status)
@@ -60,7 +60,7 @@ const carryOut = async (config: Config): Promise<Status> => {
 
 /**
  * `mindledger rotate-key`: replaces the master key through the running server or, without one, in the data directory. If `VAULT_KEY`
- * is set, `NEW_VAULT_KEY` is the new key. An interrupted rotation is completed instead.
+ * is set, `NEW_VAULT_KEY` is the new key. An interrupted rotation is completed instead, and another new key than its own is refused.
  */
 export const rotateKey = async (config: CommandConfig, out: Output): Promise<number> => {
   const server = await runningServer(config)

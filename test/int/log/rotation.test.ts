@@ -218,6 +218,20 @@ eachLog(({ openAt, isShared }) =>
         await log.close()
       }))
 
+    test('that goes on refuses another next key than its own, which would be taken for the key in use', () =>
+      inDirectory(async (paths) => {
+        const { log, vault, rotation } = await open(paths)
+        const [next, other] = [randomBytes(32), randomBytes(32)]
+        const { to } = await log.beginRotation(vault.add(next))
+        expect(await refusal(rotation.begin(origin, other))).toBe('wrong_arguments')
+        expect(await refusal(rotation.resume(other))).toBe('wrong_arguments')
+        expect(rotation.status).toBeUndefined()
+        await rotation.resume(next)
+        await rotation.ended
+        expect(rotation.status).toMatchObject({ to, position: 1 })
+        await log.close()
+      }))
+
     test('that an error stops says so, and goes on with the same key when it is begun again', () =>
       inDirectory(async (paths) => {
         const opened = await open(paths)
@@ -236,6 +250,7 @@ eachLog(({ openAt, isShared }) =>
         await expect(rotation.ended).rejects.toThrow('no room')
         expect(rotation.status).toMatchObject({ to: begun.to, position: null, error: 'no room in a file' })
         expect(failures).toHaveLength(1)
+        expect(await refusal(rotation.begin(origin, randomBytes(32)))).toBe('wrong_arguments')
         disk.isFull = false
         expect(await rotation.begin(origin)).toMatchObject({ to: begun.to, position: null, error: null })
         await rotation.ended
