@@ -20,7 +20,8 @@ const statusSchema = z.object({
   to: z.string(),
   payloads: z.number(),
   position: z.number().nullable(),
-  error: z.string().nullable(),
+  // A server of an earlier release does not tell it.
+  error: z.string().nullable().default(null),
 })
 const answerSchema = z.object({ rotation: statusSchema })
 type Status = z.infer<typeof statusSchema>

@@ -61,3 +61,15 @@ test('rotate-key ends with status 2 when an error stopped the server, and says h
   server.close()
   expect(ended).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^mindledger: .*no room.*run rotate-key again.*\n$/) })
 })
+
+test('rotate-key takes the end of a rotation from a server of an earlier release, which tells no error', async () => {
+  const rotation = { from: '1'.repeat(16), to: '2'.repeat(16), payloads: 1, position: 7 }
+  const server = createServer(({ method, url }, response) => {
+    const told = url === '/api/health' ? { service: 'mindledger', instance: 'one' } : { rotation }
+    response.writeHead(method === 'POST' ? 202 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(told))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const ended = await mindledger(['rotate-key', '--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`])
+  server.close()
+  expect(ended).toMatchObject({ code: 0, out: expect.stringMatching(replaced) })
+})
