@@ -4,7 +4,7 @@ import { keepsRows, payloadsOf } from '../../events/catalogue/references.js'
 import { logStream } from '../../events/records/log.js'
 import { Problem } from '../basics/errors.js'
 import type { Log } from '../log/contract/log.js'
-import { eventAt, eventsWith, streamEventsWith } from '../log/read/slices.js'
+import { eventAt, eventsWith, lastEventWith, streamEventsWith } from '../log/read/slices.js'
 import { isOfAnswers, recordsAnswers, takeAnswers } from './answers.js'
 import { LaterEvents, StepPart, type OlderPlan, type OlderRange, type StepBounds } from './older-steps.js'
 import { emptyPlan, whole, type Plan, type PlannedPayload, type PlanPart } from './plan.js'
@@ -62,11 +62,8 @@ const take = async (log: ReadableLog, event: Envelope, leaves: Leaves, into: Pla
 
 /** The position of the last erasure that took kept answers with rows; 0 when there was none. */
 const repliesErasedAt = async (log: ReadableLog): Promise<number> => {
-  for (let version = await log.streamVersion(logStream); version > 0; version--) {
-    const [stored] = await log.readStream(logStream, version - 1, 1)
-    if (stored?.text.includes('"type":"DataErased"') && !stored.text.includes('"what":"secrets"')) return stored.position
-  }
-  return 0
+  const isOne = (text: string): boolean => text.includes('"type":"DataErased"') && !text.includes('"what":"secrets"')
+  return (await lastEventWith(log, logStream, isOne))?.position ?? 0
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Room: a new master key while the service runs. It imports only events, basics, setup, vault, log/contract and commands. */
+/** Room: a new master key while the service runs. It imports only events, basics, setup, vault, log/contract, log/read and commands. */
 
 import { randomBytes } from 'node:crypto'
 import { currentEvent } from '../../events/catalogue/catalogue.js'
@@ -14,6 +14,7 @@ import { withoutPaths } from '../basics/shown.js'
 import type { Lease } from '../log/contract/leases.js'
 import type { Peers } from '../log/contract/peers.js'
 import type { KeyedLog, Origin, Rotation } from '../log/contract/log.js'
+import { lastEventWith } from '../log/read/slices.js'
 import { keepNextKey, settleKeyFiles } from '../vault/key-files.js'
 import { MasterKey, masterKeyBytes } from '../vault/master-key.js'
 import type { Vault } from '../vault/vault.js'
@@ -157,13 +158,10 @@ export class KeyRotation {
 
   /** The last rotation that has ended, by its event. */
   async #lastEnded(): Promise<RotationStatus | undefined> {
-    const { log } = this.options
-    const version = await log.streamVersion(logStream)
-    for (const { position, text } of (await log.readStream(logStream, Math.max(0, version - 100), 100)).toReversed()) {
-      const event = currentEvent(parseEnvelope(text))
-      if (event.type === 'MasterKeyRotated') return { ...event.data, position, error: null }
-    }
-    return undefined
+    const stored = await lastEventWith(this.options.log, logStream, (text) => text.includes('"type":"MasterKeyRotated"'))
+    if (!stored) return undefined
+    const event = currentEvent(parseEnvelope(stored.text))
+    return event.type === 'MasterKeyRotated' ? { ...event.data, position: stored.position, error: null } : undefined
   }
 
   /**

@@ -46,6 +46,25 @@ export async function* streamEventsWith(
 }
 
 /**
+ * The last event of one stream whose stored text passes a test, as it is stored; undefined if there is none. The stream is read from its
+ * end, one event at a time.
+ *
+ * @example (await lastEventWith(log, logStream, (text) => text.includes('"type":"DataErased"')))?.position // 812
+ */
+export const lastEventWith = async (
+  log: Pick<Log, 'readStream' | 'streamVersion'>,
+  stream: string,
+  wanted: (text: string) => boolean,
+): Promise<StoredEvent | undefined> => {
+  for (let version = await log.streamVersion(stream); version > 0; version--) {
+    const [stored] = await log.readStream(stream, version - 1, 1)
+    if (stored && wanted(stored.text)) return stored
+    await setImmediate()
+  }
+  return undefined
+}
+
+/**
  * The events of one stream after a version up to another, in order, read in slices in the same way.
  *
  * @example for await (const envelope of eventsOf(log, stream)) found = foldEvent(kind, stream, found, envelope)

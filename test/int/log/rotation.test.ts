@@ -232,6 +232,27 @@ eachLog(({ openAt, isShared }) =>
         await log.close()
       }))
 
+    test('that another node ended is known by its event, however much was erased since', () =>
+      inDirectory(async (paths) => {
+        const { log, vault, rotation } = await open(paths)
+        const ledger = new Ledger(log, vault)
+        const data = { what: 'before' as const, subject: 'all', reason: null, payloads: [], blobs: [] }
+        const rewrapSome = log.rewrapSome.bind(log)
+        log.rewrapSome = async (after) => {
+          const next = await rewrapSome(after)
+          const under = await log.rotation()
+          if (next !== undefined || !under) return next
+          const { from, to, payloads } = under
+          await ledger.execute({ type: 'EndKeyRotation', data: { from, to, payloads } }, origin)
+          for (let n = 0; n < 101; n++) await ledger.execute({ type: 'EraseData', data }, origin)
+          return undefined
+        }
+        const { to } = await rotation.begin(origin)
+        await rotation.ended
+        expect(rotation.status).toMatchObject({ to, position: 1, error: null })
+        await log.close()
+      }))
+
     test('that an error stops says so, and goes on with the same key when it is begun again', () =>
       inDirectory(async (paths) => {
         const opened = await open(paths)
