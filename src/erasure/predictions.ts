@@ -10,7 +10,7 @@ import { LaterEvents, StepPart, type OlderPlan, type OlderRange, type StepBounds
 import { emptyPlan, whole, type Plan, type PlannedPayload, type PlanPart } from './plan.js'
 import { withoutRows, type RowPlace } from './recorded-rows.js'
 
-type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'streamVersion' | 'payload' | 'payloadState'>
+type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'streamVersion' | 'payload' | 'payloadState' | 'hasRepliesWithRows'>
 
 const outcomes = '"type":"OutcomesReported"'
 const keeping = (text: string): boolean => text.includes('"type":"PredictionsServed"') || text.includes(outcomes)
@@ -67,13 +67,13 @@ const repliesErasedAt = async (log: ReadableLog): Promise<number> => {
 }
 
 /**
- * Plans to erase the kept answer to a request that left only a receipt: the receipt has no rows, and the answer may show them. Returns
- * whether the event is such a receipt.
+ * Plans to erase the kept answer to a request that left only a receipt: the receipt has no rows, and the answer may show them. Most
+ * requests have no key, and no kept answer. Returns whether the event is such a receipt.
  */
 const takeReceipt = async (log: ReadableLog, event: Envelope, of: Leaves, into: PlanPart): Promise<boolean> => {
   if (event.type !== 'PredictionsServed' || event.data['payload'] !== null || !keptBy(event).places.some(of)) return false
-  if (event.position > (await repliesErasedAt(log))) into.replies = true
-  else into.already++
+  if (event.position <= (await repliesErasedAt(log))) into.already++
+  else if (await log.hasRepliesWithRows()) into.replies = true
   return true
 }
 

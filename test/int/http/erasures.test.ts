@@ -145,14 +145,8 @@ describe('rows of predictions', () => {
 })
 
 describe('the kept answer of a JOIN, which left no rows but a receipt,', () => {
-  const ask = (key: string) =>
-    send(
-      at.url,
-      'POST',
-      '/api/sql/query',
-      { query: 'SELECT w.word, m.rental_price FROM files.words AS w JOIN mindsdb.rent AS m' },
-      { 'idempotency-key': key, 'x-request-id': key },
-    )
+  const query = 'SELECT w.word, m.rental_price FROM files.words AS w JOIN mindsdb.rent AS m'
+  const ask = (key: string) => send(at.url, 'POST', '/api/sql/query', { query }, { 'idempotency-key': key, 'x-request-id': key })
   beforeAll(async () => {
     await send(at.url, 'PUT', '/api/files/words', 'word,sqft\nkept,600\n', { 'content-type': 'text/csv' })
   })
@@ -180,6 +174,12 @@ describe('the kept answer of a JOIN, which left no rows but a receipt,', () => {
     expect(await erase(all)).toMatchObject({ status: 200, payloads: 0, positions: [expect.any(Number)] })
     expect((await ask('joined-before')).status).toBe(410)
     expect(await erase(all)).toMatchObject({ status: 200, payloads: 0, positions: [] })
+  })
+
+  test('is not erased if the request had no key: nothing was kept', async () => {
+    await erase({ before: '2999-01-01' })
+    expect((await send(at.url, 'POST', '/api/sql/query', { query }, { 'x-request-id': 'keyless' })).status).toBe(200)
+    expect(await erase({ request: 'keyless' })).toMatchObject({ status: 200, payloads: 0, positions: [], already_erased: 0 })
   })
 })
 

@@ -65,6 +65,8 @@ test('whether the kept answer of a JOIN is erased is told by the newest erasure 
     const data = { model: stream(5), version: 1, rows: 1, requests, payload: null, statement: 'SELECT 1', read_at: 0 }
     const event = { type: 'PredictionsServed' as const, data }
     const { positions } = await log.submit(writes({ stream: `${stream(5)}/predictions`, event }))
+    const keyed = ledger.keyed(origin, { idempotency: { key: 'k', request: 'r' } })
+    await log.keepReply(keyed, { status: 200, type: null, etag: null, body: 'rows of a JOIN', rows: true }, positions[0]!)
     let read = 0
     const readStream = log.readStream.bind(log)
     log.readStream = async (...asked) => {
