@@ -16,6 +16,7 @@ export class KeptReplies {
   readonly #find
   readonly #put
   readonly #withRows
+  readonly #withRowsUpTo
 
   /** `now` gives the time of the log, in milliseconds since 1970; `onStored` gets the bytes of each answer. */
   constructor(
@@ -27,9 +28,8 @@ export class KeptReplies {
     this.#put = db.prepare<[string, string, string, string, string]>(
       'INSERT INTO answers VALUES (?, ?, ?, ?, ?) ON CONFLICT (actor, key) DO UPDATE SET answer = excluded.answer',
     )
-    this.#withRows = db.prepare<[string | null]>(
-      `SELECT 1 FROM answers WHERE ${showsRows} AND answered_at <= coalesce(?, answered_at) LIMIT 1`,
-    )
+    this.#withRows = db.prepare<[]>(`SELECT 1 FROM answers WHERE ${showsRows} LIMIT 1`)
+    this.#withRowsUpTo = db.prepare<[string]>(`SELECT 1 FROM answers WHERE answered_at <= ? AND ${showsRows} LIMIT 1`)
   }
 
   /** The outcome of the same command sent before. @throws Problem 422 when the key came with another request */
@@ -55,7 +55,7 @@ export class KeptReplies {
 
   /** Whether a stored answer shows rows: any, or one of those stored up to a time in milliseconds since 1970. */
   showRows(upTo?: number): boolean {
-    return this.#withRows.get(upTo === undefined ? null : new Date(upTo).toISOString()) !== undefined
+    return (upTo === undefined ? this.#withRows.get() : this.#withRowsUpTo.get(new Date(upTo).toISOString())) !== undefined
   }
 
   /** Stores the outcome of a request, if it has a key. */

@@ -6,6 +6,7 @@ import type { Ledger } from '../../../src/commands/ledger.js'
 import { planPrediction } from '../../../src/erasure/predictions.js'
 import { forgetErased } from '../../../src/files/shared/forget-erased.js'
 import { erasureOfBlob, erasureOfPayload } from '../../../src/log/read/find-erasure.js'
+import { KeptReplies } from '../../../src/log/sqlite/kept-replies.js'
 import { prepareErasedAt } from '../../../src/log/storage/schema.js'
 import { origin, stream, withLog, writes } from '../../support/log/log.js'
 
@@ -26,6 +27,16 @@ test('the position of the last erasure is found without reading the earlier ones
     INSERT INTO events VALUES (1, 'no JSON', 'log', 1, 'DataErased'), (5, '{"data":{"what":"before"}}', 'log', 2, 'DataErased'),
       (6, '{}', 'other', 1, 'SkillCreated')`)
   expect(prepareErasedAt(db)()).toBe(5)
+  db.close()
+})
+
+test('whether a kept answer up to a time shows rows is told without reading the later ones', () => {
+  const db = new Database(':memory:')
+  db.exec(`
+    CREATE TABLE answers (actor TEXT, key TEXT, fingerprint TEXT, answer TEXT, answered_at TEXT, PRIMARY KEY (actor, key));
+    CREATE INDEX answers_by_age ON answers (answered_at);
+    INSERT INTO answers VALUES ('a', 'old', '', '{}', '2026-01-01T00:00:00.000Z'), ('a', 'young', '', 'no JSON', '2026-03-01T00:00:00.000Z')`)
+  expect(new KeptReplies(db).showRows(Date.parse('2026-02-01'))).toBe(false)
   db.close()
 })
 
