@@ -19,28 +19,12 @@ import { droppingErased } from './drop-blobs.js'
 import { eraseKeptReplies } from './erase-kept-replies.js'
 import { laterEvents, rowsIn, takeSteps, type StepOptions, type Taken } from './older-data.js'
 import { OwnFiles } from './own-files.js'
-import { distinct, emptyPlan, sharedContent, sharesOf, type Plan, type PlannedPayload, type Share } from './plan.js'
+import { distinct, emptyPlan, sharedContent, sharesOf, type ErasureResult, type Plan, type PlannedPayload, type Share } from './plan.js'
 import type { ErasureRequest } from './subjects.js'
 import { areUsedAgain, formerHoldersOf } from './secrets.js'
 import { SharedLock } from './shared-lock.js'
 import { planBefore, planOf, timeBefore } from './subject-plan.js'
 import { removeErasedBlobs } from './unfinished.js'
-
-/** The result of an erasure. */
-export type ErasureResult = {
-  what: Plan['what']
-  subject: string
-  dry_run: boolean
-  /** Positions of its events; none when everything had been erased before. */
-  positions: number[]
-  payloads: number
-  rows: number
-  blobs: string[]
-  /** Payloads and blobs that had been erased before. */
-  already_erased: number
-  shared_with: string[]
-  also_in: string[]
-}
 
 type Options = {
   ledger: Ledger
@@ -82,6 +66,7 @@ const resultOf = ({ plan, positions }: RecordedErasure, dryRun: boolean, taken: 
     payloads: plan.payloads.length + sum((one) => one.payloads),
     rows: rowsIn(plan.payloads) + sum((one) => one.rows),
     blobs: plan.blobs,
+    kept_answers: plan.replies,
     already_erased: plan.already + sum((one) => one.already),
     shared_with: plan.sharedWith,
     also_in: plan.alsoIn,

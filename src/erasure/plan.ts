@@ -38,6 +38,24 @@ export type Plan = {
   alsoIn: string[]
 }
 
+/** The result of an erasure. */
+export type ErasureResult = {
+  what: Plan['what']
+  subject: string
+  dry_run: boolean
+  /** Positions of its events; none when everything had been erased before. */
+  positions: number[]
+  payloads: number
+  rows: number
+  blobs: string[]
+  /** Whether answers that were kept for repeated requests may show rows of it. They go with it, or alone. */
+  kept_answers: boolean
+  /** Payloads and blobs that had been erased before. */
+  already_erased: number
+  shared_with: string[]
+  also_in: string[]
+}
+
 /** The part of a plan that grows while events are read. */
 export type PlanPart = Pick<Plan, 'payloads' | 'replies' | 'already'>
 

@@ -76,6 +76,8 @@ const erasedSchema = z.looseObject({
   payloads: z.number(),
   rows: z.number(),
   blobs: z.array(z.string()),
+  // A server of an earlier release does not tell it.
+  kept_answers: z.boolean().default(false),
   already_erased: z.number(),
   shared_with: z.array(z.string()),
   also_in: z.array(z.string()),
@@ -84,11 +86,13 @@ const erasedSchema = z.looseObject({
 const count = (n: number, of: string): string => `${n} ${of}${n === 1 ? '' : 's'}`
 
 const show = (body: unknown, { dryRun }: EraseOptions, out: Output): void => {
-  const { subject, positions, payloads, rows, blobs, already_erased, shared_with, also_in } = erasedSchema.parse(body)
+  const { subject, positions, payloads, rows, blobs, kept_answers, already_erased, shared_with, also_in } = erasedSchema.parse(body)
   const amount = `${count(payloads, 'payload')} (${count(rows, 'row')} of predictions or answers), ${count(blobs.length, 'blob')}`
   const saidAt = `the log says so at ${positions.join(', ')}`
   const isEmpty = payloads + blobs.length === 0
-  if (isEmpty && positions.length > 0) out.line(`${subject}: erased the answers that were kept for repeated requests; ${saidAt}`)
+  const kept = 'the answers that were kept for repeated requests'
+  if (isEmpty && positions.length > 0) out.line(`${subject}: erased ${kept}; ${saidAt}`)
+  else if (isEmpty && dryRun && kept_answers) out.line(`${subject}: ${kept} would be erased`)
   else if (isEmpty) out.line(`${subject}: nothing is left to erase; ${already_erased} were erased before`)
   else if (dryRun) out.line(`${subject}: ${amount} would be erased`)
   else out.line(`${subject}: erased ${amount}; ${saidAt}`)

@@ -15,6 +15,7 @@ const answer = z
     payloads: z.int(),
     rows: z.int(),
     blobs: z.array(z.string()),
+    kept_answers: z.boolean().describe('Whether answers that were kept for repeated requests may show rows of it, and go'),
     already_erased: z.int(),
     shared_with: z.array(z.string()).describe('Other resources with the same bytes'),
     also_in: z.array(z.string()).describe('Separate copies of the same data, which stay'),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { ErasureResult } from '../../../src/erasure/erasures.js'
+import type { ErasureResult } from '../../../src/erasure/plan.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import { MissingBlobs } from '../../../src/files/missing-blobs.js'
 import { hashFile } from '../../../src/basics/disk.js'
@@ -157,9 +157,11 @@ describe('the kept answer of a JOIN, which left no rows but a receipt,', () => {
       expect(first).toMatchObject({ status: 200, body: { data: [['kept', expect.any(Number)]] } })
       expect((await ask(key)).body).toEqual(first.body)
     }
-    expect(await erase({ request: 'joined' })).toMatchObject({ status: 200, payloads: 0, rows: 0, positions: [expect.any(Number)] })
+    const planned = { status: 200, payloads: 0, rows: 0, kept_answers: true }
+    expect(await erase({ request: 'joined', dry_run: true })).toMatchObject({ ...planned, positions: [] })
+    expect(await erase({ request: 'joined' })).toMatchObject({ ...planned, positions: [expect.any(Number)] })
     expect(await ask('joined')).toMatchObject({ status: 410, body: { title: 'Erased' } })
-    expect(await erase({ request: 'joined' })).toMatchObject({ status: 200, positions: [], already_erased: 1 })
+    expect(await erase({ request: 'joined' })).toMatchObject({ status: 200, positions: [], kept_answers: false, already_erased: 1 })
     expect((await ask('joined-later')).status).toBe(200)
     const [[position] = []] = await rows(`SELECT position FROM log.prediction_receipts WHERE request = 'joined-later'`)
     expect(await erase({ prediction: position })).toMatchObject({ status: 200, payloads: 0, positions: [expect.any(Number)] })

@@ -1,6 +1,7 @@
 import { expect, jest, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Erasures, type ErasureResult } from '../../../src/erasure/erasures.js'
+import { Erasures } from '../../../src/erasure/erasures.js'
+import type { ErasureResult } from '../../../src/erasure/plan.js'
 import type { StepBounds } from '../../../src/erasure/older-steps.js'
 import { keepFor } from '../../../src/erasure/retention.js'
 import { Blobs } from '../../../src/files/blobs.js'
@@ -131,7 +132,7 @@ test('a look for older data is left out while one still runs', async () => {
   try {
     const nothing: ErasureResult = {
       ...{ what: 'before', subject: '', dry_run: false, positions: [], payloads: 0, rows: 0 },
-      ...{ blobs: [], already_erased: 0, shared_with: [], also_in: [] },
+      ...{ blobs: [], kept_answers: false, already_erased: 0, shared_with: [], also_in: [] },
     }
     const ends: (() => void)[] = []
     const eraseOlder = () => new Promise<ErasureResult>((resolve) => ends.push(() => resolve(nothing)))

@@ -49,6 +49,7 @@ type ErasureResult = {
   payloads: number
   rows: number
   blobs: string[]
+  kept_answers: boolean
   already_erased: number
   shared_with: Value[]
   also_in: Value[]
@@ -64,6 +65,7 @@ const Found = ({ told }: { told: ErasureResult }) => (
     <p>
       {countText(told.payloads)} encrypted {told.payloads === 1 ? 'record' : 'records'} with {countText(told.rows)} rows, and{' '}
       {countText(told.blobs.length)} {told.blobs.length === 1 ? 'content' : 'contents'}
+      {told.kept_answers ? ', and the answers kept for repeated requests' : ''}
       {told.already_erased > 0 ? `; ${countText(told.already_erased)} were erased before` : ''}.
     </p>
     {told.shared_with.length > 0 && <p>These use the same, and lose it, too: {told.shared_with.map(said).join(', ')}.</p>}
