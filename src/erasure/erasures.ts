@@ -274,8 +274,8 @@ export class Erasures {
     if (!wipes) {
       if (!this.#files.areWiped) await this.#files.wipe(await log.erasedAt(), signal)
     } else if (last !== undefined || isRepeated) {
-      // What was erased before is acknowledged again: as a command with nothing to do, which waits for a synchronous standby.
-      await log.submit({ origin, lookups: {}, decide: () => [], payloads: [] })
+      // An event has waited for a synchronous standby. Without one, a command with nothing to do waits for what was erased before.
+      if (last === undefined) await log.submit({ origin, lookups: {}, decide: () => [], payloads: [] })
       await wipes.everywhere(last ?? (await log.erasedAt()), signal)
     }
   }

@@ -116,6 +116,26 @@ describe('an erasure', () => {
       await first.stop()
     }))
 
+  test('is acknowledged by its event, and by a command with nothing to do if it has none', () =>
+    withNodesOf(server(), 1, async ([a]) => {
+      await writeSecret(a!, 's', 'x')
+      const erasures = erasuresOf(a!)
+      await erasures.follow(onFailed)
+      const { log } = a!
+      const submit = log.submit.bind(log)
+      const acknowledged: (readonly number[])[] = []
+      log.submit = async (submission) => {
+        const outcome = await submit(submission)
+        acknowledged.push(outcome.positions)
+        return outcome
+      }
+      const { positions } = await erasures.erase(secretsOf('s'), origin)
+      expect(acknowledged).toEqual([positions])
+      await erasures.erase(secretsOf('s'), origin)
+      expect(acknowledged).toEqual([positions, []])
+      await erasures.stop()
+    }))
+
   test('of a content is one event, although the bytes are there until all is recorded', () =>
     withNodesOf(server(), 1, async ([a]) => {
       const blobs = new Blobs(join(a!.directory, 'blobs'))

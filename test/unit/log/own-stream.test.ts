@@ -35,7 +35,8 @@ test('whether a kept answer up to a time shows rows is told without reading the 
   db.exec(`
     CREATE TABLE answers (actor TEXT, key TEXT, fingerprint TEXT, answer TEXT, answered_at TEXT, PRIMARY KEY (actor, key));
     CREATE INDEX answers_by_age ON answers (answered_at);
-    INSERT INTO answers VALUES ('a', 'old', '', '{}', '2026-01-01T00:00:00.000Z'), ('a', 'young', '', 'no JSON', '2026-03-01T00:00:00.000Z')`)
+    INSERT INTO answers VALUES ('a', 'old', '', '{}', '2026-01-01T00:00:00.000Z'),
+      ('a', 'young', '', 'no JSON', '2026-03-01T00:00:00.000Z')`)
   expect(new KeptReplies(db).showRows(Date.parse('2026-02-01'))).toBe(false)
   db.close()
 })
