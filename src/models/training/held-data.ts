@@ -67,9 +67,11 @@ export class HeldData {
 
   #isIn({ type, data }: Envelope): boolean {
     if (type !== 'DataErased' || data['what'] === 'secrets') return false
-    if (!this.#rows) return true
+    const [payloads, blobs] = [erasedPayloadsOf(type, data), erasedBlobsOf(type, data)]
+    // An erasure of kept answers alone names nothing.
+    if (!this.#rows) return payloads.length + blobs.length > 0
     const { contents, records } = this.#rows
-    if (records && erasedPayloadsOf(type, data).length > 0) return true
-    return erasedBlobsOf(type, data).some((hash) => this.#blobs.has(hash) || contents.includes(hash))
+    if (records && payloads.length > 0) return true
+    return blobs.some((hash) => this.#blobs.has(hash) || contents.includes(hash))
   }
 }

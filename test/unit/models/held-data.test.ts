@@ -32,7 +32,9 @@ test('an erasure takes data from work that read it: contents, files of blobs, an
   expect(await isTaken({ what: 'before', payloads }, { ...rows, records: true })).toBe(true)
 })
 
-test('until its query is known, work may have read anything except secrets', async () => {
+test('until its query is known, work may have read anything except secrets and kept answers', async () => {
   expect(await isTaken({ blobs: [other] })).toBe(true)
   expect(await isTaken({ what: 'secrets', payloads: [{ hash: other, replacement: null }] })).toBe(false)
+  // Of kept answers alone.
+  expect(await isTaken({ what: 'request' })).toBe(false)
 })
