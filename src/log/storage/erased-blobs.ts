@@ -6,9 +6,13 @@ import { openForReading } from './schema.js'
 /** Finds the blobs that were erased after a position. */
 export type ErasedSince = (position: number) => Promise<ReadonlySet<string>>
 
-/** The blobs that these events erased. */
-export const erasedIn = (texts: Iterable<string>): string[] =>
-  Array.from(texts, parseEnvelope).flatMap(({ type, data }) => erasedBlobsOf(type, data))
+/** The blobs that these events erased. The events are read one at a time, as many as are asked for. */
+export function* erasedIn(texts: Iterable<string>): Generator<string, void, void> {
+  for (const text of texts) {
+    const { type, data } = parseEnvelope(text)
+    yield* erasedBlobsOf(type, data)
+  }
+}
 
 /** The blobs that a log's file knows as erased after a position. An erasure is in the log before its bytes are gone. */
 export const erasedInFile = (logFile: string, position: number): ReadonlySet<string> => {

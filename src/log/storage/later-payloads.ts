@@ -7,10 +7,12 @@ import { isBehind, type LogConnection } from './schema.js'
 /** Whether a payload has no key, and no event here says that it was erased. */
 const hasLaterErasures = (db: LogConnection): boolean => {
   const texts = db.prepare<[string], string>(`SELECT text FROM events WHERE stream = ? AND type = 'DataErased'`).pluck()
-  const events = Array.from(texts.iterate(logStream), parseEnvelope)
-  const erased = new Set(events.flatMap(({ type, data }) => erasedPayloadsOf(type, data)).map(({ hash }) => hash))
-  const keyless = db.prepare<[], string>('SELECT hash FROM payloads WHERE wrapped IS NULL').pluck().all()
-  return keyless.some((hash) => !erased.has(hash))
+  const keyless = new Set(db.prepare<[], string>('SELECT hash FROM payloads WHERE wrapped IS NULL').pluck().iterate())
+  for (const text of texts.iterate(logStream)) {
+    const { type, data } = parseEnvelope(text)
+    for (const { hash } of erasedPayloadsOf(type, data)) keyless.delete(hash)
+  }
+  return keyless.size > 0
 }
 
 /**

@@ -7,6 +7,7 @@ import { planPrediction } from '../../../src/erasure/predictions.js'
 import { forgetErased } from '../../../src/files/shared/forget-erased.js'
 import { erasureOfBlob, erasureOfPayload } from '../../../src/log/read/find-erasure.js'
 import { KeptReplies } from '../../../src/log/sqlite/kept-replies.js'
+import { erasedIn } from '../../../src/log/storage/erased-blobs.js'
 import { prepareErasedAt } from '../../../src/log/storage/schema.js'
 import { origin, stream, withLog, writes } from '../../support/log/log.js'
 
@@ -68,6 +69,22 @@ test('a starting node notes erased blobs as it reads them, and holds no others',
     await forgetErased(reads, { noteErased: (sha) => void noted.push(sha) })
     expect(noted).toEqual([0, 1, 2].map((n) => hashOf(`blob ${n}`)))
     expect(known).toEqual([0, 1, 2, 3])
+  }))
+
+test('erased blobs are told event by event, without holding the events', () =>
+  withLog(async ({ log, ledger }) => {
+    for (let n = 0; n < 3; n++) await erase(ledger, 'file', { blobs: [hashOf(`blob ${n}`)] })
+    const stored = await log.readStream('log', 0, 10)
+    let read = 0
+    const texts = function* () {
+      for (const { text } of stored) {
+        read++
+        yield text
+      }
+    }
+    const told: [string, number][] = []
+    for (const blob of erasedIn(texts())) told.push([blob, read])
+    expect(told).toEqual([0, 1, 2].map((n) => [hashOf(`blob ${n}`), n + 1]))
   }))
 
 test('whether the kept answer of a JOIN is erased is told by the newest erasure alone', () =>
