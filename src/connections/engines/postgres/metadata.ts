@@ -59,6 +59,7 @@ const oldExactSql = `version() LIKE 'PostgreSQL%' AND version() NOT LIKE '%Redsh
 const forms = [
   { exact: exactSql, unchecked: uncheckedSql },
   { exact: exactSql, unchecked: 'true' },
+  { exact: oldExactSql, unchecked: uncheckedSql },
   { exact: oldExactSql, unchecked: 'true' },
 ]
 
