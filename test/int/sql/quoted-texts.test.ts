@@ -45,6 +45,11 @@ test.each(statements)('%s', async (statement, rows) => {
   expect((await ledger.select(statement)).data).toEqual(rows)
 })
 
+test('a text in double quotes may stand at many places, each of which is found by itself', async () => {
+  const statement = `SELECT n FROM files.marks WHERE mark IN (${Array.from({ length: 101 }, () => '"grade"').join(', ')})`
+  expect((await ledger.select(statement)).data).toEqual([[1]])
+})
+
 test.each(['grade', '`grade`'])('%s without double quotes is no text, although it has them elsewhere', async (name) => {
   const statement = `SELECT mark AS "grade" FROM files.marks UNION ALL SELECT mark FROM files.marks WHERE mark = ${name}`
   await expect(ledger.select(statement)).rejects.toMatchObject({ code: 'bad_statement', detail: expect.stringContaining('grade') })

@@ -6,6 +6,9 @@ import type { Session } from '../session/session.js'
 import { RunError, type Sources } from '../session/sources.js'
 import { undecidedName } from './session-user.js'
 
+/** The most attempts that read a statement, or one view, in another way. Each finds one place. */
+const attemptsMax = 1_000
+
 const isQuotedAt = (sources: Sources, location: number, name: string): boolean => {
   const place = sources.placeOf(location)
   return (
@@ -32,10 +35,12 @@ export const isOfQuoted = (error: unknown, { quoted }: Session): boolean => quot
 
 /**
  * What is no column according to an error, if another attempt may read it in another way: the place of a name in double quotes, which is a
- * text as in MySQL, and `user`, which is the account. The same name may be a column in another part of the statement.
+ * text as in MySQL, and `user`, which is the account. The same name may be a column in another part of the statement. Nothing after too
+ * many attempts.
  */
 export const noColumn = async (error: unknown, session: Session): Promise<string | number | undefined> => {
   const { connection, macros, sources, strings } = session
+  if (strings.size >= attemptsMax) return undefined
   if (error instanceof RunError && error.tree && isOfQuoted(error, session)) {
     const { bytes } = readDuckDBError(error.cause)
     const places = quotedPlaces(error, sources, missingColumn(error) ?? '').filter((place) => !strings.has(place))

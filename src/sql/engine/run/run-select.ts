@@ -50,8 +50,6 @@ export type RunOptions = {
   loadModel?: LoadModel
 }
 
-const quotedMaxStrings = 100
-
 type Context = {
   connection: DuckDBConnection
   database: { instance: DuckDBInstance }
@@ -238,7 +236,7 @@ const nextWay = async (error: unknown, session: Session | undefined, way: Way): 
   if (error instanceof UnboundNames) return { ...way, binds: error.names }
   if (session && error instanceof RunError && !error.tree && !way.isAnew && isOfQuoted(error, session)) return { ...way, isAnew: true }
   const known = session && (await noColumn(error, session))
-  if (known !== undefined && way.strings.size < quotedMaxStrings) return { ...way, strings: new Set([...way.strings, known]) }
+  if (known !== undefined) return { ...way, strings: new Set([...way.strings, known]) }
   const { binds, ...running } = way
   // A query that is only planned may fail for other reasons than one that runs.
   if (binds && !way.unknown && !isOfNames(error, binds)) return { ...running, isBound: true }
