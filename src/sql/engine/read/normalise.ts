@@ -69,8 +69,8 @@ const asDouble = (node: AstNode): void => {
 }
 
 /**
- * Simplifies a tree, whose places are marked, before the checks: methods become calls, MySQL's questions about the session become their answers, and names in double
- * quotes that are no columns become strings.
+ * Simplifies a tree with marked places before the checks: methods become calls, MySQL's questions about the session become their answers,
+ * and names in double quotes that are no columns become strings.
  */
 export const normalise = (tree: AstNode, words: Words): void => {
   const items = selectItems(tree)
