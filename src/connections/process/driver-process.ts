@@ -9,6 +9,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
+import { abortWith } from '../../basics/concurrency/bounded-waits.js'
 import { ignoreUserSignals } from '../../basics/user-signals.js'
 import { whenOverdue } from '../../basics/concurrency/when-overdue.js'
 import { parseEgress } from '../../egress/policy.js'
@@ -135,16 +136,18 @@ class Driver {
 
   async #ask(id: number, connection: Connection, of: Metadata): Promise<void> {
     this.#asking += 1
+    const ends = new AbortController()
+    const late = AbortSignal.timeout(limits.connectionMetadataTimeoutMs + limits.connectionConnectTimeoutMs)
+    const release = abortWith(ends, [this.#leaving.signal, late])
     try {
-      say({ answered: id, answer: await this.#answerTo(connection, of) })
+      say({ answered: id, answer: await this.#answerTo(connection, of, ends.signal) })
     } finally {
       this.#asking -= 1
+      release()
     }
   }
 
-  async #answerTo(connection: Connection, of: Metadata): Promise<MetadataAnswer> {
-    const timeoutMs = limits.connectionMetadataTimeoutMs
-    const signal = AbortSignal.any([this.#leaving.signal, AbortSignal.timeout(timeoutMs + limits.connectionConnectTimeoutMs)])
+  async #answerTo(connection: Connection, of: Metadata, signal: AbortSignal): Promise<MetadataAnswer> {
     const isCheck = 'check' in of
     const engine = engineOf(connection.engine)
     checkParameters(connection)
@@ -154,7 +157,7 @@ class Driver {
     const holding = this.#held.hold(session)
     let isClean = false
     try {
-      const [what, limit] = ['Its description', 'connectionMetadataTimeoutMs']
+      const [what, limit, timeoutMs] = ['Its description', 'connectionMetadataTimeoutMs', limits.connectionMetadataTimeoutMs]
       const answer = await watchOrCancel(ask(session, of), { session, holding, timeoutMs, what, limit, signal })
       isClean = true
       return answer
