@@ -6,6 +6,7 @@ import { holding, type BlobStore, type FileOf } from '../../files/blob-store.js'
 import { inOwnDirectory } from '../../basics/disk.js'
 import { limits } from '../../basics/limits.js'
 import type { Resource, Log, Resources } from '../../log/contract/log.js'
+import { ErasedMeanwhile } from '../../commands/ledger.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
 import { baseVersionKey } from '../../catalogue/engine-options.js'
 import type { Base } from '../data/fine-tuning.js'
@@ -41,12 +42,6 @@ type CheckedVersion = { model: Resource<'model'>; version: ModelVersion; result:
 
 /** Temporary problems that do not come from the query: a retry may succeed. */
 const passing: ReadonlySet<ProblemCode> = new Set(['busy', 'storage_failed', 'analytics_unavailable', 'internal', 'not_ready'])
-
-const erasedMeanwhile = (): Problem =>
-  new Problem('busy', 'Erased meanwhile', 'data was erased while this was under way, and the check had read it', {
-    hint: 'Send the request again.',
-    retryAfterSeconds: 1,
-  })
 
 /** A table of the query no longer exists. */
 class UnavailableError extends Error {}
@@ -90,7 +85,7 @@ export class DataChecks {
   async purge(): Promise<void> {
     const files = this.#files
     if (!files || !(await files.held.isErased())) return
-    files.overtaken.abort(erasedMeanwhile())
+    files.overtaken.abort(new ErasedMeanwhile())
     await files.left
   }
 
