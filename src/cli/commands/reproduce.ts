@@ -1,8 +1,10 @@
 import * as z from 'zod'
+import { MissingKeyError } from '../../../projections/problem.js'
 import { inOwnDirectory } from '../../basics/disk.js'
+import { Problem } from '../../basics/errors.js'
 import { ConfigError } from '../../setup/config.js'
 import { dataPaths } from '../../setup/data-directory.js'
-import { openLogReader } from '../../log/sqlite/log-reader.js'
+import { openLogReader, type LogReader } from '../../log/sqlite/log-reader.js'
 import { openModels, type ModelsAtRest, type NamedVersion } from '../../log/sqlite/models-at-rest.js'
 import type { Progress } from '../../models/engines/tabular/fit.js'
 import { reproduce, type Reproduction } from '../../models/training/reproduction.js'
@@ -54,13 +56,26 @@ const chosen = (models: ModelsAtRest, { name }: ReproduceOptions, defaultProject
   return all
 }
 
+/** The payload of a version, whose reproduction fails without the key. Other versions need none. */
+const payloadFrom =
+  (reader: LogReader) =>
+  async (hash: string): Promise<Buffer | undefined> => {
+    try {
+      return reader.payload(hash)
+    } catch (error) {
+      if (!(error instanceof MissingKeyError)) throw error
+      const needed = `it needs the master key ${error.keyId}: set VAULT_KEY, or put vault.key back`
+      throw new Problem('not_ready', 'Master key missing', needed)
+    }
+  }
+
 const run = async (config: CommandConfig, options: ReproduceOptions, server: Server, out: Output): Promise<number> => {
   const paths = dataPaths(config.dataDirectory)
   const models = openModels(paths)
   const reader = openLogReader(config.dataDirectory, config.masterKeys, true)
   const told: ModelReproduction[] = []
   const again = async (work: string, blobs: ReadBlobs): Promise<void> => {
-    const log = { ...models.log, payload: async (hash: string) => reader.payload(hash) }
+    const log = { ...models.log, payload: payloadFrom(reader) }
     const parts = { blobs, log, trainer: new Trainer(), work }
     for (const named of chosen(models, options, config.defaultProject)) {
       const model = `${named.project}.${named.model}.${named.version.version}`

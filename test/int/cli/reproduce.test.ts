@@ -110,6 +110,10 @@ test('an imported file is imported again to the same bytes, and its data is the 
   await train('coded', `PREDICT price USING engine = 'onnx', file = 'onnx_whole', ${example}`)
   for (const name of ['imported', 'fetched', 'coded'])
     expect(await one(name)).toMatchObject({ code: 0, result: 'reproduced', data: 'same' })
+  // Without the key of its example it cannot be trained again, which ends the command for no other version.
+  const keyless = await commandHere(['reproduce', '--json', 'coded'], { ...environment, VAULT_KEY: '1'.repeat(64) })
+  const lacking = { result: 'impossible', reason: 'training_failed', detail: expect.stringContaining('master key') }
+  expect(toldIn(keyless)).toMatchObject({ code: 2, told: [lacking] })
   const kept = await sql(url, "CREATE MODEL mindsdb.forgetful USING engine = 'onnx', file = 'onnx_file', keep_training_data = false")
   expect(kept.error_message).toContain('keep_training_data')
   expect((await send(url, 'POST', '/api/log/erasures', { file: { name: 'onnx_file' }, shared: true })).status).toBe(200)
