@@ -46,7 +46,11 @@ const conversations = new Map<string | undefined, Conversation>()
  * this one said.
  */
 export const conversationAt = (moment: string | undefined): Conversation => {
-  const found = conversations.get(moment) ?? new Conversation()
-  conversations.set(moment, found)
-  return found
+  const found = conversations.get(moment)
+  if (found) return found
+  // A window may pass many moments; those without a question leave nothing.
+  for (const [passed, { rounds }] of conversations) if (rounds.peek().length === 0) conversations.delete(passed)
+  const begun = new Conversation()
+  conversations.set(moment, begun)
+  return begun
 }
