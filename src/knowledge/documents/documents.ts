@@ -126,9 +126,17 @@ export const emptyRows = (rows: readonly number[], inserted: number): Problem =>
   )
 }
 
-/** The same refusal, with the number of documents that were inserted before it: sent again, they may come in twice. */
-export const afterInserting = (documents: number, { code, title, detail, extras }: Problem): Problem =>
-  new Problem(code, title, `${detail}; ${documents === 1 ? '1 document was' : `${documents} documents were`} inserted before, and stay`, {
-    ...extras,
+/**
+ * The same refusal, with the number of documents that were inserted before it. Sent again, they may come in twice, so it asks nobody to
+ * send the request again after a while.
+ */
+export const afterInserting = (documents: number, { code, title, detail, status, extras }: Problem): Problem => {
+  const { retryAfterSeconds, ...others } = extras
+  const isPassing = status === 503 || retryAfterSeconds !== undefined
+  const before = `${documents === 1 ? '1 document was' : `${documents} documents were`} inserted before, and stay`
+  return new Problem(code, title, `${detail}; ${before}`, {
+    ...others,
+    ...(isPassing && { hint: 'Look which documents are in before you send it again.' }),
     inserted: documents,
   })
+}

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { pageText } from '../../../src/knowledge/documents/page-text.js'
+import { Problem } from '../../../src/basics/errors.js'
 import { limits } from '../../../src/basics/limits.js'
-import { documentOf, emptyRows } from '../../../src/knowledge/documents/documents.js'
+import { afterInserting, documentOf, emptyRows } from '../../../src/knowledge/documents/documents.js'
 import { Knowledge } from '../../../src/knowledge/knowledge.js'
 import { DocumentWriter } from '../../../src/knowledge/write-documents.js'
 import { unlimited } from '../../../src/llm/tokens/daily-token-quotas.js'
@@ -46,6 +47,15 @@ describe('a row as a document', () => {
     expect(documentOf({ id: 'a', content: ' ' }, 1, plain)).toBeUndefined()
     expect(documentOf({ id: 'a', content: null }, 1, plain)).toBeUndefined()
     expect(emptyRows([3, 7], 0).detail).toBe('rows 3, 7: the content is empty; nothing was inserted')
+  })
+
+  test('that is refused after others came in does not ask for the same request again', () => {
+    const look = 'Look which documents are in before you send it again.'
+    const busy = new Problem('busy', 'Not now', 'not now', { hint: 'Send the request again.', retryAfterSeconds: 1, of: 'others' })
+    expect(afterInserting(1_000, busy).extras).toEqual({ hint: look, inserted: 1_000, of: 'others' })
+    expect(afterInserting(2, new Problem('storage_failed', 'Not stored', 'no room')).extras).toEqual({ hint: look, inserted: 2 })
+    const empty = emptyRows([3], 2)
+    expect(afterInserting(2, empty).extras).toEqual({ ...empty.extras, inserted: 2 })
   })
 
   test.each<[string, object, object, RegExp]>([
