@@ -1,4 +1,7 @@
-/** Room: rules that several kinds share when they decide. It imports only events, basics, catalogue, vault, log/contract and dialect. */
+/**
+ * Room: rules that several kinds share when they decide. It imports only events, basics, catalogue, vault, log/contract, log/read and
+ * dialect.
+ */
 
 import type { Command, Decider as EmmettDecider } from '@event-driven-io/emmett'
 import { evolve, initialState, type EventsOf, type Kind, type LedgerEvent, type States } from '../../../events/catalogue/catalogue.js'

@@ -207,7 +207,7 @@ export class Records {
   /** The records of all versions of a model. */
   async versions(model: Resource<'model'>, project: Resource<'project'>) {
     const requested = await this.#requestTimes(model)
-    return model.state.versions.map((version) => this.#version(model, version, project, requested))
+    return Promise.all(model.state.versions.map((version) => this.#version(model, version, project, requested)))
   }
 
   /** The times of the requests for a model's trainings, by version. They are in the log alone: states have no times. */
@@ -218,7 +218,7 @@ export class Records {
     return times
   }
 
-  #version(model: Resource<'model'>, version: ModelVersion, project: Resource<'project'>, requested: ReadonlyMap<number, string>) {
+  async #version(model: Resource<'model'>, version: ModelVersion, project: Resource<'project'>, requested: ReadonlyMap<number, string>) {
     // Progress can still be present for a moment after a training has ended.
     const progress = version.status === 'training' ? this.progressOf?.(model.stream, version.version) : undefined
     return {
@@ -232,7 +232,7 @@ export class Records {
       current_phase: progress?.phase ?? null,
       ...(progress && { progress }),
       accuracy: version.result?.accuracy ?? null,
-      data_source: databaseOf(version, project),
+      data_source: await databaseOf(this.moment, version, project),
       update: 'up_to_date',
       active: answeringVersion(model.state) === version.version,
       mindsdb_version: this.version,

@@ -161,7 +161,7 @@ export class DataChecks {
     const project = await resources.byStream('project', model.state.project)
     if (!project) throw new UnavailableError(`The project of ${model.state.name} was not there at position ${read_at}.`)
     const user = (await trainingRequest(log, model.stream, version.version))?.actor
-    const db = databaseOf(version, project)
+    const db = await databaseOf({ resources, readStream: (...asked) => log.readStream(...asked) }, version, project)
     return { sql: version.query, db, upTo: read_at, repeats: true, ...(user !== undefined && { user }) }
   }
 

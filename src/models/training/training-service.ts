@@ -237,7 +237,7 @@ export class TrainingService {
     const told = this.options.heard?.tell(wanted, () => this.#running?.progress ?? notBegun)
     try {
       this.#register(wanted)
-      const request = await this.#untilDone(() => resolvedRequest(ledger.log.resources, wanted, asked))
+      const request = await this.#untilDone(() => resolvedRequest(ledger.log, wanted, asked))
       await this.#settle({ type: 'StartTraining', data: named })
       for (let erasures = 0; ; erasures++) {
         const running = this.#register(wanted)

@@ -10,7 +10,7 @@ import { importsFile, refuseToTrain } from '../../catalogue/onnx-import.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
 import type { BlobStore, FileOf } from '../../files/blob-store.js'
-import type { Resources } from '../../log/contract/log.js'
+import type { Log, Resources } from '../../log/contract/log.js'
 import type { Base } from '../data/fine-tuning.js'
 import { writeRows, type RowsFile, type RowSource } from '../data/rows-file.js'
 import { unrepeatable } from '../data/warnings.js'
@@ -64,13 +64,14 @@ const handlerOf = async (resources: Pick<Resources, 'one'>, engine: string): Pro
 
 /** A request whose names are resolved now. @throws Problem when the name of its engine was removed */
 export const resolvedRequest = async (
-  resources: Pick<Resources, 'byStream' | 'one'>,
+  log: Pick<Log, 'readStream' | 'resources'>,
   { model }: VersionRef,
   request: ModelVersion,
 ): Promise<ModelVersion> => {
+  const { resources } = log
   const found = await resources.byStream('model', model)
   const project = found && (await resources.byStream('project', found.state.project))
-  const database = project ? databaseOf(request, project) : request.database
+  const database = project ? await databaseOf(log, request, project) : request.database
   return { ...request, database, engine: await handlerOf(resources, request.engine) }
 }
 

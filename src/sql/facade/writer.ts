@@ -194,7 +194,8 @@ export class Writer {
     if (await ledger.repeated(origin, execution)) return
     if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
     const given = first?.type === 'CreateFile' || first?.type === 'ReplaceFile' ? first.data.content.columns : undefined
-    const log = { head: () => ledger.log.head(), resources: this.#resources }
+    const { log: whole } = ledger
+    const log = { head: () => whole.head(), readStream: whole.readStream.bind(whole), resources: this.#resources }
     await checkTraining(command, origin.actor, { log, sqlProcess, defaultProject }, given)
   }
 

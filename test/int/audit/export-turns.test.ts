@@ -49,7 +49,7 @@ test('an export that finds nothing to write in a long log holds nobody up for lo
 test('an export takes a place of the downloads, and is refused where there is none', () =>
   withLog(async ({ log }) => {
     await log.submit(writes(projectCreated(0)))
-    const lowered = jest.replaceProperty(limits, 'eventDownloadsMax', 1)
+    const lowered = jest.replaceProperty(limits, 'eventDownloadsMax', 1 as never)
     const downloads = new Downloads()
     const routes = exportRoutes(log, headsOf(log), new LoopTurns(), downloads).map((route) => ({ ...route, ofNode: true }))
     const logger = pino({ level: 'silent' })

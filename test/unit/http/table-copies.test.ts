@@ -13,7 +13,7 @@ const copyBytes = 32 * 2 ** 20
 
 test('a client that stops in the middle of the tables is disconnected, so that others get them', async () => {
   const directory = temporaryDirectory()
-  const lowered = jest.replaceProperty(limits, 'eventReaderStallMs', 200)
+  const lowered = jest.replaceProperty(limits, 'eventReaderStallMs', 200 as never)
   const copy = async (into: string) => {
     writeFileSync(into, Buffer.alloc(copyBytes))
     return 1

@@ -100,6 +100,13 @@ export class Directory {
     return named(await this.projects(position), name)
   }
 
+  /** Whether a project had a name at a position of the log or before. */
+  async hadName(position: number, { stream }: ProjectEntry, name: string): Promise<boolean> {
+    const sql = 'SELECT DISTINCT name FROM ledger.projects_history WHERE stream = $stream AND valid_from <= $position'
+    const names = (await this.rows(sql, { position, stream })).map(([known]) => ({ name: text(known) }))
+    return named(names, name) !== undefined
+  }
+
   /** The views of a project (its stream) at a position of the log. */
   async views(position: number, project: string): Promise<ViewEntry[]> {
     const sql = `SELECT name, stream, query, database FROM ${at('views')} AS v WHERE project = $project ORDER BY id`

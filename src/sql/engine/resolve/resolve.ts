@@ -95,8 +95,15 @@ const noSchema = async (place: LookupPlace, name: string, table: string): Promis
 const isReadable = async ({ directory, position }: LookupPlace, name: string): Promise<boolean> =>
   systemDatabaseOf(name) !== undefined || (await directory.project(position, name)) !== undefined
 
-/** The database for a view's names that have no database. Its own project is recorded without a name, because it may be renamed. */
-export const databaseOfView = ({ database }: ViewEntry, project: ProjectEntry): string => (database === '' ? project.name : database)
+/**
+ * The database for a view's names that have no database. Its own project is recorded without a name, because it may be renamed; earlier
+ * releases recorded the name that it had then.
+ */
+export const databaseOfView = async (place: LookupPlace, { database }: ViewEntry, project: ProjectEntry): Promise<string> => {
+  if (database === '') return project.name
+  const isThere = (await isReadable(place, database)) || (await connectionNamed(place, database)) !== undefined
+  return !isThere && (await place.directory.hadName(place.position, project, database)) ? project.name : database
+}
 
 /** Refuses a database that cannot be read or does not exist. */
 export const requireDatabase = async (place: LookupPlace, name: string): Promise<void> => {

@@ -75,7 +75,7 @@ const expandFile = async ({ name, content, isTable }: FileEntry, { blobFile, dir
 const expandView = async (
   { view, project }: Extract<TableMeaning, { kind: 'view' }>,
   scope: Scope,
-  { viewBody }: Services,
+  { session, viewBody }: Services,
 ): Promise<AstNode> => {
   const label = `${project.name}.${view.name}`
   if (scope.views.includes(view.stream)) throw new Problem('query_failed', 'A view contains itself', `View ${label} contains itself`)
@@ -83,7 +83,7 @@ const expandView = async (
     throw new Problem('query_limit', 'Views are nested too deeply', `View ${label} is nested in more than ${limits.viewMaxDepth} others`)
   try {
     const { position, options } = scope
-    const db = databaseOfView(view, project)
+    const db = await databaseOfView(placeIn(session, scope), view, project)
     const inside: Scope = { db, position, ctes: new Map(), entries: [], views: [...scope.views, view.stream], options }
     return cloneAst(await viewBody({ sql: view.query, view: label }, inside))
   } catch (error) {

@@ -45,7 +45,7 @@ export const needsAnswers = async (session: Session, tree: AstNode, place: Looku
     if (found?.kind !== 'view' || views.has(found.view.stream)) continue
     views.add(found.view.stream)
     const { view, project } = found
-    const inside = { ...place, db: databaseOfView(view, project) }
+    const inside = { ...place, db: await databaseOfView(place, view, project) }
     const body = await readQuery(reading(session), { sql: view.query, view: view.name }, inside.db).catch(() => undefined)
     if (body && (await needsAnswers(session, body.tree, inside, views))) return true
   }

@@ -9,7 +9,7 @@ import type { Model, ModelVersion } from '../../../../events/model.js'
 import { hasFailed, isFinetuned, type ModelCommand } from '../../../commands/model.js'
 import { isProblem, type ProblemCode } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import type { Log, Resources } from '../../../log/contract/log.js'
+import type { Log } from '../../../log/contract/log.js'
 import { databaseOf } from '../../../commands/rules/data-source.js'
 import { optionsOf } from '../../../catalogue/engine-options.js'
 import { checkNamedColumns } from '../../../models/data/columns.js'
@@ -29,7 +29,8 @@ const before = (model: Model, command: ModelCommand): { base: ModelVersion | und
 }
 
 /** The task in a command; undefined if the command refuses, does nothing, or imports a file. */
-const learningOf = async (command: ModelCommand, resources: Resources): Promise<TrainingSpec | undefined> => {
+const learningOf = async (command: ModelCommand, log: Parts['log']): Promise<TrainingSpec | undefined> => {
+  const { resources } = log
   const { type, data } = command
   if (type !== 'CreateModel' && type !== 'RetrainModel' && type !== 'FinetuneModel') return undefined
   const project = await resources.one('project', data.project)
@@ -44,7 +45,7 @@ const learningOf = async (command: ModelCommand, resources: Resources): Promise<
   const options = said.engine === undefined || said.engine === base?.engine ? base && optionsOf(base.using) : {}
   const { query = whole?.query, target = base?.target, using = options } = said
   if (!whole || query === undefined || target === undefined || using === undefined) return undefined
-  return { query, target, using, database: said.database ?? databaseOf(whole, project) }
+  return { query, target, using, database: said.database ?? (await databaseOf(log, whole, project)) }
 }
 
 /**
@@ -54,7 +55,7 @@ const learningOf = async (command: ModelCommand, resources: Resources): Promise<
 const undecided: ReadonlySet<ProblemCode> = new Set(['busy', 'analytics_unavailable', 'query_limit', 'internal'])
 
 type Columns = FileContent['columns']
-type Parts = { log: Pick<Log, 'head' | 'resources'>; sqlProcess: SelectService; defaultProject: string }
+type Parts = { log: Pick<Log, 'head' | 'readStream' | 'resources'>; sqlProcess: SelectService; defaultProject: string }
 
 const columnsOf = async ({ query, database }: TrainingSpec, user: string, { log, sqlProcess, defaultProject }: Parts): Promise<Columns> => {
   const { position: upTo } = await log.head()
@@ -91,7 +92,7 @@ const columnsInTime = async (learning: TrainingSpec, user: string, parts: Parts)
  * @throws Problem of the query, or with the nearest column
  */
 export const checkTraining = async (command: ModelCommand, user: string, parts: Parts, given?: Columns): Promise<void> => {
-  const learning = await learningOf(command, parts.log.resources)
+  const learning = await learningOf(command, parts.log)
   if (!learning || learning.query === '') return
   const columns = given ?? (await columnsInTime(learning, user, parts))
   if (columns) checkNamedColumns(columns, learning.target, learning.using)
