@@ -29,8 +29,8 @@ type Options = {
 }
 
 /**
- * Opens jobs, erasures, the rotation of the master key, and the export of the history. It returns when the files of this node have no data
- * that other nodes erased; `begin` continues unfinished work.
+ * Opens jobs, erasures, the rotation of the master key, and the export of the history. It returns when this node has no erased blob, and no
+ * data that other nodes erased; `begin` continues unfinished work.
  */
 export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledge, models, sql }: Options) =>
   opened(async (undo) => {
@@ -57,7 +57,7 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
     undo(() => undoTogether([() => jobs.stop(), () => erasures.stop()]))
     const { dataDirectory, headKey, exports } = config
     const exporter = exports && new Exporter({ ...exports, dataDirectory, headKey, log, logger })
-    // If other nodes erased data meanwhile, this node serves only after its files have none of that data.
+    // Data that other nodes erased meanwhile, and erased blobs that a crash left, are gone before anything is served.
     await erasures.follow((err) => logger.error({ err }, 'erased data could not be removed from the files; trying again'))
 
     /** Continues the work that an earlier run of the service left unfinished, and starts. */

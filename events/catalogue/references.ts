@@ -19,6 +19,9 @@ export const erasedPayloadsOf = (type: string, data: JsonObject): ErasedPayload[
 /** Hashes of the blobs that an erasure removed. A later event may name the same content again: then the blob exists again. */
 export const erasedBlobsOf = (type: string, data: JsonObject): string[] => (type === 'DataErased' ? textsIn(data['blobs']) : [])
 
+/** Whether the stored text of an event may erase blobs; most erasures do not, and this test spares parsing them. */
+export const mayEraseBlobs = (text: string): boolean => text.includes('"blobs":["')
+
 /** Whether events of a type record something in payloads of their own, beside secrets. */
 export const recordsPayloads = (type: string): boolean => (catalogue.get(type)?.payloads.length ?? 0) > 0
 

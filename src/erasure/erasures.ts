@@ -281,16 +281,17 @@ export class Erasures {
   }
 
   /**
-   * Wipes data that was erased while this node was away, and from then on data that any node erases. It reports its progress, because
-   * other nodes wait for that before they answer.
+   * Removes erased blobs that a crash left. If there are other nodes, it also wipes data that was erased while this node was away, and from
+   * then on data that any node erases. It reports its progress, because other nodes wait for that before they answer.
    */
   async follow(onFailed: (error: unknown) => void): Promise<void> {
     const { wipes, ledger, blobs } = this.options
-    if (!wipes) return
     const { log } = ledger
     const { position } = await log.head()
-    if ((await log.erasedAt()) > 0) {
-      await removeErasedBlobs(log, blobs)
+    const hasErased = (await log.erasedAt()) > 0
+    if (hasErased) await removeErasedBlobs(log, blobs)
+    if (!wipes) return
+    if (hasErased) {
       this.#files.note('documents')
       await this.#files.wipe(position, this.#patience.signal)
     }
@@ -320,15 +321,13 @@ export class Erasures {
       }
   }
 
-  /** Continues after a crash: the keys are gone since the event, and the tables are cleaned when they are opened. */
+  /** Continues after a crash: the keys are gone since the event, the blobs since `follow`, and tables are cleaned when they are opened. */
   async resume(): Promise<void> {
-    const { blobs } = this.options
     const { log } = this.options.ledger
     if (this.options.wipes || (await log.erasedAt()) === 0) return
     await this.#inTurn(async () => {
       // If this fails, the next erasure wipes the log's files.
       this.#files.note('secrets')
-      await removeErasedBlobs(log, blobs)
       await this.#files.wipe(await log.erasedAt(), this.#patience.signal)
     })
   }

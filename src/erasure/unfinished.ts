@@ -1,5 +1,5 @@
 import { logStream } from '../../events/records/log.js'
-import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
+import { blobsOf, erasedBlobsOf, mayEraseBlobs, mayNameBlobs } from '../../events/catalogue/references.js'
 import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
@@ -23,7 +23,7 @@ export const removeErasedBlobs = async (
 ): Promise<RemovalProgress> => {
   const left = new Map<string, { position: number; erasedAt: string }>()
   let until = after
-  const mayMatter = (text: string) => !only || [...only].some((hash) => text.includes(hash))
+  const mayMatter = (text: string) => mayEraseBlobs(text) && (!only || [...only].some((hash) => text.includes(hash)))
   for await (const { type, data, position, version, recorded_at: erasedAt } of streamEventsWith(log, logStream, after, mayMatter)) {
     for (const hash of erasedBlobsOf(type, data))
       if (only?.has(hash) !== false && (await blobs.isLeft(hash))) left.set(hash, { position, erasedAt })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,13 +14,14 @@ import { Call } from '../../../src/http/protocol/call.js'
 import { fileRoutes } from '../../../src/http/routes/resources/files.js'
 import { verifyLog } from '../../../src/log/verify/verify.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
+import { TrainingService } from '../../../src/models/training/training-service.js'
 import { TableWriter } from '../../../src/sql/facade/table-writer.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { startS3, type S3Server } from '../../support/files/s3-server.js'
 import { problemOf, shaOf, withStores, type Nodes } from '../../support/files/shared-stores.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, testKey, withLog } from '../../support/log/log.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { restartable, send, sql, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
@@ -363,3 +364,35 @@ test('a blob that is erased while a node fetches it leaves no file there', () =>
     expect((await reading).code).toBe('not_found')
     expect(readdirSync(folder)).toEqual([])
   }))
+
+test('a start removes an erased blob that a crash left, before trainings and jobs can read it', async () => {
+  const at = restartable()
+  const resume = jest.spyOn(TrainingService.prototype, 'resume')
+  try {
+    const first = await at.start()
+    const body = new FormData()
+    body.set('file', new File(['n\n1\n'], 'a.csv'))
+    expect(await send(first, 'PUT', '/api/files/a', body)).toMatchObject({ status: 200 })
+    const folder = join(at.path, 'blobs')
+    const [blob, ...others] = readdirSync(folder)
+      .filter((name) => !name.endsWith('.unnamed'))
+      .map((name) => join(folder, name))
+    expect(others).toEqual([])
+    const copy = join(at.path, 'copy')
+    copyFileSync(blob ?? '', copy)
+    expect(await send(first, 'POST', '/api/log/erasures', { file: { name: 'a' } })).toMatchObject({ status: 200 })
+    await at.stop()
+    expect(existsSync(blob ?? '')).toBe(false)
+    // As a process leaves it that is killed between the event and the removal of the file.
+    renameSync(copy, blob ?? '')
+    let isThere = true
+    resume.mockImplementationOnce(async () => {
+      isThere = existsSync(blob ?? '')
+    })
+    await at.start()
+    expect(isThere).toBe(false)
+  } finally {
+    resume.mockRestore()
+    await at.remove()
+  }
+})
