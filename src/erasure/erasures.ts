@@ -262,7 +262,7 @@ export class Erasures {
 
   /**
    * After the event is durable, this removes the data from all other files. It also finishes earlier erasures of the data: the request may
-   * be a repeated one, because the store failed or because not all nodes had wiped their files.
+   * be a repeated one, because the store failed or because not all files were wiped: after a start, an index may have erased documents.
    */
   async #finish({ plan, positions, contents }: RecordedErasure, origin: Origin, taken: readonly Taken[] = []): Promise<void> {
     const { blobs, wipes } = this.options
@@ -272,6 +272,7 @@ export class Erasures {
     const last = positions.at(-1) ?? taken.flatMap((one) => one.positions).at(-1)
     const isRepeated = [plan, ...taken].some(({ already }) => already > 0)
     if (!wipes) {
+      if (isRepeated && plan.what === 'documents') this.#files.note(plan.what)
       if (!this.#files.areWiped) await this.#files.wipe(await log.erasedAt(), signal)
     } else if (last !== undefined || isRepeated) {
       // An event has waited for a synchronous standby. Without one, a command with nothing to do waits for what was erased before.

@@ -57,19 +57,24 @@ export class BaseIndex {
     return this.state
   }
 
-  /** Removes erased data, so that no byte of it is left in the file or beside it. */
+  /**
+   * Removes erased data, so that no byte of it is left in the file or beside it. Until then the state has the position of the earlier
+   * erasure: an erasure that failed or was cut off comes again, and finds the note of what is left to do.
+   */
   erase(erased: readonly ErasedDocuments[], erasedAt: number): IndexState {
-    let gone = 0
     this.#changing(() => {
-      gone = this.#forget(erased)
-      writeMeta(this.#db, 'erased_at', erasedAt)
-      if (gone === 0) return
+      if (this.#forget(erased) === 0) return
+      writeMeta(this.#db, 'unvacuumed', 1)
       this.#readColumns()
       // FTS5 keeps deleted words until it merges the parts of its index; here it merges all of them.
       for (const index of ['words', 'past']) this.#db.exec(`INSERT INTO ${index} (${index}) VALUES ('optimize')`)
     })
-    if (gone > 0) this.#db.exec('VACUUM')
+    if (this.#number('unvacuumed') === 1) this.#db.exec('VACUUM')
     this.#db.pragma('wal_checkpoint(TRUNCATE)')
+    this.#changing(() => {
+      writeMeta(this.#db, 'unvacuumed', 0)
+      writeMeta(this.#db, 'erased_at', erasedAt)
+    })
     return this.state
   }
 

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { FollowedIndexes } from '../../../src/knowledge/followed-indexes.js'
 import { DocumentWriter } from '../../../src/knowledge/write-documents.js'
 import { commandHere } from '../../support/command-here.js'
 import { mindledger } from '../../support/cli.js'
 import { restartable, send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
 import { tinyEmbeddingModel, tinyTokenizer } from '../../support/onnx/embedding-model.js'
+import { until } from '../../support/until.js'
 
 const service = restartable()
 const place = temporaryDirectory()
@@ -170,4 +172,30 @@ test.each([
 ])('an erasure of nothing is refused: %j', async (documents, status) => {
   await send(url, 'POST', path, { knowledge_base: { name: 'untouched' } })
   expect((await erase(documents)).status).toBe(status)
+})
+
+test('an erasure of documents that is sent again after a start is answered when no index has them', async () => {
+  await send(url, 'POST', path, { knowledge_base: { name: 'cut' } })
+  const content = `${unique()} heron`
+  await send(url, 'PUT', `${path}/cut`, { knowledge_base: { rows: [{ id: 'a', content }] } })
+  expect(await ids("SELECT id FROM cut WHERE content = 'heron'")).toEqual(['a'])
+  await service.stop()
+  const files = () => filesUnder(service.path).filter((name) => name.includes('/knowledge/'))
+  const copies = files().map((file) => ({ file, bytes: readFileSync(file) }))
+  url = await service.start()
+  const again = () => erase({ knowledge_base: 'cut' })
+  expect(await again()).toMatchObject({ status: 200, body: { rows: 1 } })
+  await service.stop()
+  // As a process leaves the indexes that is killed after the event.
+  for (const file of files()) rmSync(file)
+  for (const { file, bytes } of copies) writeFileSync(file, bytes)
+  const begin = jest.spyOn(FollowedIndexes.prototype, 'purge').mockRejectedValueOnce(new Error('no room on the disk'))
+  try {
+    url = await service.start()
+    await until(() => begin.mock.calls.length > 0)
+    expect(await again()).toMatchObject({ status: 200, body: { rows: 0, positions: [], already_erased: 1 } })
+    expect(tracesOf([content])).toEqual([])
+  } finally {
+    begin.mockRestore()
+  }
 })

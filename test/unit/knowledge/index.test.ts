@@ -1,13 +1,15 @@
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, jest, test } from '@jest/globals'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import type { MetadataFilter } from '../../../src/knowledge/contract/search.js'
 import { BaseIndex } from '../../../src/knowledge/index/base-index.js'
 import type { SearchRequest, Step } from '../../../src/knowledge/index/messages.js'
 import { vectorBytes } from '../../../src/knowledge/index/vector-bytes.js'
 import { VectorTable } from '../../../src/knowledge/index/vector-table.js'
 import { dot, normalised } from '../../../src/knowledge/index/vectors.js'
+import { tracesInFiles } from '../../support/observe/traces.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'knowledge-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -471,5 +473,34 @@ describe('the file', () => {
       expect(older.state).toEqual({ version: 0, erasedAt: ofLog.erasedAt })
       older.close()
     }
+  })
+
+  test('of an erasure that was cut off has the position of the one before, and its repetition leaves no byte of the documents', () => {
+    const file = join(directory, `${++files}.sqlite`)
+    const content = Array.from({ length: 2_000 }, (_, i) => `secretword${i}`).join(' ')
+    const ofLog = { version: 2, erasedAt: 500 }
+    const first = newIndex(file)
+    first.apply([inserting(1, [document('gone', content)]), inserting(2, pets)])
+    const exec = Reflect.get(Database.prototype, 'exec') as (source: string) => Database.Database
+    const full = jest.spyOn(Database.prototype, 'exec').mockImplementation(function (this: Database.Database, source: string) {
+      if (source === 'VACUUM') throw new Error('no room on the disk')
+      return exec.call(this, source)
+    })
+    expect(() => first.erase([{ payload: 'p1', stays: [] }], 500)).toThrow('no room on the disk')
+    expect(first.state.erasedAt).toBe(0)
+    first.close()
+    const second = newIndex(file, identity, ofLog)
+    expect(second.state).toEqual({ version: 2, erasedAt: 0 })
+    expect(() => second.erase([{ payload: 'p1', stays: [] }], 500)).toThrow('no room on the disk')
+    full.mockRestore()
+    expect(second.erase([{ payload: 'p1', stays: [] }], 500)).toEqual({ version: 2, erasedAt: 500 })
+    expect(idsIn(second, asked('dogs'))).toEqual(['dogs'])
+    expect(
+      tracesInFiles(
+        [file, `${file}-wal`],
+        [3, 999, 1_998].map((i) => Buffer.from(`secretword${i}`)),
+      ),
+    ).toEqual([])
+    second.close()
   })
 })
