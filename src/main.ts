@@ -38,13 +38,19 @@ export type Service = {
   close: () => Promise<void>
 }
 
+/** How the service starts. */
+type StartOptions = {
+  /** Whether it also does what no request asks for: trainings of an earlier run, jobs, messages, retention, heads and exports. */
+  background?: boolean
+}
+
 /**
  * Assembles the service and starts it. Only this function knows every part and the order in which they start and stop.
  *
  * @example const service = await startService(readConfig(process.env), pino()); await service.close()
  * @throws ConfigError that says what to change
  */
-export const startService = async (config: Config, logger: Logger): Promise<Service> => {
+export const startService = async (config: Config, logger: Logger, { background = true }: StartOptions = {}): Promise<Service> => {
   // An entry that cannot be read stops the start before anything is opened.
   const egress = egressOf(config)
   const { stop, ...service } = await opened(async (undo) => {
@@ -78,7 +84,7 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
       logger,
     })
     undo(() => sqlProcess.stop())
-    await storage.begin()
+    await storage.begin({ background })
     const models = await openModels({
       ...{ config, logger, storage, sqlProcess, connected },
       beside: (origin, work) => housekeeping.erasures.beside(origin, work),
@@ -107,9 +113,9 @@ export const startService = async (config: Config, logger: Logger): Promise<Serv
     atOnce.push(http.stop)
     knowledge.begin()
     // Background work: trainings, jobs, erasures and answers of chatbots.
-    await models.trainings.resume()
-    await housekeeping.begin()
-    await chatbots.begin()
+    await models.trainings.resume({ earlier: background })
+    await housekeeping.begin({ background })
+    if (background) await chatbots.begin()
     return { url: http.url, head: () => log.head(), sql: sql.sql, log, sqlProcessPid: () => sqlProcess.pid }
   })
   return { ...service, close: stop }

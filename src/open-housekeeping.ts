@@ -60,12 +60,13 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
     // Data that other nodes erased meanwhile, and erased blobs that a crash left, are gone before anything is served.
     await erasures.follow((err) => logger.error({ err }, 'erased data could not be removed from the files; trying again'))
 
-    /** Continues the work that an earlier run of the service left unfinished, and starts. */
-    const begin = async () => {
+    /** Continues a rotation and an erasure of an earlier run of the service, and begins the work in the background. */
+    const begin = async ({ background }: { background: boolean }) => {
       await rotation.resume()
+      void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
+      if (!background) return
       await jobs.start()
       undo(storage.tidyBlobs())
-      void erasures.resume().catch((err: unknown) => logger.error({ err }, 'an erasure that was cut off could not be finished'))
       const keep = async (what: AgeingKind, ms: number | undefined) => {
         if (ms === undefined) return
         const task = new SingletonTask({

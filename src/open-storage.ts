@@ -101,9 +101,10 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
     })
     undo(() => forgetting.stop())
 
-    /** The first write of this run, after the check that the tables agree with the log. */
-    const begin = async () => {
+    /** The first write of this run, after the check that the tables agree with the log. Heads and checks are work in the background. */
+    const begin = async ({ background }: { background: boolean }) => {
       await ledger.execute({ type: 'CreateProject', data: { project: config.defaultProject, unlessExists: true } }, systemOrigin)
+      if (!background) return
       await signing?.start()
       await forgetting.start()
       missingBlobs.start()

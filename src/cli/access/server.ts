@@ -142,8 +142,9 @@ export const runningServer = async (config: CommandConfig): Promise<Server | und
 }
 
 /**
- * Uses the running server. If no server holds the data directory, starts a temporary one on a free port of the loopback. A missing
- * directory is created only with `create`, because the path may be wrong.
+ * Uses the running server. If no server holds the data directory, starts a temporary one on a free port of the loopback, without work in
+ * the background, which the end of the command would cut off. A missing directory is created only with `create`, because the path may be
+ * wrong.
  */
 export const withServer = async <T>(config: CommandConfig, use: (server: Server) => Promise<T>, { create = false } = {}): Promise<T> => {
   const running = await runningServer(config)
@@ -151,7 +152,7 @@ export const withServer = async <T>(config: CommandConfig, use: (server: Server)
   if (!create) checkDataDirectory(config.dataDirectory)
   const { startService } = await import('../../main.js')
   const own = { ...config, host: '127.0.0.1', port: 0 }
-  const service = await startService(own, pino({ level: 'silent' }))
+  const service = await startService(own, pino({ level: 'silent' }), { background: false })
   try {
     return await use(await connect(service.url, own))
   } finally {

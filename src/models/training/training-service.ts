@@ -111,12 +111,12 @@ export class TrainingService {
 
   /**
    * Continues the work of an earlier run of the service: it queues waiting trainings. Interrupted trainings are recorded as failed; if
-   * nodes take over from each other, they begin again. Later requests are queued as well.
+   * nodes take over from each other, they begin again. Later requests are queued as well; if `earlier` is false, only these are.
    */
-  async resume(): Promise<void> {
+  async resume({ earlier = true } = {}): Promise<void> {
     const { log } = this.options.ledger
     // Both are read at the same moment; later requests are left to the reaction.
-    const [{ position }, models] = await Promise.all([log.head(), log.resources.list('model')])
+    const [{ position }, models] = await Promise.all([log.head(), earlier ? log.resources.list('model') : []])
     for (const { stream, state } of models)
       for (const { version, status } of state.versions)
         if (this.#isOpen(status)) this.#enqueue(stream, version)
