@@ -30,6 +30,13 @@ const requireEmpty = ({ root, format, log, blobs }: DataPaths): void => {
   throw new ConfigError(`${root} holds a log already. Restore into another directory, or move that one away.`)
 }
 
+/** SQLite would write what such a file has into a log that is put beside it. */
+const requireNoneBeside = ({ root, log }: DataPaths): void => {
+  const beside = ['-wal', '-shm', '-journal'].map((suffix) => `${log}${suffix}`).find((file) => existsSync(file))
+  if (beside === undefined) return
+  throw new ConfigError(`${beside} belongs to a log that is not in ${root}. Put that log back, or move the file away; then restore again.`)
+}
+
 /** The digest of a file that was copied from a backup; undefined if the backup lacks it. Other errors are no fault of the backup. */
 const copied = (from: string, to: string): Promise<FileDigest | undefined> =>
   copyDurably(from, to).catch((error: unknown) => {
@@ -54,7 +61,7 @@ const copyIn = async (backup: string, staged: DataPaths, { files, blobs }: Manif
  *
  * @example const manifest = await restoreBackup({ backup: '/mnt/b/1', into: './data', check, onProgress })
  * @returns undefined when the check failed, and the directory is as it was
- * @throws ConfigError when the backup is not complete, or the directory already has a log
+ * @throws ConfigError when the backup is not complete, or the directory already has a log or the rest of one
  */
 export const restoreBackup = async ({ backup, into, check, onProgress }: RestoreOptions): Promise<Manifest | undefined> => {
   const manifest = readManifest(backup)
@@ -63,6 +70,7 @@ export const restoreBackup = async ({ backup, into, check, onProgress }: Restore
   makeDirectory(into)
   await clear(paths)
   requireEmpty(paths)
+  requireNoneBeside(paths)
   await mkdir(staged.blobs, { recursive: true, mode: 0o700 })
   const isWhole = await copyIn(backup, staged, manifest, onProgress)
     .then(() => check(staged, join(staged.root, 'head')))

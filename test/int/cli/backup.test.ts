@@ -136,3 +136,15 @@ test('a restore refuses a missing file of heads or of erasures, or a missing key
   }
   expect(existsSync(restored)).toBe(false)
 })
+
+test.each(['-wal', '-shm', '-journal'])('a restore refuses a directory with the %s of another log, and leaves it as it was', async (suffix) => {
+  const { paths, log } = await filled(1)
+  await takeBackup(options(paths))
+  await log.close()
+  const restored = dataPaths(join(place.path, 'restored'))
+  mkdirSync(restored.root)
+  writeFileSync(`${restored.log}${suffix}`, 'of another log')
+  const ended = await mindledger(['restore', into(), '--into', restored.root])
+  expect(ended).toMatchObject({ code: 2, err: expect.stringContaining(`log.sqlite${suffix} belongs to a log that is not in`) })
+  expect(readdirSync(restored.root)).toEqual([`log.sqlite${suffix}`])
+})
