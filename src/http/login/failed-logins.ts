@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 
-/** The failed logins of each address in the last minute. */
+/** The failed logins of each address in the minute after the first of them. */
 export class FailedLogins {
   readonly #counts = new LRUCache<string, number>({ max: limits.sessionsMax, ttl: 60_000 })
 
@@ -14,6 +14,6 @@ export class FailedLogins {
   }
 
   count(address: string): void {
-    this.#counts.set(address, (this.#counts.get(address) ?? 0) + 1)
+    this.#counts.set(address, (this.#counts.get(address) ?? 0) + 1, { noUpdateTTL: true })
   }
 }

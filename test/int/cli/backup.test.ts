@@ -137,7 +137,7 @@ test('a restore refuses a missing file of heads or of erasures, or a missing key
   expect(existsSync(restored)).toBe(false)
 })
 
-test.each(['-wal', '-shm', '-journal'])('a restore refuses a directory with the %s of another log, and leaves it as it was', async (suffix) => {
+test.each(['-wal', '-shm', '-journal'])('a restore beside the %s of another log is refused, and changes nothing', async (suffix) => {
   const { paths, log } = await filled(1)
   await takeBackup(options(paths))
   await log.close()

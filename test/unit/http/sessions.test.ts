@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../../src/basics/limits.js'
 import { Sessions, StoreAwayError, type SessionStore } from '../../../src/http/login/sessions.js'
 
@@ -124,4 +125,19 @@ test('only tokens that a node made are looked up', async () => {
   expect(state.asked).toBe(0)
   expect(await sessions.actorOf(token)).toBe('me')
   expect(state.asked).toBe(1)
+})
+
+test('failed logins count until a minute after the first of them, also while more come', async () => {
+  const sessions = new Sessions(user)
+  const clock = jest.spyOn(performance, 'now')
+  try {
+    for (let i = 0; i < 2 * limits.loginMaxFailuresPerMinute; i++) {
+      clock.mockReturnValue(1_000 + i * 50_000)
+      // The counts look at the clock at most once in a millisecond.
+      await sleep(5)
+      await expect(sessions.login('me', 'wrong', '127.0.0.1')).rejects.toMatchObject({ code: 'unauthorized' })
+    }
+  } finally {
+    clock.mockRestore()
+  }
 })
