@@ -42,7 +42,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'How long a command waits until the server of its data directory has written its address. Beyond: the command ends with status 2.',
   serverAnswerWaitMs:
     'How long a command waits for a short answer of the server, such as its state. Beyond: the command ends with status 2. Statements, reruns, erasures, downloads and the measuring of the disk are not counted.',
-  sessionsMax: 'Logins that are valid at the same time. Beyond: the one used longest ago ends.',
+  sessionsMax:
+    'Logins that are valid at the same time, at all nodes together. Beyond: the one used longest ago ends; with LOG_URL, the oldest one.',
   loginMaxFailuresPerMinute:
     'Failed logins from one address, or one /64 network of IPv6. Beyond: 429 `too_many_attempts` with Retry-After.',
   errorLineMaxChars:

@@ -1,4 +1,5 @@
 import { errorText } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import type { SharedLogSession } from '../../log/shared/postgres/shared-log-session.js'
 import { StoreAwayError, type SessionStore } from './sessions.js'
 
@@ -9,8 +10,12 @@ type Options = {
   proofOf: SessionStore['proofOf']
 }
 
+/** All logins last as long, so those that end first are the oldest. */
 const add = `
-  WITH old AS (DELETE FROM mindledger.logins WHERE until < now())
+  WITH old AS (
+    DELETE FROM mindledger.logins
+    WHERE until < now() OR login IN (SELECT login FROM mindledger.logins ORDER BY until DESC, login OFFSET $4)
+  )
   INSERT INTO mindledger.logins (login, actor, until) VALUES ($1, $2, now() + $3 * interval '1 millisecond')`
 
 /**
@@ -26,7 +31,7 @@ export class SharedSessionStore implements SessionStore {
   }
 
   async add(login: string, actor: string, maxAgeMs: number): Promise<void> {
-    await this.#asked((session) => session.query(add, [login, actor, maxAgeMs]))
+    await this.#asked((session) => session.query(add, [login, actor, maxAgeMs, limits.sessionsMax - 1]))
   }
 
   async actorOf(login: string): Promise<string | undefined> {

@@ -338,6 +338,18 @@ describe('a login', () => {
     expect(await ended).toBe(true)
   })
 
+  test('beyond those that may be valid at the same time ends the oldest one, of all nodes', async () => {
+    const url = await server().newUrl()
+    const [a, b] = [await startNode(url, login), await startNode(url, login)]
+    const first = await enter(a)
+    const others = `SELECT 'other ' || n, 'me', now() + interval '1 year' FROM generate_series(1, ${limits.sessionsMax - 1}) AS n`
+    await rowsIn(url, `INSERT INTO mindledger.logins (login, actor, until) ${others}`)
+    const second = await enter(b)
+    expect(await rowsIn(url, 'SELECT count(*)::int AS n FROM mindledger.logins')).toEqual([{ n: limits.sessionsMax }])
+    expect(await statusAt(b, first)).toBe(401)
+    expect(await statusAt(b, second)).toBe(200)
+  })
+
   const isAway = async (node: Node, token: string) => {
     const { status, body } = await readOnce(node, '/api/projects', bearer(token))
     return status === 503 && (body as { title: string }).title === 'Logins away'
