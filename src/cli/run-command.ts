@@ -65,7 +65,7 @@ const explained = (error: unknown): string | undefined => {
 }
 
 /**
- * Writes an error to stderr, and returns the exit status: 2, because status 1 is a result of the commands that compare. Only faults of
+ * Writes an error to stderr, and returns the exit status: 2, because status 1 is a result of a command. Only faults of
  * `serve` exit with 1.
  */
 export const fail = (error: unknown, [command]: readonly string[], { stderr }: Pick<Surroundings, 'stderr'>): number => {
