@@ -70,6 +70,9 @@ export const exactly = async (log: ReadableLog, kind: Kind, ref: string, project
   const [stream, other] = [...new Set([isNamed ? found.stream : undefined, deleted, itself])].filter((one) => one !== undefined)
   if (stream === undefined) throw unknown(kind, ref)
   if (other !== undefined)
-    throw wrong(`${ref} means two resources of the kind ${kind}: ${stream} and ${other}`, 'Name one of them by its stream, as written here.')
+    throw wrong(
+      `${ref} means two resources of the kind ${kind}: ${stream} and ${other}`,
+      'Name one of them by its stream, as written here.',
+    )
   return { stream, name: (await lastKnown(log, kind, stream))?.state.name ?? ref }
 }

@@ -37,7 +37,7 @@ export class CommittedReads implements Reads {
   constructor(file: string, vault: Vault, tail: Tail) {
     this.db = openForReading(file)
     this.resources = new ResourceTable(this.db)
-    this.answers = new KeptReplies(this.db)
+    this.answers = new KeptReplies(this.db, vault)
     this.events = new EventReads(this.db)
     const isLost = prepareIsKeyLost(this.db)
     this.payload = payloadReader(this.db, {

@@ -1,9 +1,10 @@
 import { forgottenNote } from './postgres/statements.js'
+import { replyKeyNote } from '../storage/keys.js'
 import { erasedByAgeNotes, type LogConnection } from '../storage/schema.js'
 import type { AnswerRow, EventRow, NoteRow, PayloadRow, Rows } from './postgres/rows.js'
 
 /** The log's notes about itself that every node has to know. The rest of `meta` is about one file. */
-export const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys', ...Object.values(erasedByAgeNotes)] as const
+export const sharedNotes = ['key_id', 'fingerprint_key', 'rotation', 'head_keys', replyKeyNote, ...Object.values(erasedByAgeNotes)] as const
 
 /** The notes that say which master key is in use. */
 export const keyNotes: ReadonlySet<string> = new Set(['key_id', 'fingerprint_key', 'rotation'])

@@ -19,7 +19,8 @@ import type {
   Submission,
 } from '../contract/log.js'
 import type { ResourceVersion, Resource } from '../contract/lookups.js'
-import { erasedReply, eraseSomeReplies, forgetSomeAnswers } from './kept-replies.js'
+import { erasedReply } from '../storage/kept-answers.js'
+import { eraseSomeReplies, forgetSomeAnswers } from './kept-replies.js'
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
 import { isProblem } from '../../basics/errors.js'
 import type { Refusal } from '../../basics/opened-file.js'

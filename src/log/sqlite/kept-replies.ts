@@ -1,17 +1,41 @@
-import { Problem, problemCatalogue } from '../../basics/errors.js'
+import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Outcome, Reply, ReplyPlace, RequestKey } from '../contract/log.js'
-import { answerHasRows, type LogConnection } from '../storage/schema.js'
+import { erasedReply, newerReply, replaceReplies, showsRows } from '../storage/kept-answers.js'
+import { forgetReplyKey, openReplyVault, replyVault } from '../storage/keys.js'
+import type { LogConnection } from '../storage/schema.js'
 import type { DataErased } from '../../../events/records/log.js'
+import type { Vault } from '../../vault/vault.js'
 
 type StoredAnswer = { fingerprint: string; answer: string }
 /** The stored data of a request: its outcome and, once rendered, its answer. */
 type RememberedOutcome = Outcome & { reply?: Reply }
 
+/** A reply that shows rows is stored sealed, in a form that an earlier release can send: it says that a newer one has the answer. */
+type StoredReply = Reply & { sealed?: { hash: string; keyId: string; wrapped: string; body: string } }
+
+const sealedReply = (vault: Vault, reply: Reply): StoredReply => {
+  const { hash, keyId, wrapped, body } = vault.seal(Buffer.from(JSON.stringify(reply)))
+  return { ...newerReply, rows: true, sealed: { hash, keyId, wrapped: wrapped.toString('base64'), body: body.toString('base64') } }
+}
+
+/** The reply as it was sent. Without its key it counts as erased. */
+const openedReply = (vault: Vault | undefined, { hash, keyId, wrapped, body }: NonNullable<StoredReply['sealed']>): Reply => {
+  const plain = vault?.open({ hash, keyId, wrapped: Buffer.from(wrapped, 'base64'), body: Buffer.from(body, 'base64') })
+  return plain ? (JSON.parse(plain.toString()) as Reply) : erasedReply
+}
+
+/** Whether an erasure takes the reply: the same condition as `showsRows`. */
+const isErasable = ({ stream, reply }: RememberedOutcome): boolean =>
+  reply?.rows === true && (stream === null || stream.endsWith('/answers'))
+
 /** The outcome of a request that was answered without a command, because there was nothing to do. */
 const nothingDone: Outcome = { positions: [], stream: null, resource: null, repeated: false }
 
-/** The stored outcomes and answers of requests with a key, so that each has one effect and one answer. */
+/**
+ * The stored outcomes and answers of requests with a key, so that each has one effect and one answer. Answers that show rows are sealed
+ * under a key that the next erasure of rows forgets.
+ */
 export class KeptReplies {
   readonly #find
   readonly #put
@@ -20,7 +44,8 @@ export class KeptReplies {
 
   /** `now` gives the time of the log, in milliseconds since 1970; `onStored` gets the bytes of each answer. */
   constructor(
-    db: LogConnection,
+    private readonly db: LogConnection,
+    private readonly vault: Vault,
     private readonly now: () => number = Date.now,
     private readonly onStored: (bytes: number) => void = () => undefined,
   ) {
@@ -62,7 +87,9 @@ export class KeptReplies {
   note({ origin, idempotency }: RequestKey, remembered: RememberedOutcome): void {
     if (!idempotency) return
     const { key, fingerprint } = idempotency
-    const answer = JSON.stringify(remembered)
+    const { reply } = remembered
+    const sealed = reply && isErasable(remembered) && sealedReply(replyVault(this.db, this.vault), reply)
+    const answer = JSON.stringify(sealed ? { ...remembered, reply: sealed } : remembered)
     this.#put.run(origin.actor, key, fingerprint, answer, new Date(this.now()).toISOString())
     this.onStored(Buffer.byteLength(answer))
   }
@@ -74,7 +101,9 @@ export class KeptReplies {
       throw new Problem('idempotency_mismatch', 'Idempotency key reused', 'this Idempotency-Key came before with another request', {
         hint: 'Use a new key for a new request.',
       })
-    return JSON.parse(stored.answer) as RememberedOutcome
+    const remembered = JSON.parse(stored.answer) as Outcome & { reply?: StoredReply }
+    const sealed = remembered.reply?.sealed
+    return sealed ? { ...remembered, reply: openedReply(openReplyVault(this.db, this.vault), sealed) } : remembered
   }
 }
 
@@ -92,36 +121,13 @@ export const forgetSomeAnswers = (db: LogConnection, upTo: number): boolean => {
   return last !== undefined
 }
 
-const { status } = problemCatalogue.erased
-
-/** The answer to a request whose stored answer was erased. Executing the request again would have a second effect. */
-export const erasedReply: Reply = {
-  status,
-  type: 'application/problem+json; charset=utf-8',
-  etag: null,
-  body: JSON.stringify({
-    type: 'about:blank',
-    title: 'Erased',
-    status,
-    detail: 'the answer that was kept for this Idempotency-Key was erased with the rows that it may have had',
-    hint: 'Send the request with a new key.',
-    code: 'erased',
-  }),
-}
-
-/**
- * The stored answers that show rows: those of SQL that returned predictions, and the answers of agents. An answer to another command has
- * the command's stream and shows a resource.
- */
-export const showsRows = `${answerHasRows} AND (answer ->> '$.stream' IS NULL OR answer ->> '$.stream' LIKE '%/answers')`
-
-const replacement = `UPDATE answers SET answer = json_set(answer, '$.reply', json(?))`
-
-/** Removes the stored answers that show rows, in the transaction of the erasure. */
+/** Removes the stored answers that show rows, and the key that sealed them, in the transaction of the erasure. */
 export const prepareEraseReplies = (db: LogConnection): ((erasure: DataErased) => void) => {
-  const replace = db.prepare<[string]>(`${replacement} WHERE ${showsRows}`)
+  const replace = db.prepare<[string]>(`${replaceReplies} WHERE ${showsRows}`)
   return ({ what }) => {
-    if (what !== 'secrets') replace.run(JSON.stringify(erasedReply))
+    if (what === 'secrets') return
+    replace.run(JSON.stringify(erasedReply))
+    forgetReplyKey(db)
   }
 }
 
@@ -134,6 +140,6 @@ export const eraseSomeReplies = (db: LogConnection, { actor, key }: ReplyPlace):
     .get(actor, key, limits.sharedErasedRepliesMax - 1)
   const upTo = last ? 'AND (actor, key) <= (?, ?)' : ''
   const places = last ? [actor, key, last.actor, last.key] : [actor, key]
-  db.prepare<string[]>(`${replacement} WHERE (actor, key) > (?, ?) ${upTo} AND ${showsRows}`).run(JSON.stringify(erasedReply), ...places)
+  db.prepare<string[]>(`${replaceReplies} WHERE (actor, key) > (?, ?) ${upTo} AND ${showsRows}`).run(JSON.stringify(erasedReply), ...places)
   return last
 }

@@ -74,7 +74,7 @@ export class LogWriter {
     this.#tree = openTree(db, this.#tail.position)
     this.proofs = new CheckedProofs(this.#tree)
     this.resources = new ResourceTable(db)
-    this.answers = new KeptReplies(db, now, (bytes) => (this.#bytes += bytes))
+    this.answers = new KeptReplies(db, vault, now, (bytes) => (this.#bytes += bytes))
     this.#insertEvent = db.prepare<[number, string, Buffer]>('INSERT INTO events (position, text, chain) VALUES (?, ?, ?)')
     this.#insertPayload = db.prepare<[string, string, Buffer, Buffer]>(
       'INSERT OR IGNORE INTO payloads (hash, key_id, wrapped, body) VALUES (?, ?, ?, ?)',

@@ -5,12 +5,16 @@ import { ConfigError } from '../../setup/config.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { masterKeyBytes } from '../../vault/master-key.js'
-import type { Vault, WrappedKey } from '../../vault/vault.js'
+import { Vault, type WrappedKey } from '../../vault/vault.js'
 import type { Rotation } from '../contract/log.js'
 import { readMeta, writeMeta, type LogConnection } from './schema.js'
 
 const fingerprintKey = 'fingerprint key'
 const previousKey = 'previous master key'
+const replyKey = 'key of kept replies'
+
+/** The note of the key that seals the kept replies with rows. All nodes of a shared log need it. */
+export const replyKeyNote = 'reply_key'
 
 /** A key in `meta`. The previous master key is wrapped under the next one, so a process that has only the next key can continue. */
 const wrappedSchema = z.object({ key_id: z.string(), wrapped: z.string() })
@@ -156,11 +160,38 @@ export const rewrapSome = (db: LogConnection, vault: Vault, after: number): numb
   return rows.at(-1)?.id
 }
 
+const readReplyKey = (db: LogConnection): WrappedKey | undefined => {
+  const text = readMeta(db, replyKeyNote)
+  return text === undefined ? undefined : asKey(wrappedSchema.parse(JSON.parse(text)))
+}
+
+const writeReplyKey = (db: LogConnection, key: WrappedKey): void => writeMeta(db, replyKeyNote, JSON.stringify(stored(key)))
+
+/** The vault of the kept replies with rows; undefined if an erasure forgot its key, or if no key here unwraps it. */
+export const openReplyVault = (db: LogConnection, vault: Vault): Vault | undefined => {
+  const key = readReplyKey(db)
+  return key && vault.knows(key.keyId) ? new Vault(vault.unwrap(key, replyKey)) : undefined
+}
+
+/** The same vault for writing, with a new key if there is none. */
+export const replyVault = (db: LogConnection, vault: Vault): Vault => {
+  const open = openReplyVault(db, vault)
+  if (open) return open
+  const key = randomBytes(masterKeyBytes)
+  writeReplyKey(db, vault.wrap(key, replyKey))
+  return new Vault(key)
+}
+
+/** Forgets the key of the kept replies with rows: nobody can read them any more, whatever copies of them are left. */
+export const forgetReplyKey = (db: LogConnection): void => void db.prepare('DELETE FROM meta WHERE key = ?').run(replyKeyNote)
+
 /** Ends a rotation, in the transaction of the event that records it. */
 export const prepareEndRotation =
   (db: LogConnection, vault: Vault) =>
   ({ to }: MasterKeyRotated): void => {
     writeMeta(db, 'key_id', to)
     writeFingerprintKey(db, vault)
+    const replies = readReplyKey(db)
+    if (replies && vault.knows(replies.keyId)) writeReplyKey(db, vault.rewrap(replyKey, replies))
     db.prepare(`DELETE FROM meta WHERE key = 'rotation'`).run()
   }

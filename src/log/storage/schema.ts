@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { erasureKinds, type ErasureKind } from '../../../events/records/log.js'
 import { ConfigError } from '../../setup/config.js'
 import type { AgeingKind } from '../contract/log.js'
+import { answersTable, prepareAnswers } from './kept-answers.js'
 
 export type LogConnection = Database.Database
 
@@ -40,15 +41,6 @@ const schema = `
   ) STRICT;
   CREATE TABLE links (source TEXT NOT NULL, target TEXT NOT NULL, PRIMARY KEY (source, target)) STRICT, WITHOUT ROWID;
   CREATE INDEX links_by_target ON links (target);
-
-  CREATE TABLE answers (
-    actor       TEXT NOT NULL,
-    key         TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    answer      TEXT NOT NULL,
-    answered_at TEXT NOT NULL,
-    PRIMARY KEY (actor, key)
-  ) STRICT, WITHOUT ROWID;
 `
 
 /** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see proof/tiles.ts). */
@@ -86,14 +78,6 @@ const keepPayloadsInPlace = (db: LogConnection): void => {
 /** Lists are read in the order of this index, one page at a time. */
 const resourcesInOrder = `CREATE INDEX IF NOT EXISTS resources_in_order ON resources (kind, project, id)`
 
-/** Answers are forgotten in the order of this index, some at a time. */
-const answersByAge = `CREATE INDEX IF NOT EXISTS answers_by_age ON answers (answered_at)`
-
-/** The condition of a kept answer that has rows, in the words of the index. An erasure finds these answers without reading the others. */
-export const answerHasRows = `answer ->> '$.reply.rows'`
-
-const answersWithRows = `CREATE INDEX IF NOT EXISTS answers_with_rows ON answers (actor, key) WHERE ${answerHasRows}`
-
 /** Opens the log's file for writing and creates missing tables. Each commit waits for the disk, unless the caller changes that. */
 export const openForWriting = (file: string, freshLogId: () => string): LogConnection => {
   const db = new Database(file, { timeout: 5_000 })
@@ -105,14 +89,13 @@ export const openForWriting = (file: string, freshLogId: () => string): LogConne
   db.pragma('secure_delete = ON') // erased data is overwritten
   if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'meta'`).get() === undefined)
     db.transaction(() => {
-      db.exec(schema + payloadsTable)
+      db.exec(schema + answersTable + payloadsTable)
       db.prepare(`INSERT INTO meta VALUES ('log_id', ?)`).run(freshLogId())
     })()
   // Logs of older releases do not have these tables. The tree is filled when the log is opened.
   db.exec(treeTable)
   db.exec(resourcesInOrder)
-  db.exec(answersByAge)
-  db.exec(answersWithRows)
+  prepareAnswers(db, readSharedBatch(db) !== undefined)
   keepPayloadsInPlace(db)
   return db
 }

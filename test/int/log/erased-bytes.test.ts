@@ -46,6 +46,16 @@ const traces = (file: string, payloads: readonly SealedPayload[]): number => {
   return new Set(found.map((i) => i >> 1)).size
 }
 
+/** The key that seals kept answers with rows, as the log's file has it. */
+const replyKeyIn = (file: string): string | undefined => {
+  const db = new Database(file, { readonly: true })
+  try {
+    return db.prepare<[], string>(`SELECT value ->> '$.wrapped' FROM meta WHERE key = 'reply_key'`).pluck().get()
+  } finally {
+    db.close()
+  }
+}
+
 eachLog(({ withLog, isShared }) =>
   describe('what an erasure takes', () => {
     test('is in no byte of the log’s files, free pages and write-ahead log included; neighbours stay readable', () =>
@@ -195,6 +205,54 @@ eachLog(({ withLog, isShared }) =>
         expect(await patiently(() => log.replyTo(keyed))).toMatchObject({ status: 410 })
         expect(await older(60_000)).toMatchObject({ positions: [] })
       }))
+
+    test('in a kept answer was sealed, and the key goes with it, so that no copy in a page can be read', () =>
+      withLog(async ({ log, ledger, file }) => {
+        const keyed = (n: number) => ledger.keyed(origin, { idempotency: { key: `k${(n * 7_919) % 1_000}`, request: 'r' } })
+        const reply = (n: number) => ({ status: 200, type: null, etag: null, body: `private row ${n}`, rows: true as const })
+        await Promise.all(Array.from({ length: 300 }, (_, n) => log.keepReply(keyed(n), reply(n), 0)))
+        expect(await patiently(() => log.replyTo(keyed(7)))).toEqual(reply(7))
+        const key = replyKeyIn(file)
+        const left = () => tracesInFiles([file, `${file}-wal`], [Buffer.from('private row'), Buffer.from(key ?? '')])
+        expect(left().flatMap(({ needles }) => needles)).not.toContain(0)
+        expect(left()).not.toEqual([])
+        const data = { what: 'before' as const, subject: '2026-01-01', reason: null, payloads: [], blobs: [] }
+        await log.submit({ origin, lookups: {}, decide: () => [{ stream: logStream, event: { type: 'DataErased', data } }], payloads: [] })
+        await log.wipe()
+        expect(await patiently(() => log.replyTo(keyed(7)))).toMatchObject({ status: 410 })
+        expect(left()).toEqual([])
+        await log.keepReply(keyed(301), reply(301), await log.erasedAt())
+        expect(await patiently(() => log.replyTo(keyed(301)))).toEqual(reply(301))
+      }))
+
+    if (!isShared)
+      test('leaves no copy of kept answers with rows in the file of an earlier release, which did not seal them', () =>
+        withLog(async ({ log, ledger, file }) => {
+          const keyed = (n: number) => ledger.keyed(origin, { idempotency: { key: `k${(n * 7_919) % 1_000}`, request: 'r' } })
+          await log.close()
+          tamperWith(file, (db) => {
+            db.exec(`
+          DROP TABLE answers;
+          CREATE TABLE answers (
+            actor TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, answer TEXT NOT NULL, answered_at TEXT NOT NULL,
+            PRIMARY KEY (actor, key)
+          ) STRICT, WITHOUT ROWID`)
+            const insert = db.prepare('INSERT INTO answers VALUES (?, ?, ?, ?, ?)')
+            for (let n = 0; n < 300; n++) {
+              const { idempotency } = keyed(n)
+              const shown = n % 2 === 0 ? { body: `private row ${n}`, rows: true } : { body: `public ${n}` }
+              const reply = { status: 200, type: null, etag: null, ...shown }
+              const answer = { positions: [], stream: null, resource: null, repeated: false, reply }
+              insert.run(origin.actor, idempotency?.key, idempotency?.fingerprint, JSON.stringify(answer), '2026-01-01T00:00:00.000Z')
+            }
+          })
+          const today = new SqliteLog({ file, vault })
+          expect(await today.replyTo(keyed(2))).toMatchObject({ status: 410 })
+          expect(await today.replyTo(keyed(3))).toMatchObject({ status: 200, body: 'public 3' })
+          await today.wipe()
+          await today.close()
+          expect(tracesInFiles([file, `${file}-wal`], [Buffer.from('private row')])).toEqual([])
+        }))
 
     test('leaves no copy of keys that came many at a time', () =>
       withLog(async ({ log, file }) => {

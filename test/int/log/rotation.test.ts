@@ -354,6 +354,20 @@ eachLog(({ openAt, isShared }) =>
         await again.log.close()
       }))
 
+    test('leaves kept answers with rows, whose key the new one opens', () =>
+      inDirectory(async (paths) => {
+        const opened = await open(paths)
+        const keyed = { origin, idempotency: { key: 'k', fingerprint: 'f' } }
+        const reply = { status: 200, type: null, etag: null, body: 'a row', rows: true as const }
+        await opened.log.keepReply(keyed, reply, 0)
+        await opened.rotation.begin(origin)
+        await opened.rotation.ended
+        await opened.log.close()
+        const again = await open(paths)
+        expect(await patiently(() => again.log.replyTo(keyed))).toEqual(reply)
+        await again.log.close()
+      }))
+
     if (!isShared)
       test('leaves answers that were given before there was a key of its own for them', () =>
         inDirectory(async (paths) => {

@@ -169,7 +169,7 @@ export const contentsOf = (file: string): Record<string, Record<string, unknown>
       payloads: all('SELECT hash, key_id, hex(wrapped) AS wrapped, hex(body) AS body, replaced_by FROM payloads ORDER BY hash'),
       notes: all(
         `SELECT * FROM meta WHERE key IN
-           ('log_id', 'key_id', 'fingerprint_key', 'rotation', 'head_keys', 'erased_rows', 'erased_answers', 'shared_seq', 'shared_batch')
+           ('log_id', 'key_id', 'fingerprint_key', 'rotation', 'head_keys', 'reply_key', 'erased_rows', 'erased_answers', 'shared_seq', 'shared_batch')
          ORDER BY key`,
       ),
     }

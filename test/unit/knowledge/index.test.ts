@@ -481,7 +481,7 @@ describe('the file', () => {
     const ofLog = { version: 2, erasedAt: 500 }
     const first = newIndex(file)
     first.apply([inserting(1, [document('gone', content)]), inserting(2, pets)])
-    const exec = Reflect.get(Database.prototype, 'exec') as (source: string) => Database.Database
+    const exec: (source: string) => Database.Database = Reflect.get(Database.prototype, 'exec')
     const full = jest.spyOn(Database.prototype, 'exec').mockImplementation(function (this: Database.Database, source: string) {
       if (source === 'VACUUM') throw new Error('no room on the disk')
       return exec.call(this, source)

@@ -10,6 +10,7 @@ import { KeptReplies } from '../../../src/log/sqlite/kept-replies.js'
 import { erasedIn } from '../../../src/log/storage/erased-blobs.js'
 import { prepareErasedAt } from '../../../src/log/storage/schema.js'
 import { origin, stream, withLog, writes } from '../../support/log/log.js'
+import { Vault } from '../../../src/vault/vault.js'
 
 // An erasure by age is many long events, so that the log's own stream may be as long as any other.
 
@@ -38,7 +39,7 @@ test('whether a kept answer up to a time shows rows is told without reading the 
     CREATE INDEX answers_by_age ON answers (answered_at);
     INSERT INTO answers VALUES ('a', 'old', '', '{}', '2026-01-01T00:00:00.000Z'),
       ('a', 'young', '', 'no JSON', '2026-03-01T00:00:00.000Z')`)
-  expect(new KeptReplies(db).showRows(Date.parse('2026-02-01'))).toBe(false)
+  expect(new KeptReplies(db, new Vault(Buffer.alloc(32, 7))).showRows(Date.parse('2026-02-01'))).toBe(false)
   db.close()
 })
 
