@@ -1,5 +1,7 @@
 /** Room: turns, shares, deadlines and retries. It imports only basics. */
 
+import { setMaxListeners } from 'node:events'
+
 /**
  * The result of a promise, or another value if it takes longer than a time in milliseconds. The work itself goes on.
  *
@@ -25,6 +27,8 @@ export const abortWith = (controller: AbortController, signals: readonly AbortSi
     const first = signals.find((signal) => signal.aborted)
     if (first) controller.abort(first.reason)
   }
+  // Many pieces of work may wait for one signal at the same time.
+  setMaxListeners(0, ...signals)
   for (const signal of signals) signal.addEventListener('abort', look)
   look()
   return () => {

@@ -71,7 +71,7 @@ const isColumns = (value: unknown): value is FileContent['columns'] => Array.isA
  * failure or cancellation before the command leaves no readable data behind.
  */
 export class TableWriter {
-  /** Statements that write one file take turns. Without turns, all but the first would do their work for nothing. */
+  /** Statements that add rows to one file take turns. Without turns, all but the first would do their work for nothing. */
   readonly #turns = new KeyedTurns()
 
   constructor(private readonly options: { ledger: Ledger; blobs: BlobStore; directory: string }) {}
@@ -83,27 +83,25 @@ export class TableWriter {
    */
   async create(statement: StatementOf<'create_table'>, writing: WriteContext): Promise<TableWriteResult> {
     const file = fileName(statement.target, writing.db)
-    return this.#inTurn(file, writing, () => this.#create(file, statement, writing))
+    return this.#untilOnNewest(writing, () => this.#create(file, statement, writing))
   }
 
   /** Adds rows: the file gets a new content. Time travel can still read the content before. */
   async insert(statement: StatementOf<'insert'>, writing: WriteContext): Promise<TableWriteResult> {
     const file = fileName(statement.target, writing.db)
-    return this.#inTurn(file, writing, () => this.#append(file, statement, writing))
+    return this.#turns.take(file, () => this.#untilOnNewest(writing, () => this.#append(file, statement, writing)))
   }
 
-  /** Writes a file in its turn, and once more when the content changed from which the new one was made. */
-  #inTurn(file: string, { origin, execution = {} }: WriteContext, write: () => Promise<TableWriteResult>): Promise<TableWriteResult> {
-    return this.#turns.take(file, async () => {
-      const repeated = await this.options.ledger.repeated(origin, execution)
-      if (repeated) return { rows: null, positions: repeated.positions }
-      for (let attempt = 1; ; attempt++)
-        try {
-          return await write()
-        } catch (error) {
-          if (!isStaleBase(error) || attempt >= limits.insertRetriesMax) throw error
-        }
-    })
+  /** Writes a file, and once more when the content changed from which the new one was made. */
+  async #untilOnNewest({ origin, execution = {} }: WriteContext, write: () => Promise<TableWriteResult>): Promise<TableWriteResult> {
+    const repeated = await this.options.ledger.repeated(origin, execution)
+    if (repeated) return { rows: null, positions: repeated.positions }
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await write()
+      } catch (error) {
+        if (!isStaleBase(error) || attempt >= limits.insertRetriesMax) throw error
+      }
   }
 
   async #create(

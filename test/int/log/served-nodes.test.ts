@@ -348,6 +348,7 @@ describe('a login', () => {
     expect(await rowsIn(url, 'SELECT count(*)::int AS n FROM mindledger.logins')).toEqual([{ n: limits.sessionsMax }])
     expect(await statusAt(b, first)).toBe(401)
     expect(await statusAt(b, second)).toBe(200)
+    await Promise.all([a.stop(), b.stop()])
   })
 
   const isAway = async (node: Node, token: string) => {
