@@ -57,7 +57,7 @@ export type Job = JobDefinition & { next_run_at: string | null; last_started_at:
 
 /**
  * How a run ended. It has the condition's values if the condition returned no row, or if it was true and every statement succeeded; after
- * another end of the first run, those with which the condition begins. The first run has the values with which statements begin also for
+ * another end of the first run, unless it was cut off, those with which the condition begins. The first run has the values with which statements begin also for
  * statements that it did not reach or that failed.
  */
 export type JobRunEnd = {

@@ -117,7 +117,10 @@ export const runStatements = async (engine: SqlExecutor, work: JobWork, results:
   }
   for (const [i, statement] of statements.entries()) {
     work.signal.throwIfAborted()
-    const { hasRows: _, ...result } = await carryOut(engine, statement, work, { known: work.last.statements[i] ?? [] })
+    const base = results[i]?.last
+    // In the first run, a row that came since the run began is new to each of its statements. A base of NULL says that there is none.
+    const known = base?.every(({ value }) => value !== null) ? base : (work.last.statements[i] ?? [])
+    const { hasRows: _, ...result } = await carryOut(engine, statement, work, { known })
     results[i] = { ...results[i], ...result }
     // With `before`, LAST in the condition has the same value in the next run.
     if (result.error !== null) return { outcome: 'error', error: result.error, ...before }

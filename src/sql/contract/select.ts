@@ -108,8 +108,8 @@ export type Nondeterminism = { what: string; view: string | null }
  * The part of an answer before the rows. `questions` replace the rows: the same request with their answers returns the rows. `last` has the
  * values of LAST for the job's next run. `nondeterminism` is about the rows of a training, and `erasable` about those of a training or of a
  * file. `scored` is present if the models have finished by then, so that it is recorded before the first row is returned. With `scores`,
- * models score while the rows are read, and the end of the answer has the counts. With `changes`, a
- * statement was sent that may have changed something in a connected database.
+ * models score while the rows are read, and the end of the answer has the counts. With `changes`, a statement was sent that may have changed
+ * something in a connected database.
  */
 export type SelectHead = {
   columns: readonly Column[]

@@ -57,7 +57,7 @@ const recordable = (statement: string): string => {
 }
 
 /** Whether a statement may change something: its sender asks for that, and its connection allows it. */
-const mayChange = (query: Query, { parameters }: Connection): boolean => isWriting(query) && isWritable(parameters)
+const isSentToWrite = (query: Query, { parameters }: Connection): boolean => isWriting(query) && isWritable(parameters)
 
 /** Nobody waits for the first row of a training: it may come as late as the last one. */
 const limitsOf = ({ purpose }: SelectRequest): Partial<QueryLimits> =>
@@ -100,7 +100,7 @@ export class ConnectedDatabases {
       this.#recording.add(recording)
       void recording.then(() => this.#recording.delete(recording))
     }
-    return { place: { socket, ticket }, ...(mayChange(question.open, connection) && { changes: true }) }
+    return { place: { socket, ticket }, ...(isSentToWrite(question.open, connection) && { changes: true }) }
   }
 
   /** The written descriptions of a table of a connection and of its columns. @throws Problem of the database */
@@ -147,7 +147,7 @@ export class ConnectedDatabases {
 
   /** Whether a statement is recorded. The setting leaves out statements of analysts that only read. */
   #isRecorded({ purpose = 'query' }: SelectRequest, query: Query, connection: Connection): boolean {
-    return purpose !== 'query' || this.parts.recordsAll || mayChange(query, connection)
+    return purpose !== 'query' || this.parts.recordsAll || isSentToWrite(query, connection)
   }
 
   /** Records a statement to a database at the end of its answer, whatever the outcome. A statement that was never sent is not recorded. */

@@ -55,8 +55,8 @@ export class KnowledgeWriter {
     const execution = executionFor(base, running.execution)
     const text = query.slice(statement.rows.start, statement.rows.end)
     const isValues = /^[\s(]*VALUES\b/i.test(text)
-    // Rows of a query may be erased before they are recorded.
-    const guarded = isValues ? origin : await this.options.ledger.guarded(origin)
+    // Rows of a query may be erased before they are recorded; VALUES may have subqueries.
+    const guarded = await this.options.ledger.guarded(origin)
     const answer = await this.reader.select({ sql: query, within: statement.rows }, { ...running, format: 'json' })
     if (answer.type !== 'table') throw new TypeError('a query was not answered with a table')
     try {

@@ -207,6 +207,8 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
       answers: { 200: record, 201: record },
       async handle({ segments: { database: name }, body: { database: sent, asksForCheck }, call }) {
         const outcome = await carryOutOnce(ledger, call, async () => {
+          const there = await findDatabase(ledger.log, name)
+          if (there?.type === 'project' && foldName(there.name) === foldName(name)) throw conflict('database', name)
           const found = await ledger.log.resources.one('database', name)
           if (found) await checkChangedConnection(found, given(sent), ledger.log)
           else checkGiven(sent)

@@ -3,6 +3,7 @@ import { isInProject, pluralOf } from '../../../../events/catalogue/catalogue.js
 import type { Ledger } from '../../../commands/ledger.js'
 import type { RollbackKind } from '../../../commands/deciders.js'
 import { rollbackKinds, rollbackTypeOf } from '../../../commands/rollback.js'
+import { databaseOf } from '../../../commands/rules/data-source.js'
 import { Problem } from '../../../basics/errors.js'
 import type { BlobStore } from '../../../files/blob-store.js'
 import type { Resource } from '../../../log/contract/log.js'
@@ -62,7 +63,7 @@ export const rollbackRoutes = (services: Services): Route[] => {
       const found = project && (await log.resources.one('view', segmentOf(segments, 'view'), project))
       const then = await earlierState(found, version)
       if (project && found && then)
-        await checkView(then.query, then.database === '' ? project.state.name : then.database, call.origin(), found.stream)
+        await checkView(then.query, await databaseOf(log, then, project), call.origin(), found.stream)
     }
     if (kind === 'file') {
       const then = await earlierState(await log.resources.one('file', segmentOf(segments, 'file')), version)
