@@ -1,4 +1,4 @@
-import type { Value } from '../api/sql.js'
+import { isObject, type Value } from '../api/sql.js'
 
 /** One operation of a JSON Patch (RFC 6902), with the previous value if it is known. */
 export type Operation = { op: 'add' | 'remove' | 'replace'; path: string; value?: Value; was?: Value }
@@ -31,20 +31,25 @@ const Told = ({ value }: { value: Value | undefined }) => {
   )
 }
 
-const Fields = ({ value }: { value: Value }) =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? (
+/** A whole record: one that is new, or one that was deleted, with its fields if they are known. */
+const Fields = ({ value, was }: Operation) => {
+  const record = isObject(value) ? value : isObject(was) ? was : {}
+  const op = isObject(value) ? 'add' : 'remove'
+  return (
     <>
-      {Object.entries(value).map(([name, part]) => (
-        <li key={name} class="add">
-          <span aria-hidden="true">+</span> <b>{name}</b> <Told value={part} />
+      {op === 'remove' && (
+        <li class={op}>
+          <span aria-hidden="true">{signs[op]}</span> deleted
+        </li>
+      )}
+      {Object.entries(record).map(([name, part]) => (
+        <li key={name} class={op}>
+          <span aria-hidden="true">{signs[op]}</span> <b>{name}</b> <Told value={part} />
         </li>
       ))}
     </>
-  ) : (
-    <li class="remove">
-      <span aria-hidden="true">−</span> deleted
-    </li>
   )
+}
 
 /** The old value, if it is known, and the new value. */
 const FromTo = ({ op, value, was }: Operation) => (
@@ -65,7 +70,7 @@ export const Diff = ({ operations }: { operations: readonly Operation[] }) => (
   <ul class="diff">
     {operations.map((operation, i) =>
       operation.path === '' ? (
-        <Fields key={i} value={operation.value ?? null} />
+        <Fields key={i} {...operation} />
       ) : (
         <li key={i} class={operation.op}>
           <span aria-hidden="true">{signs[operation.op]}</span> <b>{nameOf(operation.path)}</b> <FromTo {...operation} />
