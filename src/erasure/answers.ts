@@ -212,9 +212,13 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
   return plan
 }
 
+/** Whether an event may be about older answers or messages, or repeat them: not a message, nor an answer to a question alone. */
+const looksBack = ({ type, data }: Envelope): boolean =>
+  type !== 'MessageReceived' && (type !== 'AgentAnswered' || data['conversation'] !== null || data['purpose'] === 'rerun')
+
 /** Later events that may be about older answers or messages; what they are about is in their data, or in a payload. */
 export const laterOnAnswers = (): LaterEvents =>
-  new LaterEvents(recordsAnswers, (event) => (isOfAnswers(event) ? { low: 0, high: Infinity } : undefined))
+  new LaterEvents(recordsAnswers, (event) => (isOfAnswers(event) && looksBack(event) ? { low: 0, high: Infinity } : undefined))
 
 async function* both<T>(...all: AsyncIterable<T>[]): AsyncGenerator<T, void, void> {
   for (const one of all) yield* one

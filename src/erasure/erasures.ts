@@ -112,6 +112,8 @@ export class Erasures {
     if (subject.what === 'before') return this.#inTurn(() => this.#eraseBefore(subject.of, request, origin))
     const makePlan: MakePlan = async (isRecorded) => {
       const plan = await planOf(subject, ledger.log, blobs)
+      // Each event but one of secrets erases the kept answers with rows as well.
+      if (plan.payloads.length + plan.blobs.length > 0 && plan.what !== 'secrets') plan.replies ||= await ledger.log.hasRepliesWithRows()
       // If somebody stored the same bytes again after the event, they stay.
       if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun && !isRecorded) throw sharedContent(plan)
       return plan

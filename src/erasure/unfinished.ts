@@ -2,6 +2,7 @@ import { logStream } from '../../events/records/log.js'
 import { blobsOf, erasedBlobsOf, mayEraseBlobs, mayNameBlobs } from '../../events/catalogue/references.js'
 import type { BlobStore } from '../files/blob-store.js'
 import type { Log } from '../log/contract/log.js'
+import { everyResource } from '../log/read/every-resource.js'
 import { eventsWith, streamEventsWith } from '../log/read/slices.js'
 
 /** The number of removed blobs, and the version of the log's own stream up to which erasures are finished. */
@@ -16,7 +17,7 @@ type RemovalProgress = { removed: number; until: number }
  * @example await removeErasedBlobs(log, blobs) // { removed: 1, until: 12 }
  */
 export const removeErasedBlobs = async (
-  log: Pick<Log, 'readAll' | 'readStream'>,
+  log: Pick<Log, 'readAll' | 'readStream' | 'resources'>,
   blobs: BlobStore,
   after = 0,
   only?: ReadonlySet<string>,
@@ -31,9 +32,16 @@ export const removeErasedBlobs = async (
   }
   if (left.size === 0) return { removed: 0, until }
   const named = new Set<string>()
-  const first = [...left.values()].reduce((least, { position }) => Math.min(least, position), Infinity)
-  for await (const { type, data, position } of eventsWith(log, first, mayNameBlobs))
-    for (const hash of blobsOf(type, data)) if (position > (left.get(hash)?.position ?? position)) named.add(hash)
+  // A content that was uploaded again is that of a file now, so most often no event has to be read.
+  for await (const { state, updated_at: updatedAt } of everyResource(log.resources, 'file')) {
+    const one = left.get(state.content)
+    if (one && updatedAt > one.erasedAt) named.add(state.content)
+  }
+  const others = [...left].filter(([hash]) => !named.has(hash))
+  const first = others.reduce((least, [, { position }]) => Math.min(least, position), Infinity)
+  if (others.length > 0)
+    for await (const { type, data, position } of eventsWith(log, first, mayNameBlobs))
+      for (const hash of blobsOf(type, data)) if (position > (left.get(hash)?.position ?? position)) named.add(hash)
   let removed = 0
   for (const [hash, { erasedAt }] of left) if (await blobs.removeErased(hash, erasedAt, named.has(hash))) removed++
   return { removed, until }

@@ -151,7 +151,11 @@ export class Blobs implements BlobStore {
   }
 
   async drop(shas: readonly string[]): Promise<void> {
-    for (const sha of shas) this.#dropped.set(sha, ++this.#drops)
+    for (const sha of shas) {
+      this.#dropped.set(sha, ++this.#drops)
+      // A put from before the erasure must not give up the bytes of a later one.
+      this.#waiting.set(sha, Infinity)
+    }
     const existed = shas.filter((sha) => this.#unlink(sha))
     if (existed.length > 0) await sync(this.directory)
   }

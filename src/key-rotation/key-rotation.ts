@@ -104,11 +104,19 @@ export class KeyRotation {
    */
   async resume(given?: Buffer): Promise<void> {
     const { log, peers, vault } = this.options
-    const under = await log.rotation()
-    if (under) refuseOther(under, given)
-    if (under && !peers) this.#goOn(under, systemOrigin)
-    if (under) await this.#noteKeys()
-    else await this.#settle()
+    // A request that came earlier may already begin a rotation, whose key files must stay.
+    if (!this.#isBusy && !this.#isRunning) {
+      this.#isBusy = true
+      try {
+        const under = await log.rotation()
+        if (under) refuseOther(under, given)
+        if (under && !peers) this.#goOn(under, systemOrigin)
+        if (under) await this.#noteKeys()
+        else await this.#settle()
+      } finally {
+        this.#isBusy = false
+      }
+    }
     if (!peers) return
     this.#keyInUse = vault.keyId
     this.#lookLater(peers)

@@ -5,8 +5,16 @@ import { answersLost, notesThere } from '../log/shared/postgres/differences.js'
 import type { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
 import { chainAt, lookAt, reappendedAfter } from '../log/shared/postgres/statements.js'
 import { readLogId as readSharedLogId } from '../log/shared/postgres/tables.js'
-import { masterKeyIds } from '../log/storage/keys.js'
-import { lastPosition, openForWriting, prepareSharedBatch, readLogId, reappendedNote, type LogConnection } from '../log/storage/schema.js'
+import { masterKeyIds, replyKeyNote } from '../log/storage/keys.js'
+import {
+  lastPosition,
+  openForWriting,
+  prepareSharedBatch,
+  readLogId,
+  readMeta,
+  reappendedNote,
+  type LogConnection,
+} from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 import { inSession, sendBlobs, Sender, sendPayloads, type PostgresMigration } from './sender.js'
 import { refuseWhileServed } from './serving.js'
@@ -64,6 +72,10 @@ const blobsAfter = (db: LogConnection, position: number): string[] => {
  */
 const sendAnswers = async (session: SharedLogSession, db: LogConnection, end: Place): Promise<number> => {
   const sender = new Sender(session, end)
+  // PostgreSQL may also have lost the key of those that are sealed.
+  const [there] = await notesThere(session, [replyKeyNote])
+  const own = readMeta(db, replyKeyNote)
+  if (own !== undefined && (there?.value ?? null) === null) await sender.send({ notes: [{ key: replyKeyNote, value: own }] })
   let sent = 0
   for (const part of answersIn(db)) {
     const answers = await answersLost(session, part)
@@ -85,7 +97,9 @@ const sendLost = async (session: SharedLogSession, db: LogConnection, asked: Pos
   const missing = await sendBlobs(blobsAfter(db, end.position), asked)
   const sender = new Sender(session, end)
   const before = Math.min(end.seq, (await reappendedAfter(session)) ?? end.seq)
-  await sender.send({ notes: [...notesIn(db), { key: reappendedNote, value: String(before) }] })
+  // The lost events may have removed the key of kept answers.
+  const removed = readMeta(db, replyKeyNote) === undefined ? [{ key: replyKeyNote, value: null }] : []
+  await sender.send({ notes: [...notesIn(db), ...removed, { key: reappendedNote, value: String(before) }] })
   await sendPayloads(session, db, sender)
   let sent = 0
   for (const answers of answersIn(db)) {

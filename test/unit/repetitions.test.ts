@@ -16,6 +16,10 @@ const allowed: readonly { files: readonly [string, string]; reason: string }[] =
     files: ['src/console/pages/events/log-event.ts', 'src/log/read/history.ts'],
     reason: 'The same.',
   },
+  {
+    files: ['src/console/pages/audit/erase.tsx', 'src/erasure/plan.ts'],
+    reason: 'The same.',
+  },
 ]
 
 /** The verifier shares no code with the service, so that a fault in one of them is no fault in the other. */

@@ -14,7 +14,7 @@ type Options = Pick<SharedStore, 'blobs' | 'register' | 'cache'> & {
 /**
  * Stores blobs again that events name and this node has, but the shared store has lost: PostgreSQL may have been created again from another
  * node, or have lost its last rows. Blobs that the store lacks, and that no event names at two calls, are removed from this node, because
- * they were given up or collected. Resolves with the number of these blobs. It may be called again and again.
+ * they were given up or collected. Resolves with the number of blobs that it stored again. It may be called again and again.
  *
  * @example await givingBack({ log, newest: () => log.newest(), blobs, register, cache })(signal) // 2
  * @throws Problem storage_failed, the signal's reason

@@ -22,7 +22,7 @@ const complete = `
     SELECT object, sha, place FROM mindledger.blob_objects WHERE object = $1 AND NOT is_doomed FOR UPDATE
   ), put AS (
     INSERT INTO mindledger.blobs (sha, object, place, bytes, put_at) SELECT sha, object, place, $2, ${putNow('$3')} FROM mine
-    ON CONFLICT (sha) DO UPDATE SET put_at = greatest(blobs.put_at, excluded.put_at) RETURNING object, put_at
+    ON CONFLICT (sha) DO UPDATE SET put_at = greatest(blobs.put_at + interval '1 microsecond', excluded.put_at) RETURNING object, put_at
   ), done AS (
     DELETE FROM mindledger.blob_objects USING put WHERE blob_objects.object = put.object
   )
@@ -60,7 +60,7 @@ export class Register {
    * event is recorded.
    */
   async touch(sha: string, erasedAt?: string): Promise<boolean> {
-    const update = `UPDATE mindledger.blobs SET put_at = greatest(put_at, ${putNow('$2')}) WHERE sha = $1 AND NOT is_damaged RETURNING sha`
+    const update = `UPDATE mindledger.blobs SET put_at = greatest(put_at + interval '1 microsecond', ${putNow('$2')}) WHERE sha = $1 AND NOT is_damaged RETURNING sha`
     return (await this.links.query(update, [sha, erasedAt ?? null])).length > 0
   }
 

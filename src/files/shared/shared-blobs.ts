@@ -3,6 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { LRUCache } from 'lru-cache'
 import { hashFile } from '../../basics/disk.js'
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
@@ -18,6 +19,8 @@ type Options = {
   /** The places that may have bytes. New bytes go to the first place. */
   places: readonly [Objects, ...Objects[]]
 }
+
+const firstPutsMax = 10_000
 
 /** A blob on its way to this machine, in a file of its own until it is whole; `isGone` when it was erased meanwhile. */
 type BlobDownload = { arrived: Promise<void>; file: string; isGone: boolean }
@@ -38,8 +41,8 @@ export class SharedBlobs implements BlobStore {
    */
   readonly #erased = new Map<string, string>()
 
-  /** The blobs that this node was the first to put, and that it has not put again since. */
-  readonly #first = new Map<string, PutBlob>()
+  /** The blobs that this node was the first to put, and that it has not put again since. Those beyond are collected by their age. */
+  readonly #first = new LRUCache<string, PutBlob>({ max: firstPutsMax })
 
   constructor(private readonly options: Options) {}
 

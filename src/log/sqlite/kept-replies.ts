@@ -19,9 +19,10 @@ const sealedReply = (vault: Vault, reply: Reply): StoredReply => {
   return { ...newerReply, rows: true, sealed: { hash, keyId, wrapped: wrapped.toString('base64'), body: body.toString('base64') } }
 }
 
-/** The reply as it was sent. Without its key it counts as erased. */
+/** The reply as it was sent. Another key than its own says that an erasure came in between. A node may not have the key yet. */
 const openedReply = (vault: Vault | undefined, { hash, keyId, wrapped, body }: NonNullable<StoredReply['sealed']>): Reply => {
-  const plain = vault?.open({ hash, keyId, wrapped: Buffer.from(wrapped, 'base64'), body: Buffer.from(body, 'base64') })
+  if (!vault) return newerReply
+  const plain = vault.open({ hash, keyId, wrapped: Buffer.from(wrapped, 'base64'), body: Buffer.from(body, 'base64') })
   return plain ? (JSON.parse(plain.toString()) as Reply) : erasedReply
 }
 

@@ -45,11 +45,11 @@ export const erasedReply = problemReply(
   'Send the request with a new key.',
 )
 
-/** What a node of an earlier release, which cannot open sealed answers, gives instead of one. */
+/** What a node gives instead of a sealed answer that it cannot open: its release is an earlier one, or it lacks the key. */
 export const newerReply = problemReply(
   'busy',
   'Busy',
-  'the answer that was kept for this Idempotency-Key can be read by nodes of a newer release only',
+  'the answer that was kept for this Idempotency-Key cannot be read by this node',
   'Send the request again; another node may answer it.',
 )
 

@@ -170,7 +170,7 @@ const writeReplyKey = (db: LogConnection, key: WrappedKey): void => writeMeta(db
 /** The vault of the kept replies with rows; undefined if an erasure forgot its key, or if no key here unwraps it. */
 export const openReplyVault = (db: LogConnection, vault: Vault): Vault | undefined => {
   const key = readReplyKey(db)
-  return key && vault.knows(key.keyId) ? new Vault(vault.unwrap(key, replyKey)) : undefined
+  return key && vault.unwraps({ hash: replyKey, ...key }) ? new Vault(vault.unwrap(key, replyKey)) : undefined
 }
 
 /** The same vault for writing, with a new key if there is none. */
@@ -192,6 +192,6 @@ export const prepareEndRotation =
     writeMeta(db, 'key_id', to)
     writeFingerprintKey(db, vault)
     const replies = readReplyKey(db)
-    if (replies && vault.knows(replies.keyId)) writeReplyKey(db, vault.rewrap(replyKey, replies))
+    if (replies && vault.unwraps({ hash: replyKey, ...replies })) writeReplyKey(db, vault.rewrap(replyKey, replies))
     db.prepare(`DELETE FROM meta WHERE key = 'rotation'`).run()
   }

@@ -140,7 +140,7 @@ export class TableWriter {
     const { content, positions, guarded } = await this.#make({ sql: writing.query, within: rows }, writing, { after })
     const added = content.row_count - state.row_count
     if (added === 0) {
-      await this.options.blobs.giveUp(content.content)
+      await this.options.blobs.giveUp(content.content).catch(() => undefined)
       return { rows: 0, positions }
     }
     const data = { file, base: state.content, content: { ...content, original_name: state.original_name } }

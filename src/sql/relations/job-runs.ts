@@ -33,7 +33,11 @@ export const jobRuns: Relation = {
     ),
     column('error', 'VARCHAR', 'Why it did not complete.'),
     column('query', 'VARCHAR', 'The statements; secrets show as ******.'),
-    column('statements', 'VARCHAR', 'The result of each statement, as JSON text: positions of its events, error. In the first run also an entry for each statement that did not run, up to the last one with LAST.'),
+    column(
+      'statements',
+      'VARCHAR',
+      'The result of each statement, as JSON text: positions of its events, error. In the first run also an entry for each statement that did not run, up to the last one with LAST.',
+    ),
   ],
   sql: `
     SELECT s.position, f.position AS finished_position, s.run, ${nocase('p.name')} AS project, ${nocase('j.name')} AS job, s.job AS job_id,

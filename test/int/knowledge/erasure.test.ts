@@ -133,7 +133,8 @@ test('documents that were erased after a backup do not come back with it; the ot
   mkdirSync(restored)
   copyFileSync(join(service.path, 'vault.key'), join(restored, 'vault.key'))
   const said = await mindledger(['restore', backup, '--into', restored, '--erasures', list], {}, place.path)
-  expect(said).toMatchObject({ code: 0, out: expect.stringContaining('1 of 3 carried out') as unknown })
+  const erasures = readFileSync(list, 'utf8').split('"type":"DataErased"').length - 1
+  expect(said).toMatchObject({ code: 0, out: expect.stringContaining(`1 of ${erasures} carried out`) as unknown })
   expect(said.out).toContain('mindsdb.manuals: documents that were inserted together with erased ones were erased, too')
   copyFileSync(join(service.path, 'head.key'), join(restored, 'head.key'))
   const other = await spawnService(restored)

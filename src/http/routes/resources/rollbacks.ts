@@ -62,8 +62,7 @@ export const rollbackRoutes = (services: Services): Route[] => {
       const project = await log.resources.one('project', segmentOf(segments, 'project'))
       const found = project && (await log.resources.one('view', segmentOf(segments, 'view'), project))
       const then = await earlierState(found, version)
-      if (project && found && then)
-        await checkView(then.query, await databaseOf(log, then, project), call.origin(), found.stream)
+      if (project && found && then) await checkView(then.query, await databaseOf(log, then, project), call.origin(), found.stream)
     }
     if (kind === 'file') {
       const then = await earlierState(await log.resources.one('file', segmentOf(segments, 'file')), version)
