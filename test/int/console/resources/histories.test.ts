@@ -133,7 +133,8 @@ test('each change says what there was before it, in lists and of what was remove
   ])
   await expectUsable(page)
   const created = (body as { id: number }).id
-  await page.goto(`${at.url}/#/compare?from=${created}&open=${encodeURIComponent('agent/mindsdb/small')}`)
+  await page.goto(`${at.url}/#/compare?from=${created}`)
+  await page.locator('summary', { hasText: 'mindsdb.small' }).click()
   await page.locator('.diff del', { hasText: 'shortly' }).waitFor()
   const compared = (await page.locator('.diff li').allInnerTexts()).map((line) => line.replaceAll(/\s+/g, ' '))
   expect(compared).toContain('~ prompt_template changed Answer shortly → Answer')
