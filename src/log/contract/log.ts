@@ -158,7 +158,7 @@ export interface LogAnswers {
    * are left. `DataErased` itself erases the answers that were kept meanwhile, or all of them if this was never called.
    */
   eraseSomeReplies(after: ReplyPlace): Promise<ReplyPlace | undefined>
-  /** Whether a kept answer shows rows: any, or one of those that were kept up to a time in milliseconds since 1970. */
+  /** Whether some kept answer shows rows, or one of those that were kept up to a time in milliseconds since 1970. */
   hasRepliesWithRows(upTo?: number): Promise<boolean>
 }
 

@@ -79,7 +79,7 @@ export class KeptReplies {
     return reply
   }
 
-  /** Whether a stored answer shows rows: any, or one of those stored up to a time in milliseconds since 1970. */
+  /** Whether some stored answer shows rows, or one of those stored up to a time in milliseconds since 1970. */
   showRows(upTo?: number): boolean {
     return (upTo === undefined ? this.#withRows.get() : this.#withRowsUpTo.get(new Date(upTo).toISOString())) !== undefined
   }

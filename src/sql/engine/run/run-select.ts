@@ -259,7 +259,7 @@ const explained = async (error: unknown, context: Context, session: Session | un
   }
 }
 
-/** The head of an answer without rows: the query needs answers before it has any, or it has found what alone was wanted. */
+/** The head of an answer without rows: the query first needs answers, or it has found what alone was wanted. */
 const headInstead = (error: unknown): SelectHead | undefined => {
   if (error instanceof MissingAnswers) return { columns: [], questions: error.questions }
   if (error instanceof MissingKnowledge) return { columns: [], searches: error.questions }
