@@ -112,8 +112,14 @@ const schemas: SchemasOf<JobEvent> = {
   JobDeleted: nothing.describe('A job was deleted, alone or with its project.'),
 }
 
-/** A statement that failed or did not run sees the same rows again in the next run, and in the second run those since the first. */
-const lastAfter = ({ last = nothingSeen }: Job, { statements, condition_last }: JobRunEnd): JobLast => ({
+/**
+ * The values of LAST after a run. A statement that failed or did not run sees the same rows again in the next run, and in the second run
+ * those since the first.
+ */
+export const lastAfter = (
+  { last = nothingSeen }: Pick<Job, 'last'>,
+  { statements, condition_last }: Pick<JobRunEnd, 'statements' | 'condition_last'>,
+): JobLast => ({
   condition: condition_last ?? last.condition,
   statements: Array.from(
     { length: Math.max(last.statements.length, statements.length) },

@@ -7,7 +7,7 @@ import { resourceName } from '../../events/common.js'
 import { limits } from '../basics/limits.js'
 import { mask } from '../basics/shown.js'
 import { languageModelSettings, readModelAccess, type ModelAccess } from './language-model-settings.js'
-import { addressesIn, isPostgresUrl, placeIn, postgresUrlRule } from './postgres-url.js'
+import { addressesIn, isClear, isPostgresUrl, placeIn, postgresUrlRule } from './postgres-url.js'
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -55,7 +55,7 @@ const keyHex = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits (opens
 const retention = z
   .string()
   .regex(/^[1-9]\d{0,5}[smhd]$/, 'must be a number and a unit: 30d, 12h, 90m')
-  .transform((text) => Number(text.slice(0, -1)) * (unitsMs[text.slice(-1)] ?? 0))
+  .transform(durationMs)
   .optional()
 
 const settings = z.object({
@@ -267,9 +267,6 @@ export type VisibleSetting = { name: string; value: string | null; is_default: b
 
 /** Settings that consist only of a secret. */
 const isSecret = (name: string): boolean => /(?:_KEY|_KEY_ID|_PASSWORD|_TOKEN)$/.test(name)
-
-/** Whether it is clear which part of an address is its password. A path with an @ may be the rest of one that has a slash. */
-const isClear = (address: string): boolean => URL.canParse(address) && !new URL(address).pathname.includes('@')
 
 /**
  * An address without its password and its parameters, which may be secret, once for each of its hosts; another value unchanged. An address

@@ -16,12 +16,13 @@ export const placeIn = (address: string): string => {
   return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`
 }
 
+/** Whether it is clear which part of an address is its password. A path with an @ may be the rest of one that has a slash. */
+export const isClear = (address: string): boolean => URL.canParse(address) && !new URL(address).pathname.includes('@')
+
 const isAddress = (text: string): boolean => {
-  if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return false
+  if (!/^postgres(?:ql)?:\/\//.test(text) || !isClear(text)) return false
   const { hostname, searchParams, pathname } = new URL(text)
   const [host] = searchParams.getAll('host')
-  // A password with a slash would end the host, and its rest would count as the database.
-  if (pathname.includes('@')) return false
   return pathname.length > 1 && (host === undefined ? hostname !== '' : hostname === '' && host !== '' && !host.includes(','))
 }
 

@@ -124,8 +124,9 @@ export class Sessions {
    * @throws Problem 503 when other nodes may know it, and it cannot be looked up
    */
   async actorOf(token: string): Promise<string | undefined> {
-    if (!mayBeMade(this.#store, token)) return undefined
     const known = this.#tokens.get(loginOf(token))
+    // A token that this node knows was checked when it came first.
+    if (!known && !mayBeMade(this.#store, token)) return undefined
     if (!this.#store || (known && !this.#isOld(known))) return known?.actor
     const looked = this.#lookUp(token, known)
     try {

@@ -23,7 +23,7 @@ const statements: [statement: string, rows: unknown[][]][] = [
   ['SELECT n FROM files.marks WHERE mark IN ("grade", "location") AND "mark" <> "grade" AND "n" > 0', [[2]]],
   ['SELECT count(*) FROM files.marks WHERE mark = "grade" AND (SELECT max("grade") FROM files.regions) = "B"', [[1]]],
   [
-    'SELECT g.grade, m.n FROM graded AS g, marked AS m ORDER BY 1',
+    'SELECT g.grade, m.n FROM marked AS m, graded AS g ORDER BY 1',
     [
       ['A', 1],
       ['B', 1],

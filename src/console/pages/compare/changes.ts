@@ -2,6 +2,7 @@ import { ApiError, json } from '../../api/request.js'
 import { isObject, memberOf, select, type Value } from '../../api/sql.js'
 import { headAt } from '../../basics/head.js'
 import { apiPathOf, kindNamed, type KindInfo } from '../../basics/kinds.js'
+import { wordsOf } from '../../basics/words.js'
 import type { Operation } from '../../components/diff.js'
 
 export type Moments = { from: string; to: string | undefined }
@@ -44,11 +45,7 @@ const between = 'position > :first AND position <= :last'
 const isCreation = `(type = 'ConversationStarted' OR (type LIKE '%Created' AND type NOT LIKE '%.%'))`
 
 /** `KnowledgeBaseCreated` → `knowledge_base` */
-const kindCreatedBy = (type: string): string =>
-  type
-    .replace(/(?:Created|Started)$/, '')
-    .replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`)
-    .toLowerCase()
+const kindCreatedBy = (type: string): string => wordsOf(type).toLowerCase().replace(/ \w+$/, '').replaceAll(' ', '_')
 
 /** Resources that were created after a position and up to another one, with the names that they and their projects had then. */
 const listCreated = async (first: number, last: number, streams: readonly string[], signal: AbortSignal): Promise<ResourceRow[]> => {
@@ -89,9 +86,10 @@ export const loadChanges = async (
       hint: 'Exchange the two moments.',
     })
   if (first === last) return { changed: [], isCut: false, events: 0 }
-  // Other streams have records, such as answers, and events of other programs. A resource may be there at neither moment.
+  // Other streams have records, such as answers, and events of other programs. What is there at the second moment was there at the first, or
+  // was created since. A resource may be there at neither moment.
   const ofResources = [
-    ...[first, last].filter((at) => at > 0).map((at) => `SELECT stream FROM log.resources AT (VERSION => ${at})`),
+    ...(first > 0 ? [`SELECT stream FROM log.resources AT (VERSION => ${first})`] : []),
     `SELECT stream FROM log.events WHERE ${between} AND ${isCreation}`,
   ]
   const counted = await select<{ stream: string; n: number }>({

@@ -17,6 +17,7 @@ import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { checkChangedConnection, checkConnection } from '../../../sql/facade/commands/check-connection.js'
 import type { ConnectedDatabases } from '../../../sql/facade/connected-databases.js'
+import type { Resource } from '../../../log/contract/log.js'
 import { withoutIds } from '../../../log/contract/without-ids.js'
 import { resultOf } from '../../../log/read/by-name.js'
 
@@ -131,8 +132,7 @@ type Options = { ledger: Ledger; records: Records; reading: ReadRouteFactory; de
 /** The routes for all names that SQL accepts before a dot. Only connections can be created, changed and checked here. */
 export const databaseRoutes = ({ ledger, records, reading, defaultProject, connected }: Options): Route[] => {
   /** @throws Problem 400 when the connection cannot be opened after this change */
-  const requireOpen = async (name: string, { engine, parameters }: z.infer<typeof changes>): Promise<void> => {
-    const found = await ledger.log.resources.one('database', name)
+  const requireOpen = async (found: Resource<'database'> | undefined, { engine, parameters }: z.infer<typeof changes>): Promise<void> => {
     const sent = { ...(engine && { engine: knownEngine(engine) }), parameters: parameters ?? {} }
     const told = found
       ? await connected.checkChanged(found, sent)
@@ -207,12 +207,11 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
       answers: { 200: record, 201: record },
       async handle({ segments: { database: name }, body: { database: sent, asksForCheck }, call }) {
         const outcome = await carryOutOnce(ledger, call, async () => {
-          const there = await findDatabase(ledger.log, name)
-          if (there?.type === 'project' && foldName(there.name) === foldName(name)) throw conflict('database', name)
+          if (await withoutIds(ledger.log.resources).one('project', name)) throw conflict('database', name)
           const found = await ledger.log.resources.one('database', name)
           if (found) await checkChangedConnection(found, given(sent), ledger.log)
           else checkGiven(sent)
-          if (asksForCheck) await requireOpen(name, sent)
+          if (asksForCheck) await requireOpen(found, sent)
           return { type: 'PutDatabase', data: { database: name, ...given(sent) } }
         })
         const database = outcome.resource ? resultOf('database', outcome.resource) : await ledger.log.resources.one('database', name)

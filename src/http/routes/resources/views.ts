@@ -4,7 +4,7 @@ import type { Ledger } from '../../../commands/ledger.js'
 import type { Origin } from '../../../log/contract/log.js'
 import { titled, wrapped } from '../../protocol/body-schema.js'
 import type { Call } from '../../protocol/call.js'
-import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
+import { carryOutOnce, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
@@ -25,15 +25,15 @@ type ViewRequest = { type: 'CreateView' | 'PutView'; project: string; view: stri
 
 /** The routes for the views of a project. A query is checked before it is stored, unless the request is a retry. */
 export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory, check: CheckView): Route[] => {
-  const checkedWrite = async (call: Call, { type, project: ref, view, query }: ViewRequest) => {
+  const checked = async (call: Call, { type, project: ref, view, query }: ViewRequest) => {
     const project = await projectNamed(ledger.log, ref)
     const { name } = project.state
     await check(query, name, call.origin(), (await ledger.log.resources.one('view', view, project))?.stream)
-    return carryOut(ledger, { type, data: { project: name, view, query, database: name } }, call)
+    return { type, data: { project: name, view, query, database: name } }
   }
   /** Checks the query, unless the request is a retry: tables of the query may no longer exist then. */
   const write = async (call: Call, wanted: ViewRequest) => {
-    const { resource, positions } = (await carriedOut(ledger, call)) ?? (await checkedWrite(call, wanted))
+    const { resource, positions } = await carryOutOnce(ledger, call, () => checked(call, wanted))
     const written = resultOf('view', resource)
     return { created: positions[0] === written.id, record: await records.view(written, await projectOf(ledger.log, written)) }
   }
