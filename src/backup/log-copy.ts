@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { chmodSync, rmSync } from 'node:fs'
 import { parseEnvelope } from '../../events/stored/envelope.js'
-import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
+import { blobsOf, erasedBlobsOf, mayEraseBlobs, mayNameBlobs } from '../../events/catalogue/references.js'
 import type { StoredEvent } from '../log/contract/log.js'
 import { hasLaterPayloads } from '../log/storage/later-payloads.js'
 import { forgetSharedBatch, type LogConnection } from '../log/storage/schema.js'
@@ -38,7 +38,7 @@ export const neededBlobs = (db: LogConnection): Set<string> => {
     if (mayNameBlobs(text)) {
       const { type, data } = parseEnvelope(text)
       for (const hash of blobsOf(type, data)) needed.add(hash)
-    } else if (text.includes('"type":"DataErased"')) {
+    } else if (mayEraseBlobs(text)) {
       const { type, data } = parseEnvelope(text)
       for (const hash of erasedBlobsOf(type, data)) needed.delete(hash)
     }

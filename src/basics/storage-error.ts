@@ -1,11 +1,11 @@
-import { Problem } from './errors.js'
+import { errorCode, Problem } from './errors.js'
 import type { Refusal } from './opened-file.js'
 
-/** The code of an SQLite error. The error is recognized by its shape, because errors of a native module may come from another realm. */
-export const sqliteCode = (error: unknown): string | undefined =>
-  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE_')
-    ? error.code
-    : undefined
+/** The code of an SQLite error; undefined for any other error. */
+export const sqliteCode = (error: unknown): string | undefined => {
+  const code = errorCode(error)
+  return code.startsWith('SQLITE_') ? code : undefined
+}
 
 /** Whether SQLite itself failed; a refusal by `decide` is no such failure. */
 export const isStorageError = (error: unknown): boolean => sqliteCode(error) !== undefined

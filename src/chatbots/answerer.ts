@@ -6,7 +6,7 @@ import { isProblem, type Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { TrustedClock } from '../basics/trusted-clock.js'
 import { abortWith } from '../basics/concurrency/bounded-waits.js'
-import { passing } from '../basics/concurrency/retry-while-busy.js'
+import { isBusy } from '../basics/concurrency/retry-while-busy.js'
 import type { Ledger } from '../commands/ledger.js'
 import { causedBy } from '../log/contract/origins.js'
 import type { Lease } from '../log/contract/leases.js'
@@ -38,7 +38,7 @@ type AnswerTask = AddressedMessage & Transcript
  * Temporary refusals of an agent: too many answers, a start of the SQL process, a full disk. If the log recorded the answer without a
  * confirmation, the answer is found before the agent is asked again.
  */
-const mayPass = (problem: Problem): boolean => isPassing(problem) || passing.has(problem.code)
+const mayPass = (problem: Problem): boolean => isPassing(problem) || isBusy(problem)
 
 const defaultTurns = 10
 

@@ -134,20 +134,6 @@ const firstOf = (positions: Iterable<number>): number => {
   return first
 }
 
-type TouchedConversations = { conversations: Pick<ReadonlySet<string>, 'has' | 'size'>; goes: (event: Envelope) => boolean }
-
-/** Adds the records of later answers of conversations that lose turns. */
-const takeTurns = async (
-  log: ReadableLog,
-  after: number,
-  { conversations, goes }: TouchedConversations,
-  { payloads }: PlanPart,
-): Promise<void> => {
-  if (conversations.size === 0) return
-  const touches = (conversation: string) => conversations.has(conversation)
-  for await (const planned of cutHistories(log, after, { goes, touches })) payloads.push(planned)
-}
-
 /** Adds the answers of an agent to planned messages, including failed answers. */
 const takeCaused = async (sweep: Sweep): Promise<void> => {
   const { log, received } = sweep
@@ -171,8 +157,14 @@ export const takeAnswers = async (log: ReadableLog, events: readonly Envelope[],
       for await (const message of messagesSaid(log, conversation, said)) await takeOnce(sweep, message)
     if (sweep.received.size > 0) await takeCaused(sweep)
   }
+  // The records of later answers of conversations that lose turns.
   const { taken, saidIn: conversations } = sweep
-  await takeTurns(log, firstOf(taken), { conversations, goes: ({ position }) => taken.has(position) }, into)
+  if (conversations.size === 0) return
+  const erasing = {
+    goes: ({ position }: Envelope) => taken.has(position),
+    touches: (conversation: string) => conversations.has(conversation),
+  }
+  for await (const planned of cutHistories(log, firstOf(taken), erasing)) into.payloads.push(planned)
 }
 
 const notFound = (detail: string) =>

@@ -28,7 +28,6 @@ export const stepBounds: StepBounds = { payloads: 10_000, positions: 100_000 }
 /** The growing part of a plan that one step makes. Without bounds it is never full. */
 export class StepPart implements PlanPart {
   readonly payloads: PlannedPayload[] = []
-  replies = false
   already = 0
   readonly #bounds: StepBounds | undefined
   #counted = 0
@@ -52,8 +51,8 @@ export class StepPart implements PlanPart {
 
   /** The step that ends at a place. */
   reached(to: OlderPlace, isLast = false): OlderStep {
-    const { payloads, replies, already } = this
-    return { payloads, replies, already, to, isLast }
+    const { payloads, already } = this
+    return { payloads, already, to, isLast }
   }
 }
 

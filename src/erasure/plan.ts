@@ -57,7 +57,7 @@ export type ErasureResult = {
 }
 
 /** The part of a plan that grows while events are read. */
-export type PlanPart = Pick<Plan, 'payloads' | 'replies' | 'already'>
+export type PlanPart = Pick<Plan, 'payloads' | 'already'>
 
 /** Plans to erase a whole payload; undefined when it was erased before. */
 export const whole = async (log: Pick<Log, 'payloadState'>, hash: string, rows: number): Promise<PlannedPayload | undefined> => {

@@ -70,7 +70,7 @@ const repliesErasedAt = async (log: ReadableLog): Promise<number> => {
  * Plans to erase the kept answer to a request that left only a receipt: the receipt has no rows, and the answer may show them. Most
  * requests have no key, and no kept answer. Returns whether the event is such a receipt.
  */
-const takeReceipt = async (log: ReadableLog, event: Envelope, of: Leaves, into: PlanPart): Promise<boolean> => {
+const takeReceipt = async (log: ReadableLog, event: Envelope, of: Leaves, into: Pick<Plan, 'replies' | 'already'>): Promise<boolean> => {
   if (event.type !== 'PredictionsServed' || event.data['payload'] !== null || !keptBy(event).places.some(of)) return false
   if (event.position <= (await repliesErasedAt(log))) into.already++
   else if (await log.hasRepliesWithRows()) into.replies = true

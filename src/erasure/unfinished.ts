@@ -17,19 +17,17 @@ type RemovalProgress = { removed: number; until: number }
  * @example await removeErasedBlobs(log, blobs) // { removed: 1, until: 12 }
  */
 export const removeErasedBlobs = async (
-  log: Pick<Log, 'readAll' | 'readStream' | 'resources'>,
+  log: Pick<Log, 'readAll' | 'readStream' | 'resources' | 'streamVersion'>,
   blobs: BlobStore,
   after = 0,
   only?: ReadonlySet<string>,
 ): Promise<RemovalProgress> => {
   const left = new Map<string, { position: number; erasedAt: string }>()
-  let until = after
+  const until = await log.streamVersion(logStream)
   const mayMatter = (text: string) => mayEraseBlobs(text) && (!only || [...only].some((hash) => text.includes(hash)))
-  for await (const { type, data, position, version, recorded_at: erasedAt } of streamEventsWith(log, logStream, after, mayMatter)) {
+  for await (const { type, data, position, recorded_at: erasedAt } of streamEventsWith(log, logStream, after, mayMatter))
     for (const hash of erasedBlobsOf(type, data))
       if (only?.has(hash) !== false && (await blobs.isLeft(hash))) left.set(hash, { position, erasedAt })
-    until = version
-  }
   if (left.size === 0) return { removed: 0, until }
   const named = new Set<string>()
   // A content that was uploaded again is that of a file now, so most often no event has to be read.

@@ -1,9 +1,9 @@
 import { logStream } from '../../events/records/log.js'
-import { erasedBlobsOf } from '../../events/catalogue/references.js'
+import { erasedBlobsOf, mayEraseBlobs } from '../../events/catalogue/references.js'
 import { limits } from '../basics/limits.js'
 import type { Log } from '../log/contract/log.js'
 import { everyResource } from '../log/read/every-resource.js'
-import { eventsOf } from '../log/read/slices.js'
+import { streamEventsWith } from '../log/read/slices.js'
 import type { BlobStore } from './blob-store.js'
 import { hashesOf } from './unnamed-blobs.js'
 import type { Logger } from '../basics/logger.js'
@@ -67,7 +67,7 @@ export class MissingBlobs {
       if (updated_at > (missing.get(state.content) ?? '')) missing.set(state.content, updated_at)
     for (const hash of await blobs.list()) missing.delete(hash)
     if (missing.size === 0) return 0
-    for await (const { type, data, recorded_at } of eventsOf(log, logStream))
+    for await (const { type, data, recorded_at } of streamEventsWith(log, logStream, 0, mayEraseBlobs))
       for (const hash of erasedBlobsOf(type, data)) {
         const namedAt = missing.get(hash)
         // An upload after an erasure stored the content again.

@@ -3,8 +3,9 @@
  * commands, knowledge/contract, llm, knowledge/documents, knowledge/index and knowledge/embedding.
  */
 
+import { LRUCache } from 'lru-cache'
 import { foldName, streamId, type JsonObject, type StreamId } from '../../events/common.js'
-import { contentsStream, type KnowledgeDocument } from '../../events/records/contents.js'
+import { contentsStream, type KnowledgeDocument, type ModelFiles } from '../../events/records/contents.js'
 import { isProblem, notFound, Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
 import { limits } from '../basics/limits.js'
@@ -52,6 +53,7 @@ type Parts = WriterParts & {
 
 const neverAborted = new AbortController().signal
 const removedAtOnce = 10_000
+const modelFilesKept = 10_000
 
 /** A model that a search is about to ask, for the interceptor around it. */
 const wantedModel = ({ provider, model, host }: Omit<WantedModel, 'estimate'>, estimate: number): WantedModel => ({
@@ -120,6 +122,8 @@ export class Knowledge implements KnowledgeStore {
   /** Inserts and removals of a knowledge base run one at a time, because each depends on the result of the previous one. */
   readonly #turns = new KeyedTurns()
   readonly #writer: DocumentWriter
+  /** The files of the uploaded models that made the first vectors. They never change. */
+  readonly #madeBy = new LRUCache<string, ModelFiles>({ max: modelFilesKept })
 
   constructor(private readonly parts: Parts) {
     this.#writer = new DocumentWriter(parts)
@@ -188,11 +192,19 @@ export class Knowledge implements KnowledgeStore {
     const settings = base.state.embedding_model
     if (settings === null) return null
     // Only the files of an uploaded model may be others by now.
-    const made = settings['provider'] === 'onnx' ? (await this.facts(base)).files : undefined
+    const made = settings['provider'] === 'onnx' ? await this.#filesOf(base) : undefined
     const model = await embedders.of(settings, made)
     const wanted = wantedModel(model, estimateTokens(text))
     const [vector = null] = await asking('embedding', wanted, (reports) => embedders.embed(model, [text], { signal, ...reports }))
     return vector
+  }
+
+  async #filesOf(base: Resource<'knowledge_base'>): Promise<ModelFiles | undefined> {
+    const known = this.#madeBy.get(base.stream)
+    if (known) return known
+    const { files } = await this.facts(base)
+    if (files) this.#madeBy.set(base.stream, files)
+    return files
   }
 
   async #rerankerOf({ state }: Resource<'knowledge_base'>, { reranking }: KnowledgeQuery): Promise<LanguageModel | undefined> {

@@ -45,7 +45,7 @@ const scoresIn = (text: string, wanted: number): number[] | undefined => {
   }
 }
 
-type Asking = { signal: AbortSignal } & Partial<ModelReports>
+type Asking = { signal: AbortSignal } & ModelReports
 
 const ask = (model: LanguageModel, messages: readonly ChatMessage[], { signal, onSent }: Asking) => {
   const request = { messages, tools: [], maxOutputTokens: limits.knowledgeRerankOutputMaxTokens, temperature: 0 }
@@ -76,7 +76,7 @@ export const estimateScores = (question: string, chunks: readonly KnowledgeChunk
  * scores some of the chunks, and `onUsed` gets the tokens of each call.
  *
  * @throws Problem llm_failed, even for an answer without a score for each chunk; egress_refused; busy
- * @example byRelevance((await score(model, 'how long does the battery last?', chunks, { signal })).chunks)[0]?.relevance // 0.9
+ * @example byRelevance((await score(model, 'how long does the battery last?', chunks, { signal, onUsed, onSent })).chunks)[0]?.relevance // 0.9
  */
 export const score = async (
   model: LanguageModel,
@@ -88,7 +88,7 @@ export const score = async (
   let usage = noUsage
   for (const some of callsFor(chunks)) {
     const answer = await ask(model, messagesFor(question, some), asking)
-    asking.onUsed?.(answer.usage)
+    asking.onUsed(answer.usage)
     usage = addUsage(usage, answer.usage)
     const scores = scoresIn(answer.text, some.length)
     if (!scores) throw unusable(model, answer.finish)

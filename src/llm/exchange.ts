@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { over } from '../basics/concurrency/bounded-waits.js'
+import { abortWith, over } from '../basics/concurrency/bounded-waits.js'
 import { isProblem } from '../basics/errors.js'
 import type { OnSent } from './contract/language-model.js'
 import { callErrorOf, explainFailure, isLost, isPassing, llmFailed, waitAskedFor, type Exchange } from './failures.js'
@@ -17,7 +17,6 @@ export class Stop {
     { totalMs }: Pick<ExchangeLimits, 'totalMs'>,
     { host }: Pick<Exchange, 'host'>,
   ) {
-    const stop = () => this.#own.abort(caller.reason)
     this.#timer = setTimeout(
       () =>
         this.#own.abort(
@@ -25,9 +24,7 @@ export class Stop {
         ),
       totalMs,
     )
-    caller.addEventListener('abort', stop, { once: true })
-    this.#leave = () => caller.removeEventListener('abort', stop)
-    if (caller.aborted) stop()
+    this.#leave = abortWith(this.#own, [caller])
   }
 
   get signal(): AbortSignal {

@@ -1,10 +1,8 @@
 import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { retry } from '../../basics/concurrency/retry.js'
-import { passing } from '../../basics/concurrency/retry-while-busy.js'
+import { isBusy, retryWhileBusy } from '../../basics/concurrency/retry-while-busy.js'
 import { ErasedMeanwhile, type Execution, type Ledger } from '../../commands/ledger.js'
 import type { Outcome } from '../../log/contract/log.js'
 import { eventAt } from '../../log/read/slices.js'
@@ -72,10 +70,8 @@ const recordOf = ({ asked, settings, request, finished }: AnswerRecording): Answ
   answer: finished.content,
 })
 
-const pauseMs = 1_000
-
 /** Whether the log may take a record later. An erasure does not pass: the answer may have data that it removed. */
-const mayPass = (error: unknown): boolean => isProblem(error) && passing.has(error.code) && !(error instanceof ErasedMeanwhile)
+const mayPass = (error: unknown): boolean => isBusy(error) && !(error instanceof ErasedMeanwhile)
 
 /** Whether the event at a position is the record of this answer. */
 const isRecordOf = async ({ log }: Ledger, position: number, answer: string): Promise<boolean> => {
@@ -97,7 +93,7 @@ export const record = async (ledger: Ledger, recorded: AnswerRecording, isStoppi
   const command = { type: 'RecordAnswer' as const, data: eventOf(payload.hash, recorded) }
   const until = performance.now() + limits.agentRecordPatienceMs
   const isOver = () => isStopping() || performance.now() >= until
-  const patiently = <T>(ask: () => Promise<T>) => retry(ask, { isPassing: mayPass, pauseMs, isOver })
+  const patiently = <T>(ask: () => Promise<T>) => retryWhileBusy(ask, isOver, mayPass)
   const execute = (execution: Execution) => patiently(() => ledger.execute(command, origin, { payloads: [payload], ...execution }))
   // The log may have recorded a try without a word about it, so each try has the same key. No client can send one with a blank.
   const own = { idempotency: { key: `answer ${answer}`, request: answer } }

@@ -4,9 +4,10 @@ import { retry } from './retry.js'
 const pauseMs = 1_000
 
 /** Temporary refusals of the log. */
-export const passing: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'busy', 'behind', 'outcome_unknown'])
+const passing: ReadonlySet<ProblemCode> = new Set(['storage_failed', 'busy', 'behind', 'outcome_unknown'])
 
-const isPassing = (error: unknown): boolean => isProblem(error) && passing.has(error.code)
+/** Whether the log refused for a moment only. */
+export const isBusy = (error: unknown): boolean => isProblem(error) && passing.has(error.code)
 
 /**
  * Calls the log, and retries while its storage fails, its queue is full or it is behind other nodes, and also when it is unknown whether a
@@ -15,5 +16,5 @@ const isPassing = (error: unknown): boolean => isProblem(error) && passing.has(e
  *
  * @example await retryWhileBusy(() => ledger.execute(command, origin), () => this.#isStopping)
  */
-export const retryWhileBusy = <T>(ask: () => Promise<T>, isStopping: () => boolean): Promise<T> =>
+export const retryWhileBusy = <T>(ask: () => Promise<T>, isStopping: () => boolean, isPassing = isBusy): Promise<T> =>
   retry(ask, { isPassing, pauseMs, isOver: isStopping })

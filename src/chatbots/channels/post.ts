@@ -1,4 +1,4 @@
-import { abortWith } from '../../basics/concurrency/bounded-waits.js'
+import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
 import { isProblem, type ProblemCode } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { wasNeverSent } from '../../egress/request-errors.js'
@@ -40,16 +40,14 @@ export const post = async (
   signal: AbortSignal,
   judge: (said: PostReply) => Attempt,
 ): Promise<Attempt> => {
-  const within = new AbortController()
-  const release = abortWith(within, [signal, AbortSignal.timeout(limits.deliveryTimeoutMs)])
   try {
-    const answer = await call(url, { ...init, signal: within.signal })
-    const afterMs = retryAfterMs(answer.headers.get('retry-after'))
-    return judge({ status: answer.status, afterMs, body: await jsonOf(answer) })
+    return await withDeadline(limits.deliveryTimeoutMs, signal, async (within) => {
+      const answer = await call(url, { ...init, signal: within })
+      const afterMs = retryAfterMs(answer.headers.get('retry-after'))
+      return judge({ status: answer.status, afterMs, body: await jsonOf(answer) })
+    })
   } catch (error) {
     return failed(error)
-  } finally {
-    release()
   }
 }
 

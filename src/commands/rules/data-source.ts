@@ -4,6 +4,7 @@ import type { View } from '../../../events/view.js'
 import { queryOf } from '../../dialect/strings.js'
 import type { Log, Resource, Resources } from '../../log/contract/log.js'
 import { eventsOf } from '../../log/read/slices.js'
+import { withoutIds } from '../../log/contract/without-ids.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 
 /** The database as it is recorded: an empty text for the own project of a model or view, because the project may be renamed. */
@@ -31,7 +32,8 @@ export const databaseOf = async (
 ): Promise<string> => {
   if (database === '') return project.state.name
   if (systemDatabaseOf(database) !== undefined) return database
-  const named = (await log.resources.one('project', database)) ?? (await log.resources.one('database', database))
+  const resources = withoutIds(log.resources)
+  const named = (await resources.one('project', database)) ?? (await resources.one('database', database))
   return !named && (await hadName(log, project, database)) ? project.state.name : database
 }
 

@@ -9,7 +9,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { abortWith } from '../../basics/concurrency/bounded-waits.js'
+import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
 import { ignoreUserSignals } from '../../basics/user-signals.js'
 import { whenOverdue } from '../../basics/concurrency/when-overdue.js'
 import { parseEgress } from '../../egress/policy.js'
@@ -136,14 +136,12 @@ class Driver {
 
   async #ask(id: number, connection: Connection, of: Metadata): Promise<void> {
     this.#asking += 1
-    const ends = new AbortController()
-    const late = AbortSignal.timeout(limits.connectionMetadataTimeoutMs + limits.connectionConnectTimeoutMs)
-    const release = abortWith(ends, [this.#leaving.signal, late])
+    const timeoutMs = limits.connectionMetadataTimeoutMs + limits.connectionConnectTimeoutMs
     try {
-      say({ answered: id, answer: await this.#answerTo(connection, of, ends.signal) })
+      const answer = await withDeadline(timeoutMs, this.#leaving.signal, (signal) => this.#answerTo(connection, of, signal))
+      say({ answered: id, answer })
     } finally {
       this.#asking -= 1
-      release()
     }
   }
 

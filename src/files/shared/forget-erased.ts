@@ -1,7 +1,7 @@
 import { logStream } from '../../../events/records/log.js'
-import { erasedBlobsOf } from '../../../events/catalogue/references.js'
+import { erasedBlobsOf, mayEraseBlobs } from '../../../events/catalogue/references.js'
 import type { Log } from '../../log/contract/log.js'
-import { eventsOf } from '../../log/read/slices.js'
+import { streamEventsWith } from '../../log/read/slices.js'
 import type { SharedBlobs } from './shared-blobs.js'
 
 /**
@@ -20,7 +20,7 @@ export const forgetErased = async (
       for (const hash of erasedBlobsOf(event.type, event.data)) blobs.noteErased(hash, recordedAt)
   })
   if ((await log.erasedAt()) > 0)
-    for await (const { type, data, recorded_at: recordedAt } of eventsOf(log, logStream))
+    for await (const { type, data, recorded_at: recordedAt } of streamEventsWith(log, logStream, 0, mayEraseBlobs))
       for (const hash of erasedBlobsOf(type, data)) blobs.noteErased(hash, recordedAt)
   return stop
 }

@@ -15,8 +15,8 @@ export const predictionsAt = async (log: Pick<Log, 'readAll'>, position: number)
   return event?.type === 'PredictionsServed' ? { ...event.data, position } : undefined
 }
 
-/** The current rows of a small query of the service, with these values for its parameters. */
-export type ReadRows = (sql: string, params: Readonly<Record<string, Json>>) => Promise<unknown[][]>
+/** The current rows of a small query of the service, with these values for its parameters. It takes a turn of `client`. */
+export type ReadRows = (sql: string, client: string, params: Readonly<Record<string, Json>>) => Promise<unknown[][]>
 
 const lastPositions = `
   SELECT request, max(position) FROM log.predictions
@@ -32,14 +32,17 @@ const requestMaxChars = 1_000
  * The positions of the last predictions of a model for each of these requests, by the tables of SQL: a model may have more predictions than
  * can be searched for a request. A request without predictions is missing.
  *
- * @example (await positionsOf(readRows, model, ['0198…'])).get('0198…') // 812
+ * @example (await positionsOf(readRows, { model, client, requests: ['0198…'] })).get('0198…') // 812
  */
-export const positionsOf = async (readRows: ReadRows, model: StreamId, requests: Iterable<string>): Promise<Map<string, number>> => {
+export const positionsOf = async (
+  readRows: ReadRows,
+  { model, client, requests }: { model: StreamId; client: string; requests: Iterable<string> },
+): Promise<Map<string, number>> => {
   const positions = new Map<string, number>()
   const ids = [...requests].filter(({ length }) => length < requestMaxChars)
   for (let from = 0; from < ids.length; from += requestsAtOnce) {
     const some = JSON.stringify(ids.slice(from, from + requestsAtOnce))
-    for (const [request, position] of await readRows(lastPositions, { model, requests: some }))
+    for (const [request, position] of await readRows(lastPositions, client, { model, requests: some }))
       positions.set(String(request), Number(position))
   }
   return positions

@@ -34,8 +34,7 @@ type Options = {
   store: ModelStore
   /** Runs work during which no recorded rows are erased. */
   beside: ErasureGuard
-  /** The current rows of a small query of the service. It takes a turn of `client`. */
-  readRows: (sql: string, client: string, params: Parameters<ReadRows>[1]) => ReturnType<ReadRows>
+  readRows: ReadRows
 }
 
 const labelOf = (index: number) => `Outcome ${index}`
@@ -68,7 +67,7 @@ export class OutcomeReporter {
   /** The positions of the predictions that a report names by their requests alone. */
   #placesOf({ model, outcomes, client }: Report): Promise<Map<string, number>> {
     const searched = outcomes.flatMap(({ position, request }) => (position === undefined && request !== undefined ? [request] : []))
-    return positionsOf((sql, params) => this.options.readRows(sql, client, params), model.stream, new Set(searched))
+    return positionsOf(this.options.readRows, { model: model.stream, client, requests: new Set(searched) })
   }
 
   #record(

@@ -139,13 +139,9 @@ export class TableWriter {
     const after = { content: state.content, columns: state.columns, into }
     const { content, positions, guarded } = await this.#make({ sql: writing.query, within: rows }, writing, { after })
     const added = content.row_count - state.row_count
-    if (added === 0) {
-      await this.options.blobs.giveUp(content.content).catch(() => undefined)
-      return { rows: 0, positions }
-    }
     const data = { file, base: state.content, content: { ...content, original_name: state.original_name } }
-    const outcome = await naming(this.options.blobs, [content.content], () =>
-      this.options.ledger.execute({ type: 'AppendToFile', data }, guarded, writing.execution),
+    const outcome = await naming(this.options.blobs, [content.content], async () =>
+      added === 0 ? { positions: [] } : this.options.ledger.execute({ type: 'AppendToFile', data }, guarded, writing.execution),
     )
     return { rows: added, positions: [...positions, ...outcome.positions] }
   }

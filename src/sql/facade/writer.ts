@@ -194,9 +194,7 @@ export class Writer {
     if (await ledger.repeated(origin, execution)) return
     if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
     const given = first?.type === 'CreateFile' || first?.type === 'ReplaceFile' ? first.data.content.columns : undefined
-    const { log: whole } = ledger
-    const log = { head: () => whole.head(), readStream: whole.readStream.bind(whole), resources: this.#resources }
-    await checkTraining(command, origin.actor, { log, sqlProcess, defaultProject }, given)
+    await checkTraining(command, origin.actor, { log: ledger.log, sqlProcess, defaultProject }, given)
   }
 
   /** Refuses a FINETUNE from erased rows. The command itself refuses a missing version. */

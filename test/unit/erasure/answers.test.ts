@@ -12,7 +12,7 @@ const received = (position: number): Envelope => ({
 test('more messages are erased at once than a call takes arguments', async () => {
   const messages = Array.from({ length: 150_000 }, (_, i) => received(i + 1))
   const log = { readAll: async () => [], readStream: async () => [], payload: async () => undefined, payloadState: async () => undefined }
-  const into: PlanPart = { payloads: [], replies: false, already: 0 }
+  const into: PlanPart = { payloads: [], already: 0 }
   await takeAnswers(log, messages, into)
   expect(into.already).toBe(messages.length)
 })

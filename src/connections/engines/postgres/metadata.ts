@@ -58,8 +58,9 @@ const oldExactSql = `version() LIKE 'PostgreSQL%' AND version() NOT LIKE '%Redsh
 /** Whether texts are exact and NOT NULL is unchecked, in the SQL of PostgreSQL and of servers that have less in their catalogue. */
 const forms = [
   { exact: exactSql, unchecked: uncheckedSql },
-  { exact: exactSql, unchecked: 'true' },
+  // PostgreSQL 11 and earlier.
   { exact: oldExactSql, unchecked: uncheckedSql },
+  { exact: exactSql, unchecked: 'true' },
   { exact: oldExactSql, unchecked: 'true' },
 ]
 

@@ -36,6 +36,8 @@ export const rewrittenAfter = async (session: SharedLogSession, seq: number, { e
 
 /** The position of the first event whose payloads do not fit into a part together with those before it; undefined when all fit. */
 export const firstBeyond = (events: readonly EventRow[], bytesOf: Rewritten): number | undefined => {
+  // If all of them fit, the events need not be searched.
+  if ([...bytesOf.values()].reduce((sum, more) => sum + more, 0) <= limits.sharedDeltaMaxBytes) return undefined
   const counted = new Set<string>()
   let bytes = 0
   const beyond = events.find(({ text }) => {

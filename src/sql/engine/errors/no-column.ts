@@ -1,5 +1,6 @@
 import { missingColumn } from './explain-error.js'
 import { readDuckDBError } from '../ast/duckdb-error.js'
+import type { AstNode } from '../ast/json.js'
 import { isColumnRef, locationOf, textsOf, walk } from '../ast/nodes.js'
 import { locationAt } from './find-node.js'
 import type { Session } from '../session/session.js'
@@ -18,20 +19,16 @@ const isQuotedAt = (sources: Sources, location: number, name: string): boolean =
 }
 
 /** The places where a name in double quotes stands alone, as a column of no named table. */
-const quotedPlaces = ({ tree }: RunError, sources: Sources, name: string): number[] => {
+const quotedPlaces = (tree: AstNode, sources: Sources, name: string): number[] => {
   const found: number[] = []
-  if (!tree) return found
   walk(tree, (node) => {
-    const location = locationOf(node)
-    const isAlone = isColumnRef(node) && textsOf(node, 'column_names').length === 1
-    if (location !== undefined && isAlone && isQuotedAt(sources, location, name)) found.push(location)
+    const [column, more] = isColumnRef(node) ? textsOf(node, 'column_names') : []
+    const location = column === name && more === undefined ? locationOf(node) : undefined
+    if (location !== undefined && isQuotedAt(sources, location, name)) found.push(location)
     return true
   })
   return found
 }
-
-/** Whether an error is about a name in double quotes. If only the text of the query was kept, the place of the name is unknown. */
-export const isOfQuoted = (error: unknown, { quoted }: Session): boolean => quoted.has(missingColumn(error) ?? '')
 
 /**
  * What is no column according to an error, if another attempt may read it in another way: the place of a name in double quotes, which is a
@@ -39,11 +36,12 @@ export const isOfQuoted = (error: unknown, { quoted }: Session): boolean => quot
  * many attempts.
  */
 export const noColumn = async (error: unknown, session: Session): Promise<string | number | undefined> => {
-  const { connection, macros, sources, strings } = session
+  const { connection, macros, quoted, sources, strings } = session
   if (strings.size >= attemptsMax) return undefined
-  if (error instanceof RunError && error.tree && isOfQuoted(error, session)) {
+  const missing = missingColumn(error)
+  if (error instanceof RunError && error.tree && missing !== undefined && quoted.has(missing)) {
     const { bytes } = readDuckDBError(error.cause)
-    const places = quotedPlaces(error, sources, missingColumn(error) ?? '').filter((place) => !strings.has(place))
+    const places = quotedPlaces(error.tree, sources, missing).filter((place) => !strings.has(place))
     const exact = bytes === undefined ? undefined : await locationAt(connection, error.text, error.tree, bytes - error.before)
     const place = exact === undefined ? places[0] : places.find((each) => each === exact)
     if (place !== undefined) return place

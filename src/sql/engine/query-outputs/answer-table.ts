@@ -40,8 +40,8 @@ const fileAnswer = async (
   }
 }
 
-/** The data in a file that may be erased later, also in the rows before those of the query. */
-const erasableIn = ({ erasable: { contents, records } }: Session, after: TableBefore | undefined): ErasableReads => ({
+/** The data in the rows of a query that may be erased later, also in the rows before them in a file. */
+export const erasableIn = ({ erasable: { contents, records } }: Session, after?: TableBefore): ErasableReads => ({
   contents: after ? [...contents, after.content] : [...contents],
   records,
 })

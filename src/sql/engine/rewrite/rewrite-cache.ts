@@ -22,8 +22,8 @@ import { positionOfRequest } from '../resolve/as-of-position.js'
 /** The number of characters that all kept statements may have together. */
 const keptChars = 4_000_000
 
-/** The rewritten text of a statement, the names in double quotes that are texts in it, and the blobs that the server must hold for it. */
-type CachedRewrite = { text: CheckedText; quoted: ReadonlySet<string>; blobs: ReadonlySet<string> }
+/** The rewritten text of a statement, and the blobs that the server must hold for it. */
+type CachedRewrite = { text: CheckedText; blobs: ReadonlySet<string> }
 
 const keptIn = perInstance(
   () => new LRUCache<string, CachedRewrite>({ maxSize: keptChars, sizeCalculation: ({ text }, key) => text.length + key.length }),
@@ -83,18 +83,14 @@ const isBound = ({ only, maxRows, purpose }: SelectRequest): boolean =>
  * The same from memory, if the statement was rewritten before with the same text, parameters, database and log position. At one position
  * all names have a fixed meaning.
  */
-export const keptText = (session: Session, instance: DuckDBInstance, request: SelectRequest): RewrittenQuery | undefined => {
-  if (isBound(request)) return undefined
-  const found = keptIn(instance).get(keyOf(session, request))
-  for (const name of found?.quoted ?? []) session.quoted.add(name)
-  return found && { text: found.text, blobs: found.blobs }
-}
+export const keptText = (session: Session, instance: DuckDBInstance, request: SelectRequest): RewrittenQuery | undefined =>
+  isBound(request) ? undefined : keptIn(instance).get(keyOf(session, request))
 
-/** Rewrites a statement, and keeps its text. A text with models is not kept, because it has a number for each run of a model. */
-export const rewriteAndKeep = async (session: Session, instance: DuckDBInstance, request: SelectRequest): Promise<RewrittenQuery> => {
-  const { text, tree } = await rewrite(session, request)
+/**
+ * Keeps the text of a statement whose names DuckDB has bound, so no kept text has a name that must be read in another way. A text with
+ * models is not kept, because it has a number for each run of a model.
+ */
+export const keepText = (session: Session, instance: DuckDBInstance, request: SelectRequest, { text, tree }: RewrittenQuery): void => {
   const hasModels = session.run.uses.size + session.served.length + session.staged.length > 0
-  if (!hasModels && session.keep && !isBound(request))
-    keptIn(instance).set(keyOf(session, request), { text, quoted: session.quoted, blobs: session.blobs })
-  return { text, tree }
+  if (tree && !hasModels && session.keep && !isBound(request)) keptIn(instance).set(keyOf(session, request), { text, blobs: session.blobs })
 }

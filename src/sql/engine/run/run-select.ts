@@ -24,15 +24,15 @@ import { begin, checkAborted, connectionPoolOf, rollback } from '../duckdb-conne
 import { loadModel } from '../../../models/engines/load.js'
 import { modelFunctions } from '../scoring/functions.js'
 import { loadCachedModel, type LoadModel } from '../scoring/load.js'
-import { answerTable } from '../query-outputs/answer-table.js'
-import { keptText, rewrite, rewriteAndKeep, type RewrittenQuery } from '../rewrite/rewrite-cache.js'
+import { answerTable, erasableIn } from '../query-outputs/answer-table.js'
+import { keepText, keptText, rewrite, type RewrittenQuery } from '../rewrite/rewrite-cache.js'
 import { upToDate, type TablesStatus } from '../../relations/projections.js'
 import type { AskServer } from '../../contract/connected.js'
 import type { SelectPurpose } from '../../contract/select-purpose.js'
 import type { Frame, SelectHead, SelectRequest } from '../../contract/select.js'
 import { defineMacros } from '../errors/session-user.js'
 import type { ScoringMode, Session } from '../session/session.js'
-import { isOfQuoted, noColumn } from '../errors/no-column.js'
+import { noColumn } from '../errors/no-column.js'
 import { RunError, Sources } from '../session/sources.js'
 import { viewColumns } from '../rewrite/view-columns.js'
 import { watch, type QueryClock } from './watch.js'
@@ -75,15 +75,13 @@ const blobFiles =
   }
 
 /**
- * The way in which an attempt runs models, and the names in double quotes that it reads as texts. `isAnew` says that it rewrites the
- * statement although its text was kept: only the tree shows which part of the statement an error is about. After an error about a column,
- * `unknown`, the attempt only plans with all columns of connected tables, so that the error names the nearest column. With `binds` it only
- * plans, to find out whether these names are columns; `isBound` is set after that.
+ * The way in which an attempt runs models, and the names in double quotes that it reads as texts. After an error about a column, `unknown`,
+ * the attempt only plans with all columns of connected tables, so that the error names the nearest column. With `binds` it only plans, to
+ * find out whether these names are columns; `isBound` is set after that.
  */
 type Way = {
   mode: ScoringMode
   strings: Session['strings']
-  isAnew?: true
   unknown?: RunError
   binds?: ReadonlySet<string>
   isBound?: true
@@ -159,15 +157,13 @@ const sessionOf = (context: Context, { mode, strings, unknown, binds, isBound }:
 }
 
 /** The information for the next run: the values of LAST; for a training, why it may get other rows, and which data it has. */
-const nextRun = (
-  { last, nondeterminism, erasable: { contents, records } }: Session,
-  { purpose }: SelectRequest,
-): Pick<SelectHead, 'last' | 'nondeterminism' | 'erasable'> => {
+const nextRun = (session: Session, { purpose }: SelectRequest): Pick<SelectHead, 'last' | 'nondeterminism' | 'erasable'> => {
+  const { last, nondeterminism } = session
   const seen = last ? lastSeen(last) : []
   return {
     ...(seen.length > 0 && { last: seen }),
     ...(nondeterminism.length > 0 && { nondeterminism }),
-    ...(purpose === 'training' && { erasable: { contents: [...contents], records } }),
+    ...(purpose === 'training' && { erasable: erasableIn(session) }),
   }
 }
 
@@ -176,9 +172,10 @@ async function* withNextRun(frames: AsyncIterable<Frame>, session: Session, requ
 }
 
 /** Runs the rewritten statement, and answers its rows or another requested result. */
-async function* answer({ connection, request }: Context, session: Session, rewritten: RewrittenQuery): AsyncGenerator<Frame> {
+async function* answer({ connection, database, request }: Context, session: Session, rewritten: RewrittenQuery): AsyncGenerator<Frame> {
   const { wanted, format = 'json' } = request
   const prepared = await prepareChecked(connection, rewritten.text)
+  keepText(session, database.instance, request, rewritten)
   try {
     const frames = wanted
       ? answerTable(wanted, { session, prepared, ...rewritten, scored: () => scoredBy(session) })
@@ -196,14 +193,14 @@ async function* attempt(context: Context, way: Way, onSession: (session: Session
   const { connection, database, request } = context
   const session = sessionOf(context, way)
   onSession(session)
-  let rewritten = request.wanted || way.isAnew ? undefined : keptText(session, database.instance, request)
+  let rewritten = request.wanted ? undefined : keptText(session, database.instance, request)
   // A text from the cache is a single statement, which needs no transaction around it.
   const isAlone = rewritten !== undefined
   for (const sha of rewritten?.blobs ?? []) await session.blobFile(sha)
   if (!isAlone) await begin(connection)
   let isWhole = false
   try {
-    rewritten ??= await rewriteAndKeep(session, database.instance, request)
+    rewritten ??= await rewrite(session, request)
     if (way.unknown ?? way.binds) {
       ;(await prepareChecked(connection, rewritten.text)).destroySync()
       throw way.unknown ?? new NamesUndecided()
@@ -234,7 +231,6 @@ const isOfNames = (error: unknown, names: ReadonlySet<string>): boolean => {
 const nextWay = async (error: unknown, session: Session | undefined, way: Way): Promise<Way | undefined> => {
   if (error instanceof TooManyRowsInside && way.mode === 'inside') return { ...way, mode: 'staged' }
   if (error instanceof UnboundNames) return { ...way, binds: error.names }
-  if (session && error instanceof RunError && !error.tree && !way.isAnew && isOfQuoted(error, session)) return { ...way, isAnew: true }
   const known = session && (await noColumn(error, session))
   if (known !== undefined) return { ...way, strings: new Set([...way.strings, known]) }
   const { binds, ...running } = way

@@ -10,6 +10,7 @@ import { hasFailed, isFinetuned, type ModelCommand } from '../../../commands/mod
 import { isProblem, type ProblemCode } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { Log } from '../../../log/contract/log.js'
+import { withoutIds } from '../../../log/contract/without-ids.js'
 import { databaseOf } from '../../../commands/rules/data-source.js'
 import { optionsOf } from '../../../catalogue/engine-options.js'
 import { checkNamedColumns } from '../../../models/data/columns.js'
@@ -30,7 +31,7 @@ const before = (model: Model, command: ModelCommand): { base: ModelVersion | und
 
 /** The task in a command; undefined if the command refuses, does nothing, or imports a file. */
 const learningOf = async (command: ModelCommand, log: Parts['log']): Promise<TrainingSpec | undefined> => {
-  const { resources } = log
+  const resources = withoutIds(log.resources)
   const { type, data } = command
   if (type !== 'CreateModel' && type !== 'RetrainModel' && type !== 'FinetuneModel') return undefined
   const project = await resources.one('project', data.project)
