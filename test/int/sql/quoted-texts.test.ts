@@ -10,6 +10,8 @@ beforeAll(async () => {
   const view = { project: 'p-shop', database: 'files', from: 15 }
   await ledger.history('views', { ...view, stream: 'v-graded', name: 'graded', query: 'SELECT grade FROM regions' })
   await ledger.history('views', { ...view, stream: 'v-marked', name: 'marked', query: 'SELECT n FROM marks WHERE mark = "grade"' })
+  const priced = 'SELECT r.rooms, p.rental_price FROM rentals AS r JOIN shop.rent AS p WHERE r.location = "good"'
+  await ledger.history('views', { ...view, stream: 'v-priced', name: 'priced', query: priced })
   ledger.head = 40
   await ledger.lock()
 })
@@ -22,6 +24,15 @@ const statements: [statement: string, rows: unknown[][]][] = [
   ['WITH k AS (SELECT n FROM files.marks WHERE mark = "grade") SELECT max(grade), max("grade") FROM files.regions, k', [['B', 'B']]],
   ['SELECT n FROM files.marks WHERE mark IN ("grade", "location") AND "mark" <> "grade" AND "n" > 0', [[2]]],
   ['SELECT count(*) FROM files.marks WHERE mark = "grade" AND (SELECT max("grade") FROM files.regions) = "B"', [[1]]],
+  [
+    'SELECT g.grade, m.n FROM graded AS g, marked AS m ORDER BY 1',
+    [
+      ['A', 1],
+      ['B', 1],
+    ],
+  ],
+  ['SELECT max((SELECT max(n) FROM marked)) FROM graded', [[1]]],
+  [`SELECT count(p.rental_price) FROM (SELECT 'poor' AS good) AS g, priced AS p`, [[20]]],
   [
     'SELECT g.grade, m.n FROM marked AS m, graded AS g ORDER BY 1',
     [

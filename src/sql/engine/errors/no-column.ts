@@ -2,29 +2,26 @@ import { missingColumn } from './explain-error.js'
 import { readDuckDBError } from '../ast/duckdb-error.js'
 import type { AstNode } from '../ast/json.js'
 import { isColumnRef, locationOf, textsOf, walk } from '../ast/nodes.js'
+import type { Token } from '../../../dialect/lexer.js'
 import { locationAt } from './find-node.js'
 import type { Session } from '../session/session.js'
-import { RunError, type Sources } from '../session/sources.js'
+import { RunError, type Source, type Sources } from '../session/sources.js'
 import { undecidedName } from './session-user.js'
 
 /** The most attempts that read a statement, or one view, in another way. Each finds one place. */
 const attemptsMax = 1_000
 
-const isQuotedAt = (sources: Sources, location: number, name: string): boolean => {
-  const place = sources.placeOf(location)
-  return (
-    place !== undefined &&
-    place.source.translation.tokens.some(({ kind, start, value }) => kind === 'quoted' && start === place.offset && value === name)
-  )
-}
-
 /** The places where a name in double quotes stands alone, as a column of no named table. */
 const quotedPlaces = (tree: AstNode, sources: Sources, name: string): number[] => {
+  const quoted = ({ kind, value }: Token): boolean => kind === 'quoted' && value === name
+  const startsOf = (source: Source) => new Set(source.translation.tokens.filter(quoted).map(({ start }) => start))
+  const starts = new Map(Array.from(sources, (source) => [source, startsOf(source)]))
   const found: number[] = []
   walk(tree, (node) => {
     const [column, more] = isColumnRef(node) ? textsOf(node, 'column_names') : []
     const location = column === name && more === undefined ? locationOf(node) : undefined
-    if (location !== undefined && isQuotedAt(sources, location, name)) found.push(location)
+    const place = location === undefined ? undefined : sources.placeOf(location)
+    if (location !== undefined && place && starts.get(place.source)?.has(place.offset)) found.push(location)
     return true
   })
   return found

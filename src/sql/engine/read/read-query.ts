@@ -24,8 +24,8 @@ import { translate, type Translation } from '../session/translation.js'
 
 type ParsedQuery = { translation: Translation; tree: AstNode; hasNativeQueries: boolean }
 
-/** A query that has passed every check, and the options that it gives its models. */
-export type ReadQuery = { tree: AstNode; options: ScoringOptions }
+/** A query that has passed every check, the options that it gives its models, and whether it has anything in double quotes. */
+export type ReadQuery = { tree: AstNode; options: ScoringOptions; hasQuoted: boolean }
 
 /** Texts to insert behind tokens, and texts that replace tokens. */
 type Changes = { added: ReadonlyMap<number, string>; cut: ReadonlyMap<number, string> }
@@ -155,5 +155,5 @@ export const readQuery = async (session: Session, text: Text, db: string): Promi
     throw (await refusal()) ?? error
   }
   await nameItems(session.connection, tree)
-  return { tree, options }
+  return { tree, options, hasQuoted: tokens.some(({ kind }) => kind === 'quoted') }
 }

@@ -12,6 +12,7 @@ import { asksLatest } from '../models/latest.js'
 import type { ModelUse } from '../models/references.js'
 import { valuesOfSubquery, type ComparedSubquery } from '../knowledge/values-of-subquery.js'
 import { rewriteModels } from '../models/rewrite-models.js'
+import { bindAlone } from './bind-alone.js'
 import { expand, placeIn, readOf } from './expand.js'
 import { dropSchemas } from './drop-schemas.js'
 import { LastInQuery } from './last-in-query.js'
@@ -217,8 +218,9 @@ export class Rewriter {
 
   /** The query behind a view, which may have its own options for its models. */
   private async viewBody(text: Text, scope: Scope): Promise<AstNode> {
-    const { tree, options } = await this.read(text, scope.db)
+    const { tree, options, hasQuoted } = await this.read(text, scope.db)
     await this.query(tree, { ...scope, options: { ...scope.options, ...options } })
+    if (hasQuoted) await bindAlone(this.session, tree)
     return tree
   }
 
