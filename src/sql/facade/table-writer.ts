@@ -66,12 +66,24 @@ const wrongType = (error: unknown, query: string, columns: readonly ColumnDefini
 
 const isColumns = (value: unknown): value is FileContent['columns'] => Array.isArray(value)
 
+/** Writes a file, and again when the content changed from which the new one was made. */
+const untilOnNewest = async (write: () => Promise<TableWriteResult>): Promise<TableWriteResult> => {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await write()
+    } catch (error) {
+      if (!isStaleBase(error) || attempt >= limits.insertRetriesMax) throw error
+    }
+}
+
 /**
  * Writes tables of rows as files. A query's rows become a blob under its hash. The command that names the blob is executed after that. So a
  * failure or cancellation before the command leaves no readable data behind.
  */
 export class TableWriter {
-  /** Statements that add rows to one file take turns. Without turns, all but the first would do their work for nothing. */
+  /**
+   * Statements that write one file again from its own rows take turns. Without turns, all but the first would do their work for nothing.
+   */
   readonly #turns = new KeyedTurns()
 
   constructor(private readonly options: { ledger: Ledger; blobs: BlobStore; directory: string }) {}
@@ -83,25 +95,27 @@ export class TableWriter {
    */
   async create(statement: StatementOf<'create_table'>, writing: WriteContext): Promise<TableWriteResult> {
     const file = fileName(statement.target, writing.db)
-    return this.#untilOnNewest(writing, () => this.#create(file, statement, writing))
+    const write = () => this.#unlessRepeated(writing, () => this.#create(file, statement, writing))
+    try {
+      return await write()
+    } catch (error) {
+      if (!isStaleBase(error)) throw error
+    }
+    // A long query keeps no other statement from adding rows, unless their writes have overtaken it once.
+    return this.#turns.take(file, () => untilOnNewest(write))
   }
 
   /** Adds rows: the file gets a new content. Time travel can still read the content before. */
   async insert(statement: StatementOf<'insert'>, writing: WriteContext): Promise<TableWriteResult> {
     const file = fileName(statement.target, writing.db)
-    return this.#turns.take(file, () => this.#untilOnNewest(writing, () => this.#append(file, statement, writing)))
+    const write = () => this.#unlessRepeated(writing, () => this.#append(file, statement, writing))
+    return this.#turns.take(file, () => untilOnNewest(write))
   }
 
-  /** Writes a file, and once more when the content changed from which the new one was made. */
-  async #untilOnNewest({ origin, execution = {} }: WriteContext, write: () => Promise<TableWriteResult>): Promise<TableWriteResult> {
+  /** Writes a file, unless a statement with the same key has already written it. */
+  async #unlessRepeated({ origin, execution = {} }: WriteContext, write: () => Promise<TableWriteResult>): Promise<TableWriteResult> {
     const repeated = await this.options.ledger.repeated(origin, execution)
-    if (repeated) return { rows: null, positions: repeated.positions }
-    for (let attempt = 1; ; attempt++)
-      try {
-        return await write()
-      } catch (error) {
-        if (!isStaleBase(error) || attempt >= limits.insertRetriesMax) throw error
-      }
+    return repeated ? { rows: null, positions: repeated.positions } : write()
   }
 
   async #create(

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../../src/basics/limits.js'
 import { formOf } from '../../support/models/rentals.js'
 import { shopLedger } from '../../support/sql/shop.js'
@@ -257,6 +258,31 @@ test('a table that is made from its own rows loses none that are added meanwhile
     sql.reader.select = select
   }
   expect(await rows('SELECT n FROM files.sifted')).toEqual([[7]])
+})
+
+test('a table is made from its own rows although others never stop adding some', async () => {
+  await ok('CREATE TABLE files.busy (SELECT 1 AS n)')
+  const { sql } = service.service
+  const select = sql.reader.select.bind(sql.reader)
+  const added: Promise<unknown>[] = []
+  let tries = 0
+  sql.reader.select = async (...asked) => {
+    const answer = await select(...asked)
+    if (!asked[0].sql.startsWith('CREATE OR REPLACE')) return answer
+    tries += 1
+    const adding = ok('INSERT INTO files.busy VALUES (2)')
+    added.push(adding)
+    // The second try has the turn, so the rows come after it.
+    await (tries === 1 ? adding : Promise.race([adding, sleep(500)]))
+    return answer
+  }
+  try {
+    await ok('CREATE OR REPLACE TABLE files.busy (SELECT n + 10 AS n FROM files.busy)')
+  } finally {
+    sql.reader.select = select
+  }
+  await Promise.all(added)
+  expect([tries, await rows('SELECT n FROM files.busy ORDER BY n')]).toEqual([2, [[2], [11], [12]]])
 })
 
 describe('DROP TABLE', () => {
