@@ -1,6 +1,7 @@
 import { Problem } from '../basics/errors.js'
 import type { ErasureKind } from '../../events/records/log.js'
 import { limits } from '../basics/limits.js'
+import { inParts } from '../basics/limits/in-parts.js'
 import type { FormerHolder } from '../commands/records/log.js'
 import type { Log } from '../log/contract/log.js'
 
@@ -94,27 +95,15 @@ export type Share = { payloads: PlannedPayload[]; blobs: string[] }
 /** A payload that was replaced before counts twice in an event. */
 const perEvent = Math.floor(limits.erasedMaxPerEvent / 2)
 
-/** Splits payloads into parts that one event can erase: by their number, and by their bytes, because the bytes are overwritten at once. */
-const payloadShares = (payloads: readonly PlannedPayload[]): PlannedPayload[][] => {
-  const shares: PlannedPayload[][] = []
-  let [share, bytes]: [PlannedPayload[], number] = [[], 0]
-  for (const payload of payloads) {
-    if (share.length === 0 || share.length === perEvent || bytes + payload.bytes > limits.erasedMaxBytesPerEvent) {
-      shares.push((share = []))
-      bytes = 0
-    }
-    share.push(payload)
-    bytes += payload.bytes
-  }
-  return shares
-}
+/** The payloads that one event can erase. Their bytes are overwritten at once, so they count too. */
+const inOneEvent = { maxItems: perEvent, maxSize: limits.erasedMaxBytesPerEvent }
 
 /**
  * Splits a plan into parts that each fit into one event. A payload that is larger than the limit has an event of its own. If only kept
  * answers are erased, the event names nothing.
  */
 export const sharesOf = ({ payloads, blobs, replies }: Plan): Share[] => {
-  const parts = payloadShares(payloads)
+  const parts = [...inParts(payloads, ({ bytes }) => bytes, inOneEvent)]
   const count = Math.max(parts.length, Math.ceil(blobs.length / perEvent), replies ? 1 : 0)
   return Array.from({ length: count }, (_, i) => ({ payloads: parts[i] ?? [], blobs: blobs.slice(i * perEvent, (i + 1) * perEvent) }))
 }

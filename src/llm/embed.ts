@@ -1,5 +1,6 @@
 import type { EmbeddingModelV3 } from '@ai-sdk/provider'
 import { limits } from '../basics/limits.js'
+import { inParts } from '../basics/limits/in-parts.js'
 import type { EmbeddingModel } from './contract/language-model.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { llmFailed, notUnderstood, type Exchange } from './failures.js'
@@ -14,20 +15,8 @@ export type EmbeddingParts = {
   most: ExchangeLimits
 }
 
-/** Texts in the same order, in lists that fit into one request. */
-const batchesOf = function* (texts: readonly string[]): Generator<string[]> {
-  let [batch, chars]: [string[], number] = [[], 0]
-  for (const text of texts) {
-    const isFull = batch.length >= limits.embeddingBatchMaxTexts || chars + text.length > limits.embeddingBatchMaxChars
-    if (isFull && batch.length > 0) {
-      yield batch
-      ;[batch, chars] = [[], 0]
-    }
-    batch.push(text)
-    chars += text.length
-  }
-  if (batch.length > 0) yield batch
-}
+/** The texts that fit into one request. */
+const oneRequest = { maxItems: limits.embeddingBatchMaxTexts, maxSize: limits.embeddingBatchMaxChars }
 
 /** The place of each vector, where the answer says it: the specification of OpenAI has an index, and promises no order. */
 const placesIn = (body: unknown, length: number): number[] => {
@@ -57,7 +46,7 @@ export const embedWith =
   async (texts, { signal, onUsed, onSent }) => {
     const vectors: Float32Array[] = []
     const asked = dimensions === undefined ? {} : { providerOptions: { openaiCompatible: { dimensions } } }
-    for (const batch of batchesOf(texts)) {
+    for (const batch of inParts(texts, (text) => text.length, oneRequest)) {
       const leave = await places.take(exchange.host, signal)
       const stop = new Stop(signal, most, exchange)
       try {

@@ -1,12 +1,13 @@
 import { genesis, nextChain } from '../../events/stored/chain.js'
+import { inParts } from '../basics/limits/in-parts.js'
 import { hashesIn } from '../log/shared/postgres/rewritten.js'
-import { inParts, type AnswerRow, type EventRow, type NoteRow, type PayloadRow } from '../log/shared/postgres/rows.js'
+import type { AnswerRow, EventRow, NoteRow, PayloadRow } from '../log/shared/postgres/rows.js'
 import { sharedNotes } from '../log/shared/written-rows.js'
 import { readLogId, readMeta, type LogConnection } from '../log/storage/schema.js'
 import { ConfigError } from '../setup/config.js'
 
 /** Bounds of a batch. */
-const bounds = { maxRows: 1_000, maxBytes: 4 * 1024 * 1024 }
+const bounds = { maxItems: 1_000, maxSize: 4 * 1024 * 1024 }
 
 /** The chain up to a position of the log here; undefined when the log has no such event. */
 export const chainIn = (db: LogConnection, position: number): Buffer | undefined =>

@@ -1,5 +1,6 @@
 import { limits } from '../../../basics/limits.js'
-import { inParts, type EventRow, type PayloadRow, type Rows } from './rows.js'
+import { inParts } from '../../../basics/limits/in-parts.js'
+import type { EventRow, PayloadRow, Rows } from './rows.js'
 import type { SharedLogSession } from './shared-log-session.js'
 
 /** Payloads that a later batch wrote again: how many bytes each has, together with the payload that replaced it. */
@@ -53,7 +54,7 @@ export const firstBeyond = (events: readonly EventRow[], bytesOf: Rewritten): nu
 /** Fetches payloads with their replacements. The payloads of one batch may be many: each statement fetches a bounded number of bytes. */
 export const fetchRewritten = async (session: SharedLogSession, seq: number, bytesOf: Rewritten): Promise<PayloadRow[]> => {
   const found: PayloadRow[] = []
-  const bounds = { maxRows: limits.sharedDeltaMaxEvents, maxBytes: limits.sharedDeltaMaxBytes }
+  const bounds = { maxItems: limits.sharedDeltaMaxEvents, maxSize: limits.sharedDeltaMaxBytes }
   for (const part of inParts(bytesOf, ([, bytes]) => bytes, bounds)) {
     const { rows } = await session.query<PayloadRow>(rewritten, [part.map(([hash]) => hash), seq], 'rewritten')
     found.push(...rows)

@@ -48,24 +48,3 @@ export const sizeOfRows = ({ events, payloads, answers, notes }: Rows): number =
   payloads.reduce((sum, { body }) => sum + body.length, 0) +
   answers.reduce((sum, { answer }) => sum + answer.length, 0) +
   notes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
-
-/** Rows in parts of a bounded size; a single row may be larger. */
-export function* inParts<Row>(
-  rows: Iterable<Row>,
-  bytesOf: (row: Row) => number,
-  { maxRows, maxBytes }: { maxRows: number; maxBytes: number },
-): Generator<Row[], void> {
-  let part: Row[] = []
-  let bytes = 0
-  for (const row of rows) {
-    const more = bytesOf(row)
-    if (part.length === maxRows || (part.length > 0 && bytes + more > maxBytes)) {
-      yield part
-      part = []
-      bytes = 0
-    }
-    part.push(row)
-    bytes += more
-  }
-  if (part.length > 0) yield part
-}
