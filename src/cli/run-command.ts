@@ -1,5 +1,5 @@
 import { readConfig, ConfigError } from '../setup/config.js'
-import { isDiskFull, isProblem, type Problem, errorText } from '../basics/errors.js'
+import { errorCode, isDiskFull, isProblem, type Problem, errorText } from '../basics/errors.js'
 import { isOfSharedStore } from '../files/shared/problems.js'
 import { readVersion } from '../setup/version.js'
 import { readArguments } from './arguments.js'
@@ -57,8 +57,8 @@ const explained = (error: unknown): string | undefined => {
   if (isProblem(error) && isOfSharedStore(error)) return `${error.detail}: ${causeOf(error)}`
   if (isProblem(error) && error.code === 'storage_failed') return `the data directory cannot be used: ${causeOf(error)}`
   if (isDiskFull(error)) return `the disk is full: ${errorText(error)}`
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
-  if (!(error instanceof Error) || typeof code !== 'string') return undefined
+  if (!(error instanceof Error)) return undefined
+  const code = errorCode(error)
   if (ofTheSystem.has(code)) return error.message
   if (!code.startsWith('SQLITE_')) return undefined
   return `the data directory cannot be used: ${error.message} (${code})${needsPlace.has(code) ? placeNeeded : ''}`

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { errorCode } from '../basics/errors.js'
 import type { Transport } from '../basics/fetch-from.js'
 import { limits } from '../basics/limits.js'
 
@@ -50,8 +51,8 @@ const failureOf = (error: unknown): ServiceError => {
   const name: unknown = typeof error === 'object' && error !== null && 'name' in error ? error.name : undefined
   if (name === 'TimeoutError') return new AnswerLimitError('its answer takes too long')
   const cause: unknown = error instanceof Error ? error.cause : undefined
-  const code: unknown = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
-  return new ServiceError(`it does not answer${typeof code === 'string' ? ` (${code})` : ''}`)
+  const code = errorCode(cause)
+  return new ServiceError(`it does not answer${code === '' ? '' : ` (${code})`}`)
 }
 
 /** The body of an answer. @throws AnswerLimitError */
