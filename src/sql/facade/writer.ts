@@ -68,14 +68,7 @@ export class Writer {
 
   /** Executes the commands of a statement: all commands or none. */
   async write(statement: Statement, running: RunningStatement): Promise<SqlAnswer> {
-    const { context, origin, execution } = running
-    const repeated = await this.repeated(running)
-    if (repeated) return repeated
-    const commands = await toCommands(statement, this.#inputs(context.db))
-    if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
-    const { positions, planned } = await this.options.ledger.executeAll(commands, origin, execution)
-    if (planned) return plannedAnswer(planned, context)
-    return { type: 'ok', affected_rows: null, context, positions }
+    return (await this.repeated(running)) ?? this.#carryOut(statement, running)
   }
 
   /** Creates a view, or gives it another query, after checking that a view can have this query. */
@@ -83,7 +76,7 @@ export class Writer {
     const repeated = await this.repeated(running)
     if (repeated) return repeated
     await this.#checkSource(statement, running)
-    return this.write(statement, running)
+    return this.#carryOut(statement, running)
   }
 
   /** Writes the rows of a query to a file. */
@@ -165,6 +158,14 @@ export class Writer {
       (await allRows(rows)).map(([name]) => ({ name: String(name) })),
       'view',
     )
+  }
+
+  async #carryOut(statement: Statement, { context, origin, execution }: RunningStatement): Promise<SqlAnswer> {
+    const commands = await toCommands(statement, this.#inputs(context.db))
+    if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
+    const { positions, planned } = await this.options.ledger.executeAll(commands, origin, execution)
+    if (planned) return plannedAnswer(planned, context)
+    return { type: 'ok', affected_rows: null, context, positions }
   }
 
   get #resources() {
