@@ -263,29 +263,31 @@ const headInstead = (error: unknown): SelectHead | undefined => {
 }
 
 /** Runs attempts until one answers. Returns whether the connection can be used again. */
-async function* attempts(context: Context, way: Way): AsyncGenerator<Frame, boolean> {
-  let session: Session | undefined
-  let answered = false
-  let next: Way | undefined
-  try {
-    for await (const frame of attempt(context, way, (made) => (session = made))) {
-      answered = true
-      // The time of the query stops while its reader is slow.
-      context.clock.hold()
-      yield frame
-      context.clock.run()
+async function* attempts(context: Context, first: Way): AsyncGenerator<Frame, boolean> {
+  for (let way = first; ;) {
+    let session: Session | undefined
+    let answered = false
+    try {
+      for await (const frame of attempt(context, way, (made) => (session = made))) {
+        answered = true
+        // The time of the query stops while its reader is slow.
+        context.clock.hold()
+        yield frame
+        context.clock.run()
+      }
+      return session?.staged.length === 0 && !context.request.wanted
+    } catch (error) {
+      const head = headInstead(error)
+      if (head) {
+        yield head
+        yield { end: { rows: 0, scored: [] } }
+        return true
+      }
+      const next = answered ? undefined : await nextWay(error, session, way)
+      if (!next) throw await explained(error, context, session, way)
+      way = next
     }
-  } catch (error) {
-    const head = headInstead(error)
-    if (head) {
-      yield head
-      yield { end: { rows: 0, scored: [] } }
-      return true
-    }
-    next = answered ? undefined : await nextWay(error, session, way)
-    if (!next) throw await explained(error, context, session, way)
   }
-  return next ? yield* attempts(context, next) : session?.staged.length === 0 && !context.request.wanted
 }
 
 /**
