@@ -57,8 +57,6 @@ export class Supervisor {
   readonly #directory = makeSocketDirectory()
   readonly #rebuilds: RebuildRecord
   #child: SqlChildProcess | undefined
-  /** A process that is ended on purpose: the code that ends it starts the next one. */
-  #leaving: SqlChildProcess | undefined
   /** Nobody else may start a process now: it would open the tables that are being replaced. */
   #isReplacing = false
   #isStopping = false
@@ -149,7 +147,6 @@ export class Supervisor {
   /** Ends the process, runs a task while there is none, starts another process, and waits until that has opened its tables. */
   async replace(between: () => Promise<void>): Promise<void> {
     const child = this.#child
-    this.#leaving = child
     this.#isReplacing = true
     try {
       // Its file is no longer needed, so the process need not close it properly.
@@ -233,7 +230,8 @@ export class Supervisor {
 
   async #restart(child: SqlChildProcess): Promise<void> {
     this.#tellChange()
-    if (this.#isStopping || child === this.#leaving || child.loss === 'replaced') return
+    // The code that replaces a process starts the next one.
+    if (this.#isStopping || child.loss === 'replaced') return
     if (child.state.built) return this.#respawn(child)
     this.#restarts += 1
     this.#losses[child.loss] += 1
