@@ -1,3 +1,4 @@
+const { AsyncLocalStorage } = require('node:async_hooks')
 const { register } = require('node:module')
 const { pathToFileURL } = require('node:url')
 const { ModernFakeTimers } = require('@jest/fake-timers')
@@ -8,6 +9,14 @@ const globals = pathToFileURL(require.resolve('./jest-globals.mjs')).href
 const hook = `export const resolve = (name, context, next) =>
   name === '@jest/globals' ? { url: ${JSON.stringify(globals)}, shortCircuit: true } : next(name, context)`
 register(`data:text/javascript,${encodeURIComponent(hook)}`)
+
+/** Jest has such a storage of its own for each test file, and never ends it: each promise of later files would pass all of them. */
+const storages = new Set()
+const { run } = AsyncLocalStorage.prototype
+AsyncLocalStorage.prototype.run = function (...given) {
+  storages.add(this)
+  return run.apply(this, given)
+}
 
 const named = (of, names) => Object.fromEntries(names.map((name) => [name, of[name].bind(of)]))
 
@@ -46,6 +55,8 @@ module.exports = class extends Runtime {
     this.timers.useRealTimers()
     for (const name of Object.keys(process.env)) if (!(name in this.environment)) delete process.env[name]
     Object.assign(process.env, this.environment)
+    for (const storage of storages) storage.disable()
+    storages.clear()
   }
 }
 module.exports.default = module.exports
