@@ -1,7 +1,4 @@
-/**
- * Room: erasing data, until no byte of it is left. It imports only events, basics, catalogue, vault, log, commands, files and
- * knowledge/documents.
- */
+/** Room: erasing data, until no byte of it is left. It imports only events, basics, vault, log, commands, files and erasure/plan. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { instant } from '../../events/stored/envelope.js'
@@ -14,16 +11,25 @@ import type { AgeingKind, Origin } from '../log/contract/log.js'
 import type { Wipes } from '../log/contract/wipes.js'
 import { startProcessor, type Processing } from '../log/emmett/processor.js'
 import type { SealedPayload } from '../vault/vault.js'
-import { hasAnswersAfter } from './answers.js'
+import { hasAnswersAfter } from './plan/answers.js'
 import { droppingErased } from './drop-blobs.js'
 import { eraseKeptReplies } from './erase-kept-replies.js'
-import { laterEvents, rowsIn, takeSteps, type StepOptions, type Taken } from './older-data.js'
+import { laterEvents, rowsIn, takeSteps, type StepOptions, type Taken } from './plan/older-data.js'
 import { OwnFiles } from './own-files.js'
-import { distinct, emptyPlan, sharedContent, sharesOf, type ErasureResult, type Plan, type PlannedPayload, type Share } from './plan.js'
-import type { ErasureRequest } from './subjects.js'
-import { areUsedAgain, formerHoldersOf } from './secrets.js'
+import {
+  distinct,
+  emptyPlan,
+  sharedContent,
+  sharesOf,
+  type ErasureResult,
+  type Plan,
+  type PlannedPayload,
+  type Share,
+} from './plan/plan.js'
+import type { ErasureRequest } from './plan/subjects.js'
+import { areUsedAgain, formerHoldersOf } from './plan/secrets.js'
 import { SharedLock } from './shared-lock.js'
-import { planBefore, planOf, timeBefore } from './subject-plan.js'
+import { planBefore, planOf, timeBefore } from './plan/subject-plan.js'
 import { removeErasedBlobs } from './unfinished.js'
 
 type Options = {

@@ -5,7 +5,7 @@ import type { ChatEnd, ChatPart, ChatRequest, LanguageModel, TokenUsage, ToolCal
 import { limitNames, type OpenWire, type Refusals, type WirePart } from './contract/wire.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { explainFailure, explainSent, llmFailed, endedEarly, notUnderstood, type Exchange } from './failures.js'
-import type { Places } from './places.js'
+import type { HostSlots } from './host-slots.js'
 import { refusesLimit, type RememberedRefusals } from './refusals.js'
 import type { ModelSettings } from './settings.js'
 
@@ -15,7 +15,7 @@ export type ChatParts = {
   exchange: Exchange
   open: OpenWire
   refusals: RememberedRefusals
-  places: Places
+  slots: HostSlots
   most: ExchangeLimits
 }
 
@@ -108,9 +108,9 @@ const shown = function* ({ text, isAfterRemark }: AnswerText): Generator<ChatPar
 }
 
 /** Asks a model, and yields its answer as it arrives. A caller that stops reading closes the connection. */
-export const chatWith = ({ settings, exchange, open, refusals, places, most }: ChatParts): LanguageModel['chat'] =>
+export const chatWith = ({ settings, exchange, open, refusals, slots, most }: ChatParts): LanguageModel['chat'] =>
   async function* (request, { signal, onSent }) {
-    const leave = await places.take(exchange.host, signal)
+    const leave = await slots.take(exchange.host, signal)
     const stop = new Stop(signal, most, exchange)
     const sent = within(request, settings)
     let refused: Refusals = new Set()

@@ -5,13 +5,13 @@ import type { EmbeddingModel } from './contract/language-model.js'
 import { askAgain, Stop, type ExchangeLimits } from './exchange.js'
 import { llmFailed, notUnderstood, type Exchange } from './failures.js'
 import { countIn, listIn, recordIn } from './openai/members.js'
-import type { Places } from './places.js'
+import type { HostSlots } from './host-slots.js'
 
 export type EmbeddingParts = {
   exchange: Exchange
   model: () => Promise<EmbeddingModelV3>
   dimensions: number | undefined
-  places: Places
+  slots: HostSlots
   most: ExchangeLimits
 }
 
@@ -42,12 +42,12 @@ const vectorOf = (numbers: readonly number[], exchange: Exchange): Float32Array 
 
 /** Turns texts into vectors, in batches one after the other. */
 export const embedWith =
-  ({ exchange, model, dimensions, places, most }: EmbeddingParts): EmbeddingModel['embed'] =>
+  ({ exchange, model, dimensions, slots, most }: EmbeddingParts): EmbeddingModel['embed'] =>
   async (texts, { signal, onUsed, onSent }) => {
     const vectors: Float32Array[] = []
     const asked = dimensions === undefined ? {} : { providerOptions: { openaiCompatible: { dimensions } } }
     for (const batch of inParts(texts, (text) => text.length, oneRequest)) {
-      const leave = await places.take(exchange.host, signal)
+      const leave = await slots.take(exchange.host, signal)
       const stop = new Stop(signal, most, exchange)
       try {
         const ask = async () => (await model()).doEmbed({ values: batch, abortSignal: stop.signal, ...asked })

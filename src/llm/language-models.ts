@@ -22,13 +22,13 @@ import { embedWith } from './embed.js'
 import type { ExchangeLimits } from './exchange.js'
 import { llmFailed, type Exchange } from './failures.js'
 import { openAiWire } from './openai-wire.js'
-import { Places, type PlaceLimits } from './places.js'
+import { HostSlots, type SlotLimits } from './host-slots.js'
 import { RememberedRefusals } from './refusals.js'
 import { resolveModel, type ResolvedModel } from './resolve.js'
 import { hostOf, type ModelSettings } from './settings.js'
 
 /** Limits that tests make smaller. */
-export type ModelLimits = ExchangeLimits & { headersMs: number; stallMs: number; maxBytes: number; places: PlaceLimits }
+export type ModelLimits = ExchangeLimits & { headersMs: number; stallMs: number; maxBytes: number; slots: SlotLimits }
 
 export type LanguageModelParts = {
   egress: EgressPolicy
@@ -53,7 +53,7 @@ const usual: ModelLimits = {
   headersMs: limits.llmHeadersTimeoutMs,
   stallMs: limits.llmStallTimeoutMs,
   maxBytes: limits.llmAnswerMaxBytes,
-  places: { atOnce: limits.llmConcurrentMax, waiting: limits.llmQueueMax, waitMs: limits.llmQueueWaitMs },
+  slots: { atOnce: limits.llmConcurrentMax, waiting: limits.llmQueueMax, waitMs: limits.llmQueueWaitMs },
 }
 
 /**
@@ -68,14 +68,14 @@ export class LanguageModels {
   readonly #most: ModelLimits
   readonly #call: typeof globalThis.fetch
   readonly #stream: ReturnType<typeof egressPost>
-  readonly #places: Places
+  readonly #slots: HostSlots
   readonly #refusals = new RememberedRefusals()
 
   constructor(private readonly parts: LanguageModelParts) {
     const most = { ...usual, ...parts.most }
     this.#most = most
-    this.#places = new Places(most.places)
-    const connecting = { connections: most.places.atOnce, ...parts.connecting }
+    this.#slots = new HostSlots(most.slots)
+    const connecting = { connections: most.slots.atOnce, ...parts.connecting }
     const calls = { headersTimeoutMs: most.headersMs, stallMs: most.stallMs, maxBytes: most.maxBytes }
     this.#call = egressFetch(parts.egress, connecting, calls)
     this.#stream = egressPost(parts.egress, connecting, calls)
@@ -105,7 +105,7 @@ export class LanguageModels {
         exchange,
         open: this.#wireOf(settings),
         refusals: this.#refusals,
-        places: this.#places,
+        slots: this.#slots,
         most: this.#mostOf(settings),
       }),
     }
@@ -144,7 +144,7 @@ export class LanguageModels {
       provider: settings.provider,
       model: settings.model,
       host: exchange.host,
-      embed: embedWith({ exchange, model, dimensions: settings.dimensions, places: this.#places, most: this.#mostOf(settings) }),
+      embed: embedWith({ exchange, model, dimensions: settings.dimensions, slots: this.#slots, most: this.#mostOf(settings) }),
     }
   }
 

@@ -17,7 +17,7 @@ import { replyOf, requestOf } from './requests.js'
 import { refusalOf, resultOf } from './result.js'
 import type { RunningCalls } from './running-calls.js'
 import { offerSchemas } from './schemas.js'
-import type { CallContext, Tool } from './tool/tool.js'
+import type { CallContext, Tool } from './tool-parts/tool.js'
 import { toolsOf, type ToolParts } from './tools.js'
 import type { Logger } from '../basics/logger.js'
 

@@ -56,7 +56,7 @@ test('an upload that is killed in the middle leaves nothing that anybody sees, a
   try {
     const file = randomFile(join(path, 'upload'), 100)
     const sha = await hashFile(file)
-    const chunks = async () => (await other.links.query('SELECT FROM mindledger.blob_chunks')).length
+    const chunks = async () => (await other.connections.query('SELECT FROM mindledger.blob_chunks')).length
     // However late the kill is, it meets the upload in the middle.
     await server().inDatabase(
       url,
@@ -79,7 +79,7 @@ test('an upload that is killed in the middle leaves nothing that anybody sees, a
     await withLog(async ({ log }) => {
       const options = { log, newest: async () => undefined, ...other }
       const { signal } = new AbortController()
-      await other.links.query('UPDATE mindledger.blobs SET is_named = true')
+      await other.connections.query('UPDATE mindledger.blobs SET is_named = true')
       await collectBlobs(options, signal)
       expect(await chunks()).toBeGreaterThan(100)
       await collectBlobs({ ...options, ageMs: 0 }, signal)

@@ -37,9 +37,9 @@ export const withBlobs = async <T>(
   const { logUrl: url } = config
   if (url === undefined || !followsShared(paths.log)) return work(new Blobs(paths.blobs))
   return inOwnDirectory(paths.temporary, 'blobs-', async (folder) => {
-    const { blobs, links, close } = await openSharedStore({ url, s3: bucketOf(config) }, { folder })
+    const { blobs, connections, close } = await openSharedStore({ url, s3: bucketOf(config) }, { folder })
     try {
-      return await work(blobs, erasedSince(links))
+      return await work(blobs, erasedSince(connections))
     } finally {
       await close()
     }

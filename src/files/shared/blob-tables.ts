@@ -1,4 +1,4 @@
-import type { Links } from './links.js'
+import type { BlobConnections } from './blob-connections.js'
 
 /**
  * `blobs` lists complete blobs; `blob_objects` lists unfinished uploads and bytes to remove. An object is in one of them before its first
@@ -38,10 +38,10 @@ const tables = `
 `
 
 /** Creates the tables and the column that are missing; any number of nodes may do so at once. @throws Problem storage_failed */
-export const openBlobTables = async (links: Links): Promise<void> => {
-  const [found] = await links.query<{ there: boolean }>(
+export const openBlobTables = async (connections: BlobConnections): Promise<void> => {
+  const [found] = await connections.query<{ there: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_catalog.pg_attribute
        WHERE attrelid = to_regclass('mindledger.blobs') AND attname = 'is_damaged' AND NOT attisdropped) AS there`,
   )
-  if (found?.there !== true) await links.statements(tables)
+  if (found?.there !== true) await connections.statements(tables)
 }

@@ -1,5 +1,5 @@
 import { erasedIn, type ErasedSince } from '../../log/storage/erased-blobs.js'
-import type { Links } from './links.js'
+import type { BlobConnections } from './blob-connections.js'
 
 /** A statement searches at most this many events, because it has little time. */
 const eventsAtOnce = 10_000
@@ -12,17 +12,17 @@ const erasures = `
 /**
  * Asks the log that nodes share, because the file of a node may be behind it.
  *
- * @example await erasedSince(links)(17) // new Set(['9f86d0…'])
+ * @example await erasedSince(connections)(17) // new Set(['9f86d0…'])
  * @throws Problem storage_failed
  */
 export const erasedSince =
-  (links: Pick<Links, 'query'>): ErasedSince =>
+  (connections: Pick<BlobConnections, 'query'>): ErasedSince =>
   async (position) => {
-    const [head] = await links.query<{ position: number }>('SELECT position::float8 AS position FROM mindledger.head')
+    const [head] = await connections.query<{ position: number }>('SELECT position::float8 AS position FROM mindledger.head')
     const end = head?.position ?? 0
     const erased = new Set<string>()
     for (let from = position; from < end; from += eventsAtOnce) {
-      const rows = await links.query<{ text: string }>(erasures, [from, Math.min(from + eventsAtOnce, end)])
+      const rows = await connections.query<{ text: string }>(erasures, [from, Math.min(from + eventsAtOnce, end)])
       for (const hash of erasedIn(rows.map(({ text }) => text))) erased.add(hash)
     }
     return erased

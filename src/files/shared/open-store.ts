@@ -2,7 +2,7 @@ import { limits } from '../../basics/limits.js'
 import { opened } from '../../basics/undo.js'
 import { BlobCache } from './blob-cache.js'
 import { openBlobTables } from './blob-tables.js'
-import { Links } from './links.js'
+import { BlobConnections } from './blob-connections.js'
 import { PostgresObjects } from './postgres-objects.js'
 import { Register } from './register.js'
 import type { S3Address } from './s3-address.js'
@@ -18,7 +18,13 @@ export type SharedPlace = { url: string; s3: S3Address | undefined }
 export type CacheFolder = { folder: string; maxBytes?: number | undefined }
 
 /** The store of this node. */
-export type SharedStore = { blobs: SharedBlobs; register: Register; cache: BlobCache; links: Links; close: () => Promise<void> }
+export type SharedStore = {
+  blobs: SharedBlobs
+  register: Register
+  cache: BlobCache
+  connections: BlobConnections
+  close: () => Promise<void>
+}
 
 /**
  * Opens the store that nodes share.
@@ -31,17 +37,17 @@ export const openSharedStore = async (
   { folder, maxBytes = limits.blobCacheMaxBytes }: CacheFolder,
 ): Promise<SharedStore> => {
   const { stop, ...store } = await opened(async (undo) => {
-    const links = new Links(url)
-    undo(() => links.close())
-    await openBlobTables(links)
+    const connections = new BlobConnections(url)
+    undo(() => connections.close())
+    await openBlobTables(connections)
     const inBucket = s3 && (await S3Objects.open(s3))
     undo(() => inBucket?.close())
     const cache = await BlobCache.open(folder, maxBytes)
-    const register = new Register(links)
-    const inPostgres = new PostgresObjects(links)
+    const register = new Register(connections)
+    const inPostgres = new PostgresObjects(connections)
     // Bytes that were stored before there was a bucket stay where they are.
     const blobs = new SharedBlobs({ register, cache, places: inBucket ? [inBucket, inPostgres] : [inPostgres] })
-    return { blobs, register, cache, links }
+    return { blobs, register, cache, connections }
   })
   return { ...store, close: stop }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { limits } from '../../basics/limits.js'
-import type { Links } from './links.js'
+import type { BlobConnections } from './blob-connections.js'
 import type { Objects, StoredObject } from './objects.js'
 import { blobDamaged } from './problems.js'
 
@@ -31,7 +31,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
 export class PostgresObjects implements Objects {
   readonly place = 'postgres'
 
-  constructor(private readonly links: Links) {}
+  constructor(private readonly connections: BlobConnections) {}
 
   async write({ id, sha, bytes }: StoredObject, file: string): Promise<void> {
     const hash = createHash('sha256')
@@ -40,7 +40,7 @@ export class PostgresObjects implements Objects {
     for await (const chunk of chunksOf(file)) {
       hash.update(chunk)
       length += chunk.length
-      await this.links.query(insertChunk, [id, number++, chunk], 'insert_chunk')
+      await this.connections.query(insertChunk, [id, number++, chunk], 'insert_chunk')
     }
     if (hash.digest('hex') !== sha || length !== bytes) throw blobDamaged(sha, 'the file to be stored has changed')
   }
@@ -48,7 +48,7 @@ export class PostgresObjects implements Objects {
   async *read({ id, sha, bytes }: StoredObject): AsyncGenerator<Buffer> {
     let left = bytes
     for (let number = 0; left > 0; number++) {
-      const [row] = await this.links.query<{ body: Buffer }>(selectChunk, [id, number], 'select_chunk')
+      const [row] = await this.connections.query<{ body: Buffer }>(selectChunk, [id, number], 'select_chunk')
       if (!row) throw blobDamaged(sha, `the last ${left} of ${bytes} bytes are missing`)
       left -= row.body.length
       yield row.body
@@ -57,6 +57,6 @@ export class PostgresObjects implements Objects {
 
   async remove(id: string): Promise<void> {
     // A large blob takes longer than a statement may.
-    while ((await this.links.query(deleteChunks, [id])).length > 0);
+    while ((await this.connections.query(deleteChunks, [id])).length > 0);
   }
 }

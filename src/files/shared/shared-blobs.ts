@@ -29,7 +29,7 @@ type BlobDownload = { arrived: Promise<void>; file: string; isGone: boolean }
  * Blobs that all nodes of a log share. The register lists them, one or more places have their bytes, and the folder of this node is a
  * cache. Before the name of a blob is returned, all its bytes are stored, and it is in the register.
  *
- * @example const blobs = new SharedBlobs({ register, cache, places: [new PostgresObjects(links)] })
+ * @example const blobs = new SharedBlobs({ register, cache, places: [new PostgresObjects(connections)] })
  */
 export class SharedBlobs implements BlobStore {
   readonly place = 'the shared store'

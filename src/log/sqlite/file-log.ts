@@ -19,7 +19,7 @@ import type {
   Submission,
 } from '../contract/log.js'
 import type { ResourceVersion, Resource } from '../contract/lookups.js'
-import { erasedReply } from '../storage/kept-answers.js'
+import { erasedReply } from '../storage/kept-replies-table.js'
 import { eraseSomeReplies, forgetSomeAnswers } from './kept-replies.js'
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
 import { isProblem } from '../../basics/errors.js'

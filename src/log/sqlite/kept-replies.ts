@@ -1,7 +1,7 @@
 import { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Outcome, Reply, ReplyPlace, RequestKey } from '../contract/log.js'
-import { erasedReply, newerReply, replaceReplies, showsRows } from '../storage/kept-answers.js'
+import { erasedReply, newerReply, replaceReplies, showsRows } from '../storage/kept-replies-table.js'
 import { forgetReplyKey, openReplyVault, replyVault } from '../storage/keys.js'
 import type { LogConnection } from '../storage/schema.js'
 import type { DataErased } from '../../../events/records/log.js'

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { erasureKinds, type ErasureKind } from '../../../events/records/log.js'
 import { ConfigError } from '../../setup/config.js'
 import type { AgeingKind } from '../contract/log.js'
-import { answersTable, prepareAnswers } from './kept-answers.js'
+import { answersTable, prepareAnswers } from './kept-replies-table.js'
 
 export type LogConnection = Database.Database
 

@@ -6,8 +6,8 @@ import { limits } from '../../basics/limits.js'
 import { refusalOf } from '../../http/reads/answer-frames.js'
 import type { Moment } from '../../http/reads/read-routes.js'
 import { inProject } from '../../log/read/by-name.js'
-import { Budget } from '../tool/budget.js'
-import { tool, type Tool } from '../tool/tool.js'
+import { Budget } from '../tool-parts/budget.js'
+import { tool, type Tool } from '../tool-parts/tool.js'
 import { project } from './arguments.js'
 
 const turn = z.strictObject({ role: z.enum(['user', 'assistant']), content: z.string() })

@@ -4,9 +4,9 @@ import { isProblem, notFound } from '../../basics/errors.js'
 import type { Moment } from '../../http/reads/read-routes.js'
 import type { AnyResource, Resource } from '../../log/contract/log.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
-import { Budget } from '../tool/budget.js'
-import { columnSchema, columnsOf } from '../tool/columns.js'
-import { tool, type CallContext, type Tool } from '../tool/tool.js'
+import { Budget } from '../tool-parts/budget.js'
+import { columnSchema, columnsOf } from '../tool-parts/columns.js'
+import { tool, type CallContext, type Tool } from '../tool-parts/tool.js'
 import { projectFor, recordOf } from './resources.js'
 
 const described = ['table', ...kinds] as ['table', ...Kind[]]

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { limits } from '../../basics/limits.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
-import { askSql } from '../tool/ask-sql.js'
-import { Budget } from '../tool/budget.js'
-import { firstRows } from '../tool/rows.js'
-import { tool, type Tool } from '../tool/tool.js'
+import { askSql } from '../tool-parts/ask-sql.js'
+import { Budget } from '../tool-parts/budget.js'
+import { firstRows } from '../tool-parts/rows.js'
+import { tool, type Tool } from '../tool-parts/tool.js'
 import { database, sqlParams } from './arguments.js'
 
 const input = z.strictObject({

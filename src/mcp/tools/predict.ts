@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { limits } from '../../basics/limits.js'
 import type { PredictionService } from '../../models/serving/prediction-service.js'
 import { rowsIn } from '../../http/reads/rows-in-body.js'
-import { Budget } from '../tool/budget.js'
-import { tool, type Tool } from '../tool/tool.js'
+import { Budget } from '../tool-parts/budget.js'
+import { tool, type Tool } from '../tool-parts/tool.js'
 import { project } from './arguments.js'
 
 const input = z.strictObject({

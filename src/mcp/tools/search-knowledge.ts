@@ -3,8 +3,8 @@ import type { Json } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
 import type { SearchOnRecord } from '../../knowledge/contract/search.js'
 import type { AnyResource } from '../../log/contract/log.js'
-import { Budget } from '../tool/budget.js'
-import { tool, type Tool } from '../tool/tool.js'
+import { Budget } from '../tool-parts/budget.js'
+import { tool, type Tool } from '../tool-parts/tool.js'
 import { project } from './arguments.js'
 
 const filter = z.strictObject({

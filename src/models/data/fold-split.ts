@@ -39,6 +39,19 @@ const groupsOf = (columns: readonly MatrixColumn[], rows: number): { of: Int32Ar
 const columnsIn = ({ columns }: Matrix, names: readonly string[]): MatrixColumn[] =>
   names.flatMap((name) => columnNamed(columns, name) ?? [])
 
+/**
+ * Splits the rows into folds by the seed. With classes, each class is dealt out in turn, so that every fold has its share of every class;
+ * each class continues at the fold where the last one ended, which keeps the folds equally large.
+ */
+export const splitFolds = (labels: Float64Array, classes: number, count: number, random: Random): Folds => {
+  const order = Int32Array.from({ length: labels.length }, (_, row) => row)
+  shuffle(order, random)
+  if (classes > 0) order.sort((one, other) => labels[one]! - labels[other]!)
+  const of = new Int8Array(labels.length)
+  order.forEach((row, place) => (of[row] = place % count))
+  return { count, of }
+}
+
 /** By whole groups: the largest first, each to the fold with the fewest rows; ties between equally large groups are broken at random. */
 const byGroups = (names: readonly string[], seed: number): FoldSplitter => ({
   split({ matrix, target }, most) {

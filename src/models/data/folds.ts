@@ -1,6 +1,3 @@
-import type { Random } from '../numerics/random.js'
-import { shuffle } from '../numerics/random.js'
-
 /**
  * The fold (0…count-1) of every row: that fold's model predicts the row, and learns from the rows of all other folds. With `rolling` it
  * only learns from earlier folds, and the first rows, which no fold predicts, have the fold -1.
@@ -9,19 +6,6 @@ export type Folds = { count: number; of: Int8Array; rolling?: true }
 
 /** The fold of rows that are only learned from. */
 export const unpredicted = -1
-
-/**
- * Splits the rows into folds by the seed. With classes, each class is dealt out in turn, so that every fold has its share of every class;
- * each class continues at the fold where the last one ended, which keeps the folds equally large.
- */
-export const splitFolds = (labels: Float64Array, classes: number, count: number, random: Random): Folds => {
-  const order = Int32Array.from({ length: labels.length }, (_, row) => row)
-  shuffle(order, random)
-  if (classes > 0) order.sort((one, other) => labels[one]! - labels[other]!)
-  const of = new Int8Array(labels.length)
-  order.forEach((row, place) => (of[row] = place % count))
-  return { count, of }
-}
 
 /** Whether a fold's model learns from the rows of another fold. */
 export const learnsFrom = ({ rolling }: Folds, fold: number, other: number): boolean =>

@@ -5,7 +5,7 @@ import { applyErasures, readErasures } from '../../../src/backup/later-erasures.
 import { copyLog } from '../../../src/backup/log-copy.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { Erasures } from '../../../src/erasure/erasures.js'
-import type { StepBounds } from '../../../src/erasure/older-steps.js'
+import type { StepBounds } from '../../../src/erasure/plan/older-steps.js'
 import { keepFor } from '../../../src/erasure/retention.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import type { Log } from '../../../src/log/contract/log.js'

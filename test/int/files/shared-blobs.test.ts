@@ -56,8 +56,8 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
       const shas = await Promise.all([a, b, a, b, a, b].map(({ blobs }) => blobs.putBytes(bytes)))
       expect(new Set(shas)).toEqual(new Set([shaOf(bytes)]))
       expect(await a.blobs.list()).toEqual([shaOf(bytes)])
-      expect(await a.links.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
-      const chunks = await a.links.query('SELECT FROM mindledger.blob_chunks')
+      expect(await a.connections.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
+      const chunks = await a.connections.query('SELECT FROM mindledger.blob_chunks')
       expect(chunks).toHaveLength(place === 's3' ? 0 : 2)
       const found = await a.register.find(shaOf(bytes))
       if (place === 's3') expect([...s3.objects.keys()].filter((key) => key.endsWith(found?.object ?? ''))).toHaveLength(1)
@@ -79,8 +79,8 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
       const found = await a.register.find(sha)
       const remove = () => a.blobs.removeErased(sha, laterThanAll, true)
       expect([await remove(), await remove(), await a.blobs.has(sha)]).toEqual([true, false, false])
-      expect(await a.links.query('SELECT FROM mindledger.blob_chunks')).toHaveLength(0)
-      expect(await a.links.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
+      expect(await a.connections.query('SELECT FROM mindledger.blob_chunks')).toHaveLength(0)
+      expect(await a.connections.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
       expect([...s3.objects.keys()].some((key) => key.endsWith(found?.object ?? 'none'))).toBe(false)
       b.blobs.forget(sha)
       expect(existsSync(file)).toBe(false)
@@ -99,8 +99,8 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
         s3.objects.delete(`/ledger/blobs/${goneObject}`)
         s3.objects.set(`/ledger/blobs/${otherObject}`, bytesOf(3 * mebibyte, 5))
       } else {
-        await a.links.query('DELETE FROM mindledger.blob_chunks WHERE object = $1 AND number = 1', [goneObject])
-        await a.links.query('UPDATE mindledger.blob_chunks SET body = $2 WHERE object = $1 AND number = 0', [
+        await a.connections.query('DELETE FROM mindledger.blob_chunks WHERE object = $1 AND number = 1', [goneObject])
+        await a.connections.query('UPDATE mindledger.blob_chunks SET body = $2 WHERE object = $1 AND number = 0', [
           otherObject,
           bytesOf(mebibyte, 5),
         ])
@@ -143,7 +143,7 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
 
   test('a store of an earlier release is opened', () =>
     withNodes(place, async ({ a, directory, url }) => {
-      await a.links.query('ALTER TABLE mindledger.blobs DROP COLUMN is_damaged')
+      await a.connections.query('ALTER TABLE mindledger.blobs DROP COLUMN is_damaged')
       const again = await openStore(url, join(directory, 'c'), place === 's3' ? s3.address : undefined)
       try {
         expect((await again.blobs.read(await again.blobs.putBytes(Buffer.from('later')))).toString()).toBe('later')
@@ -158,11 +158,11 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
       const given = await put(a)
       await a.blobs.giveUp(given)
       expect([await a.register.find(given), a.cache.has(given)]).toEqual([undefined, false])
-      expect(await a.links.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
+      expect(await a.connections.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
       for (const node of [a, b]) await put(node)
       for (const { blobs } of [a, b]) await blobs.giveUp(given)
       expect(await b.register.find(given)).toBeDefined()
-      await a.links.query('DELETE FROM mindledger.blobs')
+      await a.connections.query('DELETE FROM mindledger.blobs')
       await put(a)
       await a.blobs.giveUp(given)
       expect(await b.register.find(given)).toBeDefined()
@@ -180,10 +180,10 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
         const options = { log, newest: () => log.newest(), blobs: b.blobs, register: b.register }
         expect(await collectBlobs(options, signal)).toBe(0)
         expect(await a.blobs.list()).toEqual([named, unnamed].sort())
-        await a.links.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '2 hours'`)
+        await a.connections.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '2 hours'`)
         expect(await a.blobs.putBytes(Buffer.from('unnamed'))).toBe(unnamed)
         expect(await collectBlobs({ ...options, ageMs: 3_600_000 }, signal)).toBe(0)
-        await a.links.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '2 hours'`)
+        await a.connections.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '2 hours'`)
         await b.blobs.read(unnamed)
         expect(await collectBlobs({ ...options, ageMs: 3_600_000 }, signal)).toBe(1)
         expect(b.cache.has(unnamed)).toBe(false)
@@ -191,7 +191,7 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
         const give = givingBack({ log, newest: () => log.newest(), ...a })
         for (const isThere of [true, false]) expect([await give(signal), a.cache.has(unnamed)]).toEqual([0, isThere])
         expect(await a.blobs.list()).toEqual([named])
-        expect(await a.links.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
+        expect(await a.connections.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
         // It is known to be named: nobody looks for it again.
         expect(await b.register.unnamed(0)).toEqual([])
       } finally {
@@ -268,10 +268,11 @@ test('a large content is removed from PostgreSQL in parts, and one that cannot b
   withNodes('postgres', async ({ a }) => {
     for (const seed of [1, 2]) await a.blobs.putBytes(bytesOf(10, seed))
     const objects = (await a.register.find(shaOf(bytesOf(10, 2))))?.object
-    await a.links.query("INSERT INTO mindledger.blob_chunks (object, number, body) SELECT $1, n, 'x' FROM generate_series(1, 200) AS n", [
-      objects,
-    ])
-    await a.links.statements(`
+    await a.connections.query(
+      "INSERT INTO mindledger.blob_chunks (object, number, body) SELECT $1, n, 'x' FROM generate_series(1, 200) AS n",
+      [objects],
+    )
+    await a.connections.statements(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN IF (SELECT count(*) FROM gone) > 64 THEN RAISE 'too much for one statement'; END IF; RETURN NULL; END $$;
       CREATE TRIGGER refuse AFTER DELETE ON mindledger.blob_chunks REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse();
@@ -282,7 +283,7 @@ test('a large content is removed from PostgreSQL in parts, and one that cannot b
     expect(doomed.map(({ place }) => place).sort()).toEqual(['away', 'postgres'])
     const first = [...doomed].sort((one, other) => (one.place < other.place ? -1 : 1))
     await expect(a.blobs.removeObjects(first)).rejects.toMatchObject({ code: 'storage_failed' })
-    expect(await a.links.query('SELECT FROM mindledger.blob_chunks WHERE object = $1', [objects])).toHaveLength(0)
+    expect(await a.connections.query('SELECT FROM mindledger.blob_chunks WHERE object = $1', [objects])).toHaveLength(0)
     expect((await a.register.doomOlder(3_600_000)).map(({ place }) => place)).toEqual(['away'])
   }))
 
@@ -322,7 +323,7 @@ test('a service opens the store with its log, names it where contents are missin
       missing.start()
       await missing.stop()
       expect(missing.warning()).toBe('1 contents of files or models are missing in the shared store; "mindledger verify" names them')
-      await a.links.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '30 days'`)
+      await a.connections.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '30 days'`)
       await a.blobs.putBytes(Buffer.from('again'))
       const stop = opened.tidyBlobs()
       await until(() => lines.some((line) => line.includes('removed blobs that nobody needs')))

@@ -316,7 +316,7 @@ describe('tries', () => {
   })
 })
 
-describe('places', () => {
+describe('slots', () => {
   test('are limited for each host: others wait, in their order, and not for ever', async () => {
     const open: ServerResponse[] = []
     let mostAtOnce = 0
@@ -328,7 +328,7 @@ describe('places', () => {
     }
     const isThere = () => new Promise<void>((resolve) => arrived.push(resolve))
     const answerOne = () => stream(open.shift()!).end(chunk({ content: 'ok' }) + last())
-    const models = modelsHere({ most: { places: { atOnce: 2, waiting: 2, waitMs: 60_000 } } })
+    const models = modelsHere({ most: { slots: { atOnce: 2, waiting: 2, waitMs: 60_000 } } })
     const ask = () => hear(models.of(settingsAt(`${server.url}/v1`)), question('hi'))
     const both = [isThere(), isThere()]
     const answers = [ask(), ask(), ask(), ask()]
@@ -344,7 +344,7 @@ describe('places', () => {
     expect(mostAtOnce).toBe(2)
   })
   test('are waited for so long', async () => {
-    const models = modelsHere({ most: { places: { atOnce: 1, waiting: 9, waitMs: 50 } } })
+    const models = modelsHere({ most: { slots: { atOnce: 1, waiting: 9, waitMs: 50 } } })
     const client = new AbortController()
     const asked = new Promise<void>((resolve) => {
       server.answer = () => resolve()

@@ -62,7 +62,7 @@ describe.each<[string, typeof ofChat]>([
   })
 
   test('that is cut off while it waits for its turn counts nothing', async () => {
-    const models = modelsHere({ most: { places: { atOnce: 1, waiting: 9, waitMs: 60_000 } } })
+    const models = modelsHere({ most: { slots: { atOnce: 1, waiting: 9, waitMs: 60_000 } } })
     const [first, second] = [new AbortController(), new AbortController()]
     const isAsked = new Promise<void>((resolve) => (server.answer = () => resolve()))
     const held = tokensOf(first, models)

@@ -316,7 +316,7 @@ test('nothing is appended, and nothing said to be there, when others wrote more 
 test('contents are stored again from the folder of the node, and those that nobody has are named', () =>
   withNodesOf(server(), 1, async ([a], url) => {
     const folder = join(a!.directory, 'blobs')
-    const { blobs, links, close } = await openSharedStore({ url, s3: undefined }, { folder })
+    const { blobs, connections, close } = await openSharedStore({ url, s3: undefined }, { folder })
     try {
       const [kept, lost] = [await blobs.putBytes(Buffer.from('kept')), await blobs.putBytes(Buffer.from('lost'))]
       for (const [n, content] of [kept, lost].entries()) {
@@ -325,7 +325,7 @@ test('contents are stored again from the folder of the node, and those that nobo
       }
       await a!.log.close()
       await loseAfter(url, 0)
-      await links.query('DELETE FROM mindledger.blobs', [])
+      await connections.query('DELETE FROM mindledger.blobs', [])
       rmSync(join(folder, lost))
       expect(await reappendFrom(a!, url)).toEqual({ first: 1, last: 2, answers: 0, missing: [lost] })
       rmSync(join(folder, kept))

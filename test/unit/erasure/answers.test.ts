@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Envelope } from '../../../events/stored/envelope.js'
-import { takeAnswers } from '../../../src/erasure/answers.js'
-import type { PlanPart } from '../../../src/erasure/plan.js'
+import { takeAnswers } from '../../../src/erasure/plan/answers.js'
+import type { PlanPart } from '../../../src/erasure/plan/plan.js'
 
 const received = (position: number): Envelope => ({
   ...{ position, stream: 'a conversation', version: position, type: 'MessageReceived', schema: 1 },

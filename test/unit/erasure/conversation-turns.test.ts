@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Envelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../../src/basics/limits.js'
-import { cutHistories, withoutTurns } from '../../../src/erasure/conversation-turns.js'
+import { cutHistories, withoutTurns } from '../../../src/erasure/plan/conversation-turns.js'
 
 const user = (content: string) => ({ role: 'user', content })
 const assistant = (content: string) => ({ role: 'assistant', content })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
-import { emptyPlan, sharesOf, type PlannedPayload } from '../../../src/erasure/plan.js'
+import { emptyPlan, sharesOf, type PlannedPayload } from '../../../src/erasure/plan/plan.js'
 
 const payload = (n: number, bytes: number): PlannedPayload => ({ hash: String(n), standsIn: String(n), stays: null, rows: 1, bytes })
 const planOf = (sizes: readonly number[], blobs = 0) => ({

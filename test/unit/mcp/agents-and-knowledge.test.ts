@@ -5,7 +5,7 @@ import { Problem } from '../../../src/basics/errors.js'
 import type { Moment } from '../../../src/http/reads/read-routes.js'
 import type { KnowledgeQuery, SearchOnRecord } from '../../../src/knowledge/contract/search.js'
 import { limits } from '../../../src/basics/limits.js'
-import type { CallContext } from '../../../src/mcp/tool/tool.js'
+import type { CallContext } from '../../../src/mcp/tool-parts/tool.js'
 import { askAgentTool } from '../../../src/mcp/tools/ask-agent.js'
 import { searchKnowledgeTool } from '../../../src/mcp/tools/search-knowledge.js'
 

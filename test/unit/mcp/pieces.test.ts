@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Json } from '../../../events/common.js'
 import { exactJson } from '../../../src/basics/exact-json.js'
-import { firstRows } from '../../../src/mcp/tool/rows.js'
+import { firstRows } from '../../../src/mcp/tool-parts/rows.js'
 import { linesIn, type Line } from '../../../src/mcp/relay/lines.js'
 import { messageHeaders } from '../../../src/mcp/relay/message-headers.js'
 import { fc } from '../../support/random/properties.js'

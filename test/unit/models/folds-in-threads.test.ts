@@ -13,7 +13,7 @@ import {
 } from '../../../src/models/engines/tabular/boosting/fold-runs.js'
 import { lossOf } from '../../../src/models/engines/tabular/boosting/loss.js'
 import { defineFeatures, featureValues } from '../../../src/models/data/features.js'
-import { splitFolds } from '../../../src/models/data/folds.js'
+import { splitFolds } from '../../../src/models/data/fold-split.js'
 import type { MatrixColumn } from '../../../src/models/data/matrix.js'
 import { Random } from '../../../src/models/numerics/random.js'
 import { train } from '../../support/models/train.js'

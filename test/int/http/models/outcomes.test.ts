@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { join } from 'node:path'
-import type { ErasureResult } from '../../../../src/erasure/plan.js'
+import type { ErasureResult } from '../../../../src/erasure/plan/plan.js'
 import { Blobs } from '../../../../src/files/blobs.js'
 import { hashFile } from '../../../../src/basics/disk.js'
 import { FileLog } from '../../../../src/log/sqlite/file-log.js'

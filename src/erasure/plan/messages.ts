@@ -1,7 +1,7 @@
-import { conversationKind } from '../../events/conversation.js'
-import type { Envelope } from '../../events/stored/envelope.js'
-import type { Log } from '../log/contract/log.js'
-import { streamEventsWith } from '../log/read/slices.js'
+import { conversationKind } from '../../../events/conversation.js'
+import type { Envelope } from '../../../events/stored/envelope.js'
+import type { Log } from '../../log/contract/log.js'
+import { streamEventsWith } from '../../log/read/slices.js'
 
 /** The events of a conversation that have payloads: messages and their answers. */
 const types = Object.keys(conversationKind.payloads ?? {})

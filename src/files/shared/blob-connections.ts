@@ -4,19 +4,19 @@ import { limits } from '../../basics/limits.js'
 import { Link, UnreachableError, type SharedLogSession } from '../../log/shared/postgres/shared-log-session.js'
 import { blobsAway } from './problems.js'
 
-type Way = { link: Link; waiting: number }
+type BlobConnection = { link: Link; waiting: number }
 
 /**
  * Connections to PostgreSQL for blobs only, so that a large blob never makes a write to the log wait. Each statement is a transaction of
  * its own, and may be sent twice.
  *
- * @example const links = new Links('postgres://db/ledger')
+ * @example const connections = new BlobConnections('postgres://db/ledger')
  */
-export class Links {
-  readonly #ways: readonly Way[]
+export class BlobConnections {
+  readonly #connections: readonly BlobConnection[]
 
   constructor(url: string) {
-    this.#ways = Array.from({ length: limits.blobConnectionsMax }, () => ({ link: new Link(url), waiting: 0 }))
+    this.#connections = Array.from({ length: limits.blobConnectionsMax }, () => ({ link: new Link(url), waiting: 0 }))
   }
 
   /**
@@ -57,16 +57,16 @@ export class Links {
   }
 
   async #once<T>(work: (session: SharedLogSession) => Promise<T>): Promise<T> {
-    const way = this.#ways.reduce((least, each) => (each.waiting < least.waiting ? each : least))
-    way.waiting += 1
+    const connection = this.#connections.reduce((least, each) => (each.waiting < least.waiting ? each : least))
+    connection.waiting += 1
     try {
-      return await work(await way.link.session())
+      return await work(await connection.link.session())
     } finally {
-      way.waiting -= 1
+      connection.waiting -= 1
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#ways.map(({ link }) => link.close()))
+    await Promise.all(this.#connections.map(({ link }) => link.close()))
   }
 }

@@ -1,25 +1,25 @@
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 
-export type PlaceLimits = { atOnce: number; waiting: number; waitMs: number }
+export type SlotLimits = { atOnce: number; waiting: number; waitMs: number }
 
 type Waiter = { enter: () => void }
 
 /**
- * Places for exchanges: each host has the same number. A caller that finds no place waits for a while, in the order of arrival.
+ * Slots for exchanges: each host has the same number. A caller that finds no slot waits for a while, in the order of arrival.
  *
  * @example
- * const leave = await places.take('127.0.0.1:11434', signal)
+ * const leave = await slots.take('127.0.0.1:11434', signal)
  * try { … } finally { leave() }
  */
-export class Places {
+export class HostSlots {
   readonly #hosts = new Map<string, { taken: number; waiting: Set<Waiter> }>()
 
   constructor(
-    private readonly most: PlaceLimits = { atOnce: limits.llmConcurrentMax, waiting: limits.llmQueueMax, waitMs: limits.llmQueueWaitMs },
+    private readonly most: SlotLimits = { atOnce: limits.llmConcurrentMax, waiting: limits.llmQueueMax, waitMs: limits.llmQueueWaitMs },
   ) {}
 
-  /** Takes a place, and returns a function that gives it back. @throws Problem busy; the reason of the signal */
+  /** Takes a slot, and returns a function that gives it back. @throws Problem busy; the reason of the signal */
   async take(name: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
     const host = this.#hosts.get(name) ?? { taken: 0, waiting: new Set() }
@@ -37,7 +37,7 @@ export class Places {
     }
   }
 
-  /** Waits until another caller passes on its place. */
+  /** Waits until another caller passes on its slot. */
   #turn(name: string, line: Set<Waiter>, signal: AbortSignal): Promise<void> {
     const { atOnce, waiting, waitMs } = this.most
     if (line.size >= waiting) throw busy(name, atOnce)

@@ -1,8 +1,8 @@
-import { parseEnvelope, type Envelope } from '../../events/stored/envelope.js'
-import { limits } from '../basics/limits.js'
-import { LongWork } from '../basics/long-work.js'
-import type { Log } from '../log/contract/log.js'
-import { eventAt, eventsWith } from '../log/read/slices.js'
+import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
+import { limits } from '../../basics/limits.js'
+import { LongWork } from '../../basics/long-work.js'
+import type { Log } from '../../log/contract/log.js'
+import { eventAt, eventsWith } from '../../log/read/slices.js'
 import type { PlannedPayload, PlanPart } from './plan.js'
 
 /** The positions of the data that an erasure by age takes: those after `from`, up to which an earlier one took all, up to `bound`. */

@@ -1,9 +1,14 @@
-import { Problem } from '../basics/errors.js'
-import type { ErasureKind } from '../../events/records/log.js'
-import { limits } from '../basics/limits.js'
-import { inParts } from '../basics/limits/in-parts.js'
-import type { FormerHolder } from '../commands/records/log.js'
-import type { Log } from '../log/contract/log.js'
+/**
+ * Room: the data that an erasure takes, a file for each kind. It imports only events, basics, catalogue, log, commands, files and
+ * knowledge/documents.
+ */
+
+import { Problem } from '../../basics/errors.js'
+import type { ErasureKind } from '../../../events/records/log.js'
+import { limits } from '../../basics/limits.js'
+import { inParts } from '../../basics/limits/in-parts.js'
+import type { FormerHolder } from '../../commands/records/log.js'
+import type { Log } from '../../log/contract/log.js'
 
 /** A payload to erase completely, or to replace by its remaining rows. */
 export type PlannedPayload = {

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { kinds, type Kind } from '../../events/catalogue/catalogue.js'
-import { sha256, streamId, text } from '../../events/common.js'
-import { wrong } from '../basics/errors.js'
-import { limits } from '../basics/limits.js'
+import { kinds, type Kind } from '../../../events/catalogue/catalogue.js'
+import { sha256, streamId, text } from '../../../events/common.js'
+import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 
 const before = z.iso.datetime({ offset: true }).or(z.iso.date())
 
