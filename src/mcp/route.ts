@@ -1,6 +1,6 @@
 /**
  * Room: the Model Context Protocol over HTTP. It imports only events, basics, log, models/serving, sql/facade, agents/contract, http,
- * mcp/tool and mcp/tools.
+ * mcp/tool-parts and mcp/tools.
  */
 
 import { v7 as uuidv7 } from 'uuid'

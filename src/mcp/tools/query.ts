@@ -1,6 +1,6 @@
 /**
  * Room: the tools of the Model Context Protocol, a file for each. It imports only events, basics, vault, log, commands, knowledge/contract,
- * models/serving, sql/facade, agents/contract, http/reads and mcp/tool.
+ * models/serving, sql/facade, agents/contract, http/reads and mcp/tool-parts.
  */
 
 import * as z from 'zod'
