@@ -293,7 +293,7 @@ Run it again if it was cut off: it goes on. The exit status is 1 when contents a
     },
   },
   import: {
-    about: 'copy the resources of a running instance of the public service',
+    about: 'copy the resources of a running instance of MindsDB',
     more: `Without --apply nothing is written: it says what would be made, what is here already, and what cannot be copied. Run it again at will: what is here is not touched.
 A login at the old service is read from the environment: IMPORT_USERNAME and IMPORT_PASSWORD, or IMPORT_TOKEN.
 The exit status is 0 when all that can be copied was, 1 when something could not be read or made.`,

@@ -61,7 +61,7 @@ export const openOldService = async (address: string, credentials: Credentials):
     throw error
   })
   const said = status.safeParse(answer).data
-  if (!said) throw new ConfigError(`what answers at ${address} is not the public service: /api/status tells no mindsdb_version`)
+  if (!said) throw new ConfigError(`what answers at ${address} is not MindsDB: /api/status has no mindsdb_version`)
   if (said.auth?.http_auth_enabled !== true) return anonymous
   return new Client(address, fetchFrom(address, await headersFor(address, credentials)))
 }

@@ -360,7 +360,7 @@ describe('an old service that answers anything', () => {
     expect(all(fates(ended), 'FAILED')).toEqual(['view shop.broken'])
   })
 
-  test('what is not the public service, or not there, is refused with one line', async () => {
+  test('what is not MindsDB, or not there, is refused with one line', async () => {
     const nobody = here.url.replace(/\d+$/, String(await freePort()))
     expect(await mindledger(importing('--from', nobody))).toMatchObject({
       code: 2,
@@ -368,7 +368,7 @@ describe('an old service that answers anything', () => {
       err: expect.stringMatching(/^mindledger: http:\S+ cannot be read: it does not answer \(ECONNREFUSED\)\n$/) as unknown,
     })
     old.state.instead = answering('/api/status', '{"status":"ok"}')
-    expect(await importFrom()).toMatchObject({ code: 2, err: expect.stringContaining('is not the public service') as unknown })
+    expect(await importFrom()).toMatchObject({ code: 2, err: expect.stringContaining('is not MindsDB') as unknown })
   })
 })
 
