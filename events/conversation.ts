@@ -75,7 +75,7 @@ const schemas: SchemasOf<ConversationEvent> = {
     .describe('A conversation with a chatbot began. Its name is an opaque name of the place in the chat service.'),
   MessageReceived: z
     .strictObject({ message: z.uuid(), origins: z.array(text.min(1).max(64)).max(4), payload: sha256 })
-    .describe('Somebody wrote to a chatbot. The text, who wrote it and where are a payload that can be erased.'),
+    .describe('Somebody wrote to a chatbot. The text, its author and its place are a payload that can be erased.'),
   DeliveryBegun: z
     .strictObject(delivery)
     .describe('The answer to a message is about to be sent to the chat service. The text is a payload that can be erased.'),

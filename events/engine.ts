@@ -11,8 +11,8 @@ export type EngineEvent = Event<'EngineCreated', Engine> | Event<'EngineDeleted'
 const schemas: SchemasOf<EngineEvent> = {
   EngineCreated: z
     .strictObject({ name: resourceName, handler: text, parameters: jsonObject })
-    .describe('An engine that trains models got a name that users gave it.'),
-  EngineDeleted: nothing.describe('Such a name was removed; models that were trained under it stay.'),
+    .describe('A user gave a name to an engine that trains models.'),
+  EngineDeleted: nothing.describe('A name that a user gave to an engine was removed; models that were trained under it stay.'),
 }
 
 const evolve = (_: Engine | undefined, event: EngineEvent): Engine | undefined => {

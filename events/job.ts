@@ -57,8 +57,8 @@ export type Job = JobDefinition & { next_run_at: string | null; last_started_at:
 
 /**
  * How a run ended. It has the condition's values if the condition returned no row, or if it was true and every statement succeeded; after
- * another end of the first run, unless it was cut off, those with which the condition begins. The first run has the values with which statements begin also for
- * statements that it did not reach or that failed.
+ * another end of the first run, unless it was cut off, those with which the condition begins. The first run also has the values with which
+ * statements begin, for statements that it did not reach or that failed.
  */
 export type JobRunEnd = {
   run: string
@@ -106,9 +106,9 @@ const schemas: SchemasOf<JobEvent> = {
       condition_last: lastValues.exactOptional(),
     })
     .describe(
-      'A run of a job ended. The event has the result of each statement up to the first that failed, and the values of LAST for the next run, in the first run also those of later statements.',
+      'A run of a job ended. The event has the result of each statement up to the first that failed, and the values of LAST for the next run. The event of the first run also has these values for later statements.',
     ),
-  JobExpired: nothing.describe("A job's end passed before its next run was due; it runs no more."),
+  JobExpired: nothing.describe("The end of a job's schedule passed before its next run was due; the job does not run again."),
   JobDeleted: nothing.describe('A job was deleted, alone or with its project.'),
 }
 

@@ -124,14 +124,14 @@ const schemas: SchemasOf<ModelEvent> = {
       seconds: finite.nonnegative(),
     })
     .describe(
-      'A training succeeded: status complete. Names the artefact, the canonical matrix, the position the query read at, and the connected databases that gave rows. If matrix_kept is false, the matrix was deleted.',
+      'A training succeeded: status complete. The event names the artefact, the canonical matrix, the position that the query read at, and the connected databases that gave rows. If matrix_kept is false, the matrix was deleted.',
     ),
   ModelTrainingFailed: z.strictObject({ version, error: text }).describe('A training ended without a model: status error.'),
   ModelVersionActivated: z.strictObject({ version }).describe('From now on this version answers requests that name no version.'),
   ModelVersionDeleted: z.strictObject({ version }).describe('An inactive version was deleted.'),
   ModelRecordingChanged: z
     .strictObject({ recording: z.enum(recordings) })
-    .describe('From now on the service keeps the predicted rows of the model (all), or nothing of them (off).'),
+    .describe('From now on the service keeps the predicted rows of the model (all), or does not keep them (off).'),
   ModelDeleted: nothing.describe('A model and all its versions were deleted.'),
 }
 

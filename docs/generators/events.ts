@@ -38,7 +38,7 @@ const eventSection = (type: string): string => {
   const fields = Object.entries(properties).map(([name, schema]) => [
     `\`${name}\``,
     typeOf(schema),
-    required.includes(name) ? '' : 'if it changed',
+    required.includes(name) ? '' : type.endsWith('Updated') ? 'if it changed' : 'optional',
   ])
   const data = fields.length > 0 ? table(['Field', 'Type', ''], fields) : 'It has no data.'
   return `### ${type}\n\n${definition.schema.description ?? ''} Schema version ${currentSchema(type)}.\n\n${data}`
@@ -53,9 +53,7 @@ export const eventsPage = (): string => {
   })
   return `# Events
 
-Everything that can happen. Each event is stored with position, stream, version, type, schema version, time, actor, source, request,
-correlation and causation id around the data below; that whole text is what is hashed. Update events carry the values that result.
-Events of other programs, whose types have a dot, stand beside these ([the log in your program](../use/embedding.md)).
+This page lists every type of event and its data. An event is stored as one text: the data, with the position, stream, version, type, schema version, time, actor, source, request, correlation id and causation id around it. The service hashes this whole text. Update events have the new values. A log can also have events of other programs, whose types have a dot ([the log in your program](../use/embedding.md)).
 
 ${sections.join('\n\n')}`
 }

@@ -27,7 +27,7 @@ export const limitDescriptions: Record<LimitName, string> = {
     'With READS=local: how long a node accepts a login that it has seen as valid while PostgreSQL cannot be reached. Beyond: 503 `behind` until PostgreSQL is back.',
   sessionMaxAgeMs: 'A login. Beyond: 401 `unauthorized`; log in again.',
   connectionsMax:
-    'Open connections. Beyond: the address with the most connections loses one that waits for its client, without a request or with half of one; if the service is answering on all of them, 503 `busy`.',
+    'Open connections. Beyond: the address with the most connections loses one that waits for its client, with no request or an incomplete one. If the service is answering on all of them: 503 `busy`.',
   connectionsPerAddressMax:
     'Open connections of one address (with IPv6, of one network of 64 bits); those of a proxy in TRUST_PROXY are not counted. It is below `connectionsMax`, so that one address cannot take all connections. It is high enough for a proxy that TRUST_PROXY does not name. Beyond: the same happens among the connections of this address.',
   requestHeadersTimeoutMs: 'Time to receive the headers of a request. Beyond: 408, and the connection is closed.',
@@ -102,10 +102,10 @@ export const limitDescriptions: Record<LimitName, string> = {
   sharedHostsWaitMs:
     'How long a node waits for the other hosts of LOG_URL once one has answered. Beyond: it uses the one that was promoted last of those that answered.',
   sharedConnectTimeoutMs: 'How long a connection to a host of LOG_URL and its login may take. Beyond: it counts as away.',
-  sharedStatementTimeoutMs: 'How long that PostgreSQL works on one statement of a node. Beyond: PostgreSQL cancels the statement.',
+  sharedStatementTimeoutMs: 'How long PostgreSQL works on one statement of a node. Beyond: PostgreSQL cancels the statement.',
   sharedAnswerTimeoutMs:
     'How long a node waits for the answer to a statement. Beyond: the connection counts as lost, and another one is made.',
-  sharedGoodbyeMs: 'How long a node that stops waits for the end of such a connection. Beyond: it is cut.',
+  sharedGoodbyeMs: 'How long a node that stops waits for the end of a connection to PostgreSQL. Beyond: the connection is cut.',
   sharedLockIdleTimeoutMs: 'How long a node may say nothing while it has the lock of the log. Beyond: PostgreSQL ends its session.',
   sharedPollIntervalMs: 'How often a node looks by itself for events of other nodes. Usually PostgreSQL tells it at once.',
   backupFollowWaitMs:
@@ -162,7 +162,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   sqlClientMaxPercent:
     'The share of each kind of places, and of the queue, for one client: a login, or an address without one. Beyond: its queries wait; beyond its share of the queue: 503 `busy`.',
   sqlWaitingMaxQueries:
-    'Queries that give their places to others while they wait for a connected database, a knowledge base or a shared content. Beyond: the next one keeps its place.',
+    'Queries that give their places to others while they wait for a connected database, a knowledge base or a shared blob. Beyond: the next one keeps its place.',
   sqlStreamingMaxAnswers: 'Answers that clients read at the same time. Beyond: the next query waits until one answer is read.',
   sqlThreads: 'Threads that DuckDB shares among all queries.',
   sqlRetriesMax: 'Restarts of the SQL process after which one query is tried again. Beyond: 503 `analytics_unavailable`.',
@@ -190,17 +190,18 @@ export const limitDescriptions: Record<LimitName, string> = {
   sqlSilentMaxPings:
     'How many pings in a row may have no answer. Beyond: readiness reports it, and the service replaces the process if it runs no query.',
   fileMaxBytes: 'An uploaded file. Beyond: 413 `too_large`.',
-  blobsLookMs: 'Time between two checks that the contents of files and models exist.',
-  blobChunkBytes: 'The size of the parts in which nodes store a content in PostgreSQL. At most one part is in memory at once.',
-  blobConnectionsMax: 'Connections of a node to PostgreSQL for contents, besides those for the log. Beyond: statements wait.',
-  blobPatienceMs: 'How long a node tries to reach the shared store of contents. Beyond: 503 `storage_failed` with Retry-After.',
+  blobsLookMs: 'Time between two checks that the blobs of files and models exist.',
+  blobChunkBytes: 'The size of the parts in which nodes store a blob in PostgreSQL. At most one part is in memory at once.',
+  blobConnectionsMax: 'Connections of a node to PostgreSQL for blobs, besides those for the log. Beyond: statements wait.',
+  blobPatienceMs: 'How long a node tries to reach the shared store of blobs. Beyond: 503 `storage_failed` with Retry-After.',
   blobAnswerTimeoutMs: 'Wait for an answer of S3, or for its next bytes. Beyond: it counts as away.',
-  blobLeastBytesPerSecond: 'How slowly S3 may take a content, on top of that wait. Beyond: it counts as away.',
+  blobLeastBytesPerSecond:
+    'The lowest speed at which S3 may take a blob. A request may take the time at this speed, plus `blobAnswerTimeoutMs`. Beyond: S3 counts as away.',
   blobAnswerMaxBytes: 'A page of names from S3. Beyond: the export ends with an error, and is tried again.',
   blobCacheMaxBytes:
-    'Contents that a node keeps on its disk when nodes share a store. Beyond: it removes the contents used longest ago, except those that are being read.',
-  blobUnnamedMaxAgeMs: 'Age of a content in the shared store that no event names, or of an upload that was cut off. Beyond: it is removed.',
-  blobCollectMs: 'Time between two searches of a node for such contents and uploads.',
+    'Blobs that a node keeps on its disk when nodes share a store. Beyond: it removes the blobs used longest ago, except those that are being read.',
+  blobUnnamedMaxAgeMs: 'Age of a blob in the shared store that no event names, or of an upload that was cut off. Beyond: it is removed.',
+  blobCollectMs: 'Time between two searches of a node for such blobs and uploads.',
   fileUploadsMax: 'Uploads under way: being received, waiting, or being read. Beyond: 503 `busy` with Retry-After.',
   fileUploadsPerClientMax: 'The same for one client: a login, or an address without one. Beyond: 503 `busy` with Retry-After.',
   fileMaxColumns: 'Columns of a table. Beyond: 413 `too_large` for an upload, or the row counts as bad; 400 `query_limit` for a statement.',
@@ -290,7 +291,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   llmAnswerMaxBytes: 'Bytes of one answer of a language model or an embedder, as it is sent. Beyond: it is closed, `llm_failed`.',
   llmToolCallsMax: 'Calls of tools in one answer of a language model. Beyond: `llm_failed`.',
   llmThoughtsMaxChars:
-    'Characters of what a language model thought before it called tools, which some providers want back. Beyond: nothing of it is sent back.',
+    'Characters of what a language model thought before it called tools, which some providers want back. Beyond: none of these thoughts are sent back.',
   llmRetriesMax: 'Times that a request is sent again after 429 or 5xx. Beyond: `llm_failed`.',
   llmRetryWaitMs: 'Wait before the first of these retries if the provider names no time. It doubles for each next one.',
   llmRetryAfterMaxMs:
@@ -331,7 +332,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionMetadataTimeoutMs:
     'Time of a request for the tables or columns of a connected database. Beyond: it is cancelled there, `query_limit`.',
   connectionMetadataMaxAgeMs: 'How long the tables and columns of a connected database are remembered. Beyond: they are asked for again.',
-  connectionCommentMaxChars: 'Characters of a comment on a table or a column there. Beyond: the rest is left out.',
+  connectionCommentMaxChars: 'Characters of a comment on a table or a column of a connected database. Beyond: the rest is left out.',
   connectionTablesMax: 'Tables of one connected database that are listed. Beyond: the rest is left out, and can still be read.',
   connectionJoinMaxTables:
     'Tables that a connected database joins and groups itself; MySQL joins no more. Beyond: the rows of each table are fetched, and joined here.',
@@ -347,7 +348,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionRequestsMax: 'Requests to connected databases that are under way or wait for a process. Beyond: 503 `busy`.',
   connectionFileProcessesMax:
     'Requests under way to databases that are files. Each request has a process of its own. Beyond: a request waits for the end of another one (`connectionQueueWaitMs`).',
-  connectionFileProcessMaxBytes: 'Memory of the process of one request to a file. Beyond, the process ends and the request with it.',
+  connectionFileProcessMaxBytes: 'Memory of the process of one request to a file. Beyond: the process ends, and the request ends with it.',
   answerListedMaxChars: 'Characters of a question and of an answer in the list of answers; the answer itself has all of them.',
   answerCommentMaxChars: 'Characters of a comment on an answer. Beyond: 400 `wrong_arguments`.',
   agentQuestionsMax: 'Questions that one SQL statement may ask an agent. Beyond: 400 `query_limit`.',
@@ -377,10 +378,10 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgePageMaxBytes: 'Bytes of a web page, unpacked. Beyond: 502 `connection_failed`.',
   knowledgePageMaxElements: 'Elements of a web page, including those that HTML opens again by itself. Beyond: 400 `bad_file`.',
   knowledgePageTimeoutMs: 'Time to receive a whole web page. Beyond: 400 `bad_file`.',
-  knowledgeRoundsMax: 'Requests to knowledge bases for one query: both for their contents and for their finds. Beyond: 400 `query_limit`.',
+  knowledgeRoundsMax: 'Requests to knowledge bases for one query, for their documents or for search results. Beyond: 400 `query_limit`.',
   knowledgeQueriesMax: 'Questions of one `content IN (…)`. Beyond: 400 `wrong_arguments`.',
   knowledgeEvaluateMaxQuestions: 'Questions of one EVALUATE KNOWLEDGE_BASE. Beyond: 400 `query_limit`.',
-  knowledgeSearchMaxChunks: 'Chunks that a search gives. Beyond: 400 `wrong_arguments`; without LIMIT it gives ten.',
+  knowledgeSearchMaxChunks: 'Chunks that a search returns. Beyond: 400 `wrong_arguments`; without LIMIT it returns ten.',
   knowledgeListMaxChunks:
     'Chunks that SQL reads from a knowledge base without a search, if it reads their texts or all of their metadata. Beyond: 400 `query_limit`.',
   knowledgeRerankMaxChunks:
@@ -397,7 +398,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeEmbedMaxTexts: 'Texts that an embedding model gets in one call. Beyond: the next call takes the rest.',
   rerunAnswersMax: 'Recorded answers that one request reruns. Beyond: 400 `wrong_arguments`.',
   rerunTimeoutMs:
-    'Longest time for all reruns of one request, and for one EVALUATE AGENT; fewer answers have less: three minutes for every four, and three more, and twice that with a judge. Beyond: the rest fails with `answer_timeout`. Erasures wait as long.',
+    'Longest time for all reruns of one request, and for one EVALUATE AGENT. Fewer answers have less time: three minutes for each group of four, plus three minutes. With a judge it is twice as much. Beyond: the rest fails with `answer_timeout`. Erasures wait until the reruns end.',
   rerunQueryMaxChars: 'The query that names the answers to rerun. Beyond: 400 `wrong_arguments`.',
   evaluationCasesMax: 'Questions that one EVALUATE AGENT asks. Beyond: 400 `query_limit`.',
   evaluationJudgeOutputMaxTokens:
@@ -412,7 +413,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   jobRunTimeoutMs: 'Time of one run of a job. Beyond: it is stopped and ends with an error.',
   jobLastMaxChars: 'The length of a value that LAST stands for in a job. Beyond: the statement fails, and the error names the column.',
   jobErrorMaxChars: "The error of a job's run. Beyond: it is cut.",
-  jobHistoryMaxRuns: 'Runs that `GET …/jobs/<job>/history` answers, the newest. All are in `log.job_runs`.',
+  jobHistoryMaxRuns: 'Runs that `GET …/jobs/<job>/history` returns: the newest ones. All are in `log.job_runs`.',
   mcpDefaultRows: 'Rows or items in the answer of an MCP tool if the client names no number. Beyond: `truncated`, or `next`.',
   mcpMaxRows:
     'Rows or items that a client of MCP may ask a tool for, and databases listed as resources. Beyond: the tool refuses the number.',
@@ -455,7 +456,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   deliveryMaxAttempts:
     'How many times the service sends an answer to a chat service that does not accept it yet. Beyond: the message is marked as failed, with the reason unreachable.',
   deliveryRetryMaxWaitMs:
-    'The longest wait between two tries if the chat service names none; and all waits between the messages of one long answer.',
+    'The longest wait between two attempts if the chat service names none. Also how long after the first message of a long answer the service tries again to send a later one.',
   deliveryRetryAfterMaxMs: 'The longest Retry-After of a chat service that is kept. Beyond: the answer is sent again after this time.',
   slackMessageMaxChars: 'Characters of an answer to Slack. Beyond: it is cut; the record has the whole.',
   telegramMessageMaxChars: 'Characters of one message to Telegram. Beyond: the answer goes out as several messages.',
@@ -483,7 +484,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   historyStatesMaxChars: 'Kept states from which the next page of a history continues. Beyond: the state used longest ago is folded again.',
   historyDiffMaxComparisons: 'Comparisons of values between two lists. Beyond: the difference shows the whole list as replaced.',
   agentNamesMax:
-    'Names and patterns of tables, of models or of knowledge bases that the skills and data of one agent list. Beyond: the first ones count, and nothing of a list that excludes more names; the prompt tells the agent.',
+    'Names and patterns of tables, of models or of knowledge bases that the skills and data of one agent list. Beyond: only the first names are used. A list with more exclusions than this grants nothing. The prompt of the agent says so.',
   agentNamesReadAtOnce: 'Such names of one agent that the service resolves at the same time. Beyond: the others wait.',
   agentTablesMax: 'Tables that one agent may read, after its patterns are resolved. Beyond: the first ones; the prompt tells the agent.',
   agentModelsMax: 'Models that one agent may ask. Beyond: the first ones.',
@@ -523,11 +524,11 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentPredictMaxRows: 'Rows that one use of a model predicts. Beyond: the use fails.',
   agentSearchMaxChunks: 'Chunks of one search that the language model gets. Beyond: the most relevant ones.',
   agentOutputMaxTokens:
-    'The largest `max_tokens` of an agent. Without `max_tokens` a language model may answer as much as its server lets it (Anthropic: so many tokens), and so many tokens of the day are reserved, or as many as it has left.',
+    'The largest `max_tokens` of an agent. Without `max_tokens`, a language model may write as much as its server allows; Anthropic gets this limit. This number of the day’s tokens is reserved, or the rest of the day’s tokens if fewer are left.',
   agentOutputMinTokens:
-    'Tokens that the day must have left for what a language model writes; an agent with a smaller `max_tokens` needs so many. Beyond: 429 `tokens_spent`.',
+    'Tokens that the day must have left for the output of a language model; an agent with a smaller `max_tokens` needs only its `max_tokens`. Beyond: 429 `tokens_spent`.',
   agentOutputUnboundTokens:
-    'Tokens that `max_answer_tokens` and the day must have left for a request without a limit of tokens. With fewer, what is left is sent as the limit, at most agentOutputMaxTokens.',
+    'Tokens that `max_answer_tokens` and the day must have left for a request without a limit of tokens. If fewer are left, the request has a limit: the rest, at most `agentOutputMaxTokens`.',
   agentOutputMaxChars: 'Characters that a language model may write each time it is asked. Beyond: the answer fails.',
   agentAnswerTimeoutMs: 'Time of one answer of an agent; its `timeout` (seconds) may be shorter. Beyond: the answer fails.',
   agentRecordPatienceMs:
@@ -540,8 +541,9 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentAnswersPerProjectMax: 'The same for all agents of one project. Beyond: 503 `busy` with Retry-After.',
   agentAnswersPerAgentMax: 'The same for one agent. Beyond: 503 `busy` with Retry-After.',
   importAnswerMaxBytes: 'One answer that `mindledger import` reads. Beyond: its items count as unread, and the import goes on.',
-  importAnswerTimeoutMs: 'How long `mindledger import` waits for one answer of the old service. Beyond: the same.',
-  importListMaxItems: 'Items of one list that `mindledger import` reads. Beyond: the same.',
+  importAnswerTimeoutMs:
+    'How long `mindledger import` waits for one answer of the old service. Beyond: its items count as unread, and the import goes on.',
+  importListMaxItems: 'Items of one list that `mindledger import` reads. Beyond: they count as unread, and the import goes on.',
   importPageRows:
     'Rows of a file that `mindledger import` asks the old service for at once; fewer after an answer that was too large or too late.',
 }

@@ -18,7 +18,7 @@ const readable = (name: string, value: number): string => {
 export const limitsPage = (): string =>
   `# Limits
 
-Everything has a limit. They are constants in \`src/basics/limits/\`; a release note says when one changes.
+All limits are constants in \`src/basics/limits/\`. A release note says when one changes.
 
 ${table(
   ['Limit', 'Value', 'What it bounds, and what happens beyond it'],

@@ -11,9 +11,7 @@ export const metricsPage = async (): Promise<string> => {
       .map(({ name, type, labels, help }) => [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(', '), help])
   return `# Metrics
 
-\`GET /metrics\` answers them in the text format of Prometheus. With AUTH=session it wants a login like everything else; \`METRICS=open\` lets a
-scraper in without one. Counters begin anew with each start. No label holds a name, a text or an address that a client chose: routes are templates such as
-\`/projects/:project/skills\`, types and outcomes come from lists in the code, so the number of series is bounded.
+\`GET /metrics\` returns the metrics in the text format of Prometheus. With AUTH=session it requires a login, like all other requests; with \`METRICS=open\` a scraper needs none. Counters begin at 0 with each start. No label holds a name, a text or an address that a client chose: routes are templates such as \`/projects/:project/skills\`, and types and outcomes come from lists in the code. So the number of series is bounded.
 
 \`\`\`yaml
 scrape_configs:
@@ -22,14 +20,13 @@ scrape_configs:
       - targets: ['127.0.0.1:47334']
 \`\`\`
 
-What to watch first: \`mindledger_log_writable\` and \`mindledger_sql_ready\` (0 means that somebody has to look), \`mindledger_projection_lag_events\` (stays
-near 0), \`mindledger_disk_free_bytes\`, and the 99th percentile of \`mindledger_log_commit_duration_seconds\`, which a slow disk shows first.
+Watch these first: \`mindledger_log_writable\` and \`mindledger_sql_ready\` (0 means that an operator has to look), \`mindledger_projection_lag_events\` (stays near 0), \`mindledger_disk_free_bytes\`, and the 99th percentile of \`mindledger_log_commit_duration_seconds\` (it rises first if the disk is slow).
 
 ## The service
 
 ${table(['Metric', 'Type', 'Labels', 'Meaning'], rows(true))}
 
-Kinds of disk use, of which \`GET /api/log/storage\` and \`mindledger status\` tell as well:
+Kinds of disk use, which \`GET /api/log/storage\` and \`mindledger status\` show as well:
 
 ${table(
   ['Kind', 'Meaning'],

@@ -11,8 +11,7 @@ import { tablesPage } from './tables.js'
 const errorsPage = (): string =>
   `# Errors
 
-Every refusal is \`application/problem+json\` with \`type\`, \`title\`, \`status\`, \`detail\`, \`code\` and often a \`hint\`. Over SQL the same stands in
-an answer of type \`error\`, and over [MCP](mcp.md) in an error of JSON-RPC or a result with \`isError\`. Codes are stable; titles and details are for people.
+Every refusal is \`application/problem+json\` with \`type\`, \`title\`, \`status\`, \`detail\`, \`code\` and often a \`hint\`. SQL returns the same in an answer of type \`error\`, and [MCP](mcp.md) in an error of JSON-RPC or a result with \`isError\`. Codes are stable; titles and details are for people.
 
 ${table(
   ['Code', 'Status', 'Meaning'],

@@ -15,7 +15,7 @@ const section = (schema: string, { name, about, columns }: Relation): string =>
   ].join('\n')
 
 const titles: Record<keyof typeof catalogue, [schema: string, about: string]> = {
-  project: ['<project>', 'Every project has these; `mindsdb` is the project of statements that name none.'],
+  project: ['<project>', 'Every project has these tables. Statements that name no project use the project `mindsdb`.'],
   log: ['log', 'What happened, for all projects.'],
   information_schema: ['information_schema', 'What SQL offers, and the resources of all projects at once.'],
 }
@@ -28,8 +28,7 @@ export const tablesPage = (): string => {
   })
   return `# Tables
 
-Every table and column that SQL offers, as \`information_schema.tables\` and \`information_schema.columns\` describe them. Beside them stand your
-own: \`files.<name>\`, \`<project>.<view>\` and \`<project>.<model>\`. [sql.md](sql.md) has the statements.
+This page has every table and column that SQL offers, with the texts of \`information_schema.tables\` and \`information_schema.columns\`. Your own tables come in addition: \`files.<name>\`, \`<project>.<view>\` and \`<project>.<model>\`. [sql.md](sql.md) has the statements.
 
 ${schemas.join('\n\n')}`
 }

@@ -68,7 +68,7 @@ export const searchesSchemas: SchemasOf<SearchesEvent> = {
       error: text.nullable(),
       duration_ms: milliseconds,
     })
-    .describe('A search in a knowledge base used models of a provider; the question and the finds are not kept.'),
+    .describe('A search in a knowledge base used models of a provider; the question and the results are not kept.'),
 }
 
 /** Searches have a stream of their own beside the knowledge base's, so that a search never changes the version of its settings. */

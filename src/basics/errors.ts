@@ -13,7 +13,7 @@ export const problemCatalogue = {
   not_found: { status: 404, about: 'The resource that the request names does not exist.' },
   erased: { status: 410, about: 'The requested data was erased; the detail names the position of the event that says why.' },
   no_such_path: { status: 404, about: 'This service has no such address.' },
-  method_not_allowed: { status: 405, about: 'The address exists, the method does not.' },
+  method_not_allowed: { status: 405, about: 'The address exists, but not with this method.' },
   not_built: { status: 501, about: 'A path of MindsDB that this service does not have; the hint names what to use instead.' },
   already_exists: { status: 409, about: 'The name is taken in its project (names are compared without case).' },
   not_empty: { status: 409, about: 'The resource cannot be deleted while others depend on it.' },
@@ -32,7 +32,7 @@ export const problemCatalogue = {
   tokens_spent: {
     status: 429,
     about:
-      'The agent, or its project, has too few tokens of the day left; new ones come after Retry-After seconds. Without it, no day has enough.',
+      'The agent, or its project, has too few tokens of the day left. Try again after Retry-After seconds. If there is no Retry-After, the daily limit is too small for this request.',
   },
   connection_failed: {
     status: 502,
@@ -55,9 +55,13 @@ export const problemCatalogue = {
   wrong_host: { status: 421, about: 'The Host header has a name that this service does not accept; ALLOWED_HOSTS adds names.' },
   wrong_media_type: { status: 415, about: 'The endpoint needs another Content-Type.' },
   too_large: { status: 413, about: 'The body, answer, event or file is larger than its limit.' },
-  version_mismatch: { status: 412, about: 'The resource has another version than the request expects.' },
+  version_mismatch: { status: 412, about: 'The resource does not have the version that the request expects.' },
   idempotency_mismatch: { status: 422, about: 'The idempotency key was used before with another request.' },
-  busy: { status: 503, about: 'The queue is full or the service is stopping; try again after Retry-After seconds.' },
+  busy: {
+    status: 503,
+    about:
+      'The service cannot do this now: too much is under way, the service is stopping, or an erasure or another change interfered. Send the request again, after Retry-After seconds if the answer names them.',
+  },
   behind: {
     status: 503,
     about: 'This node does not have the newest events yet, or cannot find out whether it has; try again after Retry-After seconds.',
@@ -69,7 +73,7 @@ export const problemCatalogue = {
       'The storage did not say whether it recorded the request. Send it again with the same Idempotency-Key: then it is recorded once.',
   },
   disk_full: { status: 507, about: 'The disk of the data directory has no room for this. Nothing of it was recorded.' },
-  analytics_unavailable: { status: 503, about: 'SQL is not available at the moment; REST is.' },
+  analytics_unavailable: { status: 503, about: 'SQL is not available at the moment. REST is available.' },
   internal: { status: 500, about: 'A fault of this service. The log line with the same request id says more.' },
 } as const satisfies Record<string, { status: number; about: string }>
 

@@ -12,7 +12,7 @@ export const diskKinds = {
   files: 'contents of the current files',
   matrices: 'training matrices of the current models',
   artefacts: 'artefacts of the current models',
-  other_blobs: 'contents that only past events name, or none yet',
+  other_blobs: 'blobs that only past events name, or that no event names yet',
   duckdb: 'the tables that SQL reads',
   duckdb_wal: 'the write-ahead log of DuckDB',
   knowledge: 'the indexes of knowledge bases, which follow the log',

@@ -35,16 +35,14 @@ export class Gauges {
   readonly #export
 
   constructor(make: Instruments) {
-    this.#info = make.gauge('info', 'Always 1; the release is in the label.', ['version'])
+    this.#info = make.gauge('info', 'Always 1; the label has the release.', ['version'])
     this.#log = {
       position: make.gauge('log_position', 'Newest position of the log.'),
       queued: make.gauge('log_queued_commands', 'Commands that wait for the next transaction of the log.'),
-      writable: make.gauge('log_writable', '1 when the log could be written at the last attempt, otherwise 0.'),
+      writable: make.gauge('log_writable', '1 if the log could be written at the last attempt, otherwise 0.'),
     }
     this.#shared = {
-      state: make.gauge('log_shared_state', `With LOG_URL, 1 for how the node stands to the shared log: ${sharedStates.join(', ')}.`, [
-        'state',
-      ]),
+      state: make.gauge('log_shared_state', `With LOG_URL, 1 for the current state of the node: ${sharedStates.join(', ')}.`, ['state']),
       lag: make.gauge(
         'log_shared_lag',
         'With LOG_URL, the known batches or events that the node does not have yet, in units: batches, events.',
@@ -55,20 +53,20 @@ export class Gauges {
       ready: make.gauge('sql_ready', '1 if SQL is available, otherwise 0.'),
       running: make.gauge('sql_running_queries', 'Queries that DuckDB executes or whose answers are being read.'),
       waiting: make.gauge('sql_waiting_queries', 'Queries that wait for their turn.'),
-      retries: make.counter('sql_retries_total', 'Queries that were run again because the process was lost under them.'),
+      retries: make.counter('sql_retries_total', 'Queries that ran again because the SQL process ended while they ran.'),
     }
     this.#sqlProcess = {
-      rss: make.gauge('analytics_resident_memory_bytes', 'Memory of the process that DuckDB runs in.'),
-      restarts: make.counter('analytics_restarts_total', 'Ends of that process after which another one was started.'),
+      rss: make.gauge('analytics_resident_memory_bytes', 'Memory of the SQL process, in which DuckDB runs.'),
+      restarts: make.counter('analytics_restarts_total', 'Restarts of the SQL process, without planned replacements.'),
       losses: make.counter(
         'analytics_losses_total',
-        'The same by reason: memory, stuck, blocked (these are kills), other_rows (the tables did not show all added rows), died.',
+        'Restarts of the SQL process, by reason: memory, stuck, blocked (in these three cases the service killed it), other_rows (the tables did not show all added rows), died.',
         ['reason'],
       ),
     }
     this.#projections = {
       position: make.gauge('projection_position', 'Last position of the log that the tables of a projection hold.', ['projection']),
-      lag: make.gauge('projection_lag_events', 'Events between that and the newest position.', ['projection']),
+      lag: make.gauge('projection_lag_events', 'Events by which the tables of a projection are behind the log.', ['projection']),
       rebuilds: make.gauge('projection_rebuilds', 'Number of rebuilds of the tables, as in log.projections.'),
       state: make.gauge('projection_state', '1 for the state that the projections are in: following, building, stopped.', ['state']),
     }
@@ -83,7 +81,7 @@ export class Gauges {
     }
     this.#export = {
       position: make.gauge('export_position', 'Last position in the files of the export, at the node that writes them.'),
-      failing: make.gauge('export_failing', '1 when that node could not write them at the last try, otherwise 0.'),
+      failing: make.gauge('export_failing', '1 if the export failed at the last attempt, otherwise 0; only at the node that writes it.'),
     }
   }
 

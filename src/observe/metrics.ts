@@ -58,7 +58,7 @@ export class Metrics {
   readonly #batchSize = this.#make.histogram('log_commit_commands', 'Commands that shared a transaction of the log.', batchSizes)
   readonly #predictedRows = this.#make.counter(
     'predictions_rows_total',
-    'Rows that models scored, as the log records them, by way: rest, sql, mcp.',
+    'Rows that models scored, as the log records them, by source: rest, sql, mcp.',
     ['source'],
   )
   readonly #predictSeconds = this.#make.histogram(

@@ -2,12 +2,12 @@ import { cost, joinPrices, prices } from './prices.js'
 import { column, heldAt, nocase, type Relation } from './relation.js'
 
 /** The column with the position of the event that a row comes from. */
-export const place = column('position', 'BIGINT', 'Place in the log, from 1, without gaps.')
+export const place = column('position', 'BIGINT', 'Position of the event in the log, from 1, without gaps.')
 export const whence = [
-  column('recorded_at', 'TIMESTAMP', 'When it was recorded (UTC).'),
-  column('actor', 'VARCHAR', 'Who did it.'),
-  column('source', 'VARCHAR', 'How it came: rest, sql, mcp, cli or system.'),
-  column('request', 'VARCHAR', 'Request that caused it.'),
+  column('recorded_at', 'TIMESTAMP', 'When the event was recorded (UTC).'),
+  column('actor', 'VARCHAR', 'Who caused the event.'),
+  column('source', 'VARCHAR', 'Source of the event: rest, sql, mcp, cli or system.'),
+  column('request', 'VARCHAR', 'Request that caused the event.'),
 ]
 
 /** The columns of every row about its event. */
@@ -29,7 +29,7 @@ const joinAgent = `
     LEFT JOIN ledger.projects_history AS p ON p.stream = g.project AND ${heldAt('p', 'e.position')}`
 
 const answerId = column('answer_id', 'VARCHAR', 'Id of the answer; clients know it as trace_id.')
-const readable = column('readable', 'BOOLEAN', 'False when it was erased.')
+const readable = column('readable', 'BOOLEAN', 'False if the data of the row was erased.')
 
 /** The last verdict of each actor on each answer, up to `$position`. */
 const verdicts = `ledger_own_verdicts AS (
@@ -42,7 +42,7 @@ const verdicts = `ledger_own_verdicts AS (
 
 const answers: Relation = {
   name: 'answers',
-  about: 'Answers of agents, one row for each question: the versions that it used, the question and the answer, and its costs.',
+  about: 'Answers of agents, one row for each question: the versions that were used, the question, the answer and its cost.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
@@ -50,29 +50,29 @@ const answers: Relation = {
     column('version', 'INTEGER', 'Version of the agent that answered.'),
     answerId,
     column('purpose', 'VARCHAR', 'Where the question came from: completion, sql, conversation, tool, evaluation or rerun.'),
-    column('conversation', 'VARCHAR', 'Stream of the conversation that it belongs to.'),
+    column('conversation', 'VARCHAR', 'Stream of the conversation that the answer belongs to.'),
     column('provider', 'VARCHAR', 'Provider of the language model.'),
     column('model', 'VARCHAR', 'Name of the language model.'),
-    column('host', 'VARCHAR', 'Host that was called.'),
+    column('host', 'VARCHAR', 'Host that was called for the language model.'),
     column('outcome', 'VARCHAR', 'answered, unanswered (the agent said that it has no answer), failed or aborted.'),
-    column('error', 'VARCHAR', 'Why it failed.'),
+    column('error', 'VARCHAR', 'Why the answer failed.'),
     column('question', 'VARCHAR', 'The question; only its beginning if the whole record is long (256 KiB). REST has all of it.'),
-    column('answer', 'VARCHAR', 'The answer; only its beginning in the same case.'),
+    column('answer', 'VARCHAR', 'The answer; only its beginning if the whole record is long (256 KiB). REST has all of it.'),
     column('sql', 'VARCHAR', 'Last query that the agent ran without an error; log.answer_steps has all of them.'),
-    column('rows', 'BIGINT', 'How many rows that query gave.'),
+    column('rows', 'BIGINT', 'How many rows the last query returned.'),
     column('steps', 'BIGINT', 'How many steps the answer took.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read, where its provider says.'),
-    column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
-    column('cost', 'DOUBLE', 'Price of these tokens at that time: llm_prices of PUT /api/config. Empty where none was known.'),
+    column('output_tokens', 'BIGINT', 'Tokens that the language model wrote.'),
+    column('cost', 'DOUBLE', 'Price of the tokens at that time (llm_prices of PUT /api/config); empty if it was not known.'),
     column('first_token_ms', 'DOUBLE', 'Milliseconds until the first part of the answer.'),
-    column('duration_ms', 'DOUBLE', 'Milliseconds until its end.'),
+    column('duration_ms', 'DOUBLE', 'Milliseconds until the end of the answer.'),
     column('read_at', 'BIGINT', 'Log position at which the agent, its skills and its data were read.'),
     column('skills', 'VARCHAR', 'Skills in force as JSON text: stream and version of each.'),
     column('models', 'VARCHAR', 'Models of this service that were tools, as JSON text: stream and version of each.'),
     column('knowledge_bases', 'VARCHAR', 'Knowledge bases as JSON text: stream, version and the position that was searched.'),
     column('verdict', 'VARCHAR', 'Last verdict: good or bad; empty if there is none.'),
-    column('good', 'BIGINT', 'How many actors called it good; the last verdict of each counts.'),
-    column('bad', 'BIGINT', 'How many called it bad.'),
+    column('good', 'BIGINT', 'How many actors rated the answer good; only the last verdict of each counts.'),
+    column('bad', 'BIGINT', 'How many actors rated the answer bad; only the last verdict of each counts.'),
     readable,
   ],
   sql: `
@@ -105,14 +105,14 @@ const steps: Relation = {
       'VARCHAR',
       'complete or failed; aborted if a tool was cut off, because the client had left, the time was over, or the service stopped.',
     ),
-    column('duration_ms', 'DOUBLE', 'Milliseconds that it took.'),
-    column('rows', 'BIGINT', 'Rows that a query gave, or passages that a search found.'),
+    column('duration_ms', 'DOUBLE', 'Milliseconds that the step took.'),
+    column('rows', 'BIGINT', 'Rows that a query returned, or passages that a search found.'),
     column('input_tokens', 'BIGINT', 'Tokens that the language model read; for a search, those of its models.'),
-    column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
+    column('output_tokens', 'BIGINT', 'Tokens that the language model wrote; for a search, those of its models.'),
     column(
       'models',
       'VARCHAR',
-      'Models of providers that a search asked, as JSON text: role (embedding or reranking), provider, model, host and tokens of each.',
+      'Models of providers that a search used, as JSON text: role (embedding or reranking), provider, model, host and tokens of each.',
     ),
     column('input', 'VARCHAR', 'The request: the new messages as JSON text, or the input of the tool.'),
     column('output', 'VARCHAR', 'The result: the text of the language model, or the output of the tool for it.'),
@@ -159,14 +159,14 @@ const evaluations: Relation = {
     column('replayed', 'VARCHAR', 'The replayed part: exchanges, tools or nothing.'),
     column('model', 'VARCHAR', 'Language model that answered.'),
     column('cases', 'BIGINT', 'Number of questions.'),
-    column('failed', 'BIGINT', 'How many of them got no answer.'),
+    column('failed', 'BIGINT', 'How many of the questions got no answer.'),
     column('metrics', 'VARCHAR', 'Means over the cases as JSON text: name and value of each.'),
     column('input_tokens', 'BIGINT', 'Tokens that were read for the answers, those of their searches included.'),
-    column('output_tokens', 'BIGINT', 'Tokens that were written for them.'),
+    column('output_tokens', 'BIGINT', 'Tokens that were written for the answers.'),
     column('judge_model', 'VARCHAR', 'Language model that judged the answers, if one did.'),
     column('judge_input_tokens', 'BIGINT', 'Tokens that the judge read.'),
-    column('judge_output_tokens', 'BIGINT', 'Tokens that it wrote.'),
-    column('duration_ms', 'DOUBLE', 'Milliseconds that it took.'),
+    column('judge_output_tokens', 'BIGINT', 'Tokens that the judge wrote.'),
+    column('duration_ms', 'DOUBLE', 'Milliseconds that the evaluation took.'),
     readable,
   ],
   sql: `
@@ -182,11 +182,11 @@ const evaluationCases: Relation = {
   kind: 'BASE TABLE',
   columns: [
     column('position', 'BIGINT', 'Position of the evaluation in log.evaluations.'),
-    column('n', 'INTEGER', 'Place of the case in it, from 1.'),
-    column('question', 'VARCHAR', 'What was asked.'),
+    column('n', 'INTEGER', 'Place of the case in the evaluation, from 1.'),
+    column('question', 'VARCHAR', 'The question.'),
     column('expected', 'VARCHAR', 'The expected answer in the table of questions.'),
-    column('answer', 'VARCHAR', 'What was answered now.'),
-    column('recorded_answer_id', 'VARCHAR', 'Id of the recorded answer of a rerun.'),
+    column('answer', 'VARCHAR', 'The new answer.'),
+    column('recorded_answer_id', 'VARCHAR', 'Id of the recorded answer, if the evaluation is a rerun.'),
     column('answer_id', 'VARCHAR', 'Id of the new answer, if it was recorded.'),
     column('scores', 'VARCHAR', 'Scores of the case as a JSON object.'),
   ],
@@ -199,19 +199,19 @@ const evaluationCases: Relation = {
 /** The table of language model calls for clients of MindsDB. */
 export const languageModelCalls: Relation = {
   name: 'llm_log',
-  about: 'Calls of language models in the columns of MindsDB; log.answer_steps tells more of each.',
+  about: 'Calls of language models in the columns of MindsDB; log.answer_steps has more about each.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('api_key', 'VARCHAR', 'Always empty: keys are secrets.'),
     column('model_name', 'VARCHAR', 'Model that was called.'),
     column('input', 'VARCHAR', 'The sent messages, as JSON text, without those of earlier calls for the same answer.'),
-    column('output', 'VARCHAR', 'What was answered.'),
-    column('start_time', 'TIMESTAMP', 'When the answer that it belongs to began (UTC).'),
-    column('end_time', 'TIMESTAMP', 'When that answer was recorded (UTC).'),
+    column('output', 'VARCHAR', 'What the model returned.'),
+    column('start_time', 'TIMESTAMP', 'When the answer that the call belongs to began (UTC).'),
+    column('end_time', 'TIMESTAMP', 'When the answer that the call belongs to was recorded (UTC).'),
     column('prompt_tokens', 'BIGINT', 'Tokens that were sent.'),
-    column('completion_tokens', 'BIGINT', 'Tokens that were answered.'),
-    column('total_tokens', 'BIGINT', 'Tokens in all.'),
-    column('success', 'BOOLEAN', 'Whether it was answered.'),
+    column('completion_tokens', 'BIGINT', 'Tokens that were returned.'),
+    column('total_tokens', 'BIGINT', 'Tokens that were sent and returned.'),
+    column('success', 'BOOLEAN', 'Whether the call succeeded.'),
   ],
   sql: `
     SELECT CAST(NULL AS VARCHAR) AS api_key, s.name AS model_name, s.input, s.output,

@@ -10,7 +10,7 @@ const items = `${nocase('r.name')} AS "NAME", ${masked('r.value')} AS "VALUE"`
 /** The defaults that PUT /api/config sets. */
 export const config: Relation = {
   name: 'config',
-  about: 'Defaults set while the service runs, for all projects.',
+  about: 'Defaults for all projects, as PUT /api/config sets them.',
   kind: 'SYSTEM VIEW',
   columns,
   sql: `SELECT ${items} FROM ${at('configs')} AS r ORDER BY r.id`,
@@ -19,7 +19,7 @@ export const config: Relation = {
 /** The same with its history. */
 export const configHistory = history({
   name: 'config_history',
-  about: 'Defaults set while the service runs. With every state there ever was.',
+  about: 'Defaults for all projects, as PUT /api/config sets them. With all past states.',
   kind: 'BASE TABLE',
   columns,
   items,

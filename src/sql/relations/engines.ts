@@ -4,8 +4,8 @@ import { at, column, history, masked, nocase, upTo, type Relation } from './rela
 
 const columns = [
   column('NAME', 'VARCHAR', 'Name to write after USING engine.'),
-  column('HANDLER', 'VARCHAR', 'The engine of the name.'),
-  column('CONNECTION_DATA', 'VARCHAR', 'The parameters of the name, as JSON text; secrets show as ******.'),
+  column('HANDLER', 'VARCHAR', 'Engine that the name stands for.'),
+  column('CONNECTION_DATA', 'VARCHAR', 'Parameters of the name, as JSON text; secrets show as ******.'),
 ]
 
 const items = `${nocase('r.name')} AS "NAME", r.handler AS "HANDLER", ${masked('r.parameters')} AS "CONNECTION_DATA"`
@@ -31,7 +31,7 @@ export const engines: Relation = {
 /** The names that users gave, with their history. */
 export const enginesHistory = history({
   name: 'ml_engines_history',
-  about: 'Names that CREATE ML_ENGINE gave to engines, with every one there ever was.',
+  about: 'Names that CREATE ML_ENGINE gave to engines. With all past names.',
   kind: 'SYSTEM VIEW',
   columns,
   items,

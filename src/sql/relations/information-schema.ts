@@ -28,7 +28,7 @@ const databases: Relation = {
 
 const schemata: Relation = {
   name: 'schemata',
-  about: 'The same schemas in the form that MySQL clients read.',
+  about: 'All schemas, in the form that MySQL clients read.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('CATALOG_NAME', 'VARCHAR', 'Always def.'),
@@ -47,7 +47,7 @@ const shared = 'stream, id, name, valid_from, valid_to, created_at, changed_at, 
 
 const databasesHistory = history({
   name: 'databases_history',
-  about: 'Projects and connections with every state there ever was.',
+  about: 'Projects and connections. With all past states.',
   kind: 'SYSTEM VIEW',
   columns: databases.columns,
   items: `${nocase('r.name')} AS "NAME", r.type AS "TYPE", r.engine AS "ENGINE", r.data AS "CONNECTION_DATA"`,
@@ -59,16 +59,16 @@ const databasesHistory = history({
 
 const files: Relation = {
   name: 'files',
-  about: 'Uploaded files; each is a table of the schema files.',
+  about: 'Uploaded files, and tables that statements made; each is a table of the schema files.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('NAME', 'VARCHAR', 'Name of the file; compared without case.'),
     column('ROW_COUNT', 'BIGINT', 'Number of rows.'),
     column('BYTES', 'BIGINT', 'Size of the stored content.'),
     column('COLUMNS', 'VARCHAR', 'Columns as JSON text: name and type.'),
-    column('ORIGINAL_NAME', 'VARCHAR', 'Name it was uploaded under.'),
-    column('CREATED_AT', 'TIMESTAMP', 'When it was first uploaded (UTC).'),
-    column('CHANGED_AT', 'TIMESTAMP', 'When its content last changed (UTC).'),
+    column('ORIGINAL_NAME', 'VARCHAR', 'Name under which the file was uploaded; empty if there was none.'),
+    column('CREATED_AT', 'TIMESTAMP', 'When the file was created (UTC).'),
+    column('CHANGED_AT', 'TIMESTAMP', 'When the content of the file last changed (UTC).'),
   ],
   sql: `
     SELECT ${nocase('f.name')} AS "NAME", f.row_count AS "ROW_COUNT", f.bytes AS "BYTES", CAST(f.columns AS VARCHAR) AS "COLUMNS",
@@ -90,11 +90,11 @@ const handlers: Relation = {
     column('NAME', 'VARCHAR', 'Name of the handler.'),
     column('TYPE', 'VARCHAR', 'ml or data.'),
     column('TITLE', 'VARCHAR', 'Name to show.'),
-    column('DESCRIPTION', 'VARCHAR', 'What it does.'),
-    column('VERSION', 'VARCHAR', 'Its release.'),
+    column('DESCRIPTION', 'VARCHAR', 'What the handler does.'),
+    column('VERSION', 'VARCHAR', 'Release of the handler.'),
     column('CONNECTION_ARGS', 'VARCHAR', 'Always empty.'),
-    column('IMPORT_SUCCESS', 'BOOLEAN', 'Whether it is used; a connection of the others is kept and not opened.'),
-    column('IMPORT_ERROR', 'VARCHAR', 'Why it is not used.'),
+    column('IMPORT_SUCCESS', 'BOOLEAN', 'Whether this service uses the handler; if not, its connections are kept, but not opened.'),
+    column('IMPORT_ERROR', 'VARCHAR', 'Why this service does not use the handler.'),
   ],
   sql: `
     SELECT ${nocase('h.name')} AS "NAME", h.type AS "TYPE", h.title AS "TITLE", h.description AS "DESCRIPTION", '1.0.0' AS "VERSION",
@@ -114,10 +114,10 @@ const tableColumns: Column[] = [
   ...known('ENGINE VERSION ROW_FORMAT', forClients),
   column('TABLE_ROWS', 'BIGINT', 'Number of rows, if it is known.'),
   ...known('AVG_ROW_LENGTH DATA_LENGTH MAX_DATA_LENGTH INDEX_LENGTH DATA_FREE AUTO_INCREMENT', forClients, 'BIGINT'),
-  column('CREATE_TIME', 'TIMESTAMP', 'When it was created (UTC).'),
-  column('UPDATE_TIME', 'TIMESTAMP', 'When it last changed (UTC).'),
+  column('CREATE_TIME', 'TIMESTAMP', 'When the table was created (UTC).'),
+  column('UPDATE_TIME', 'TIMESTAMP', 'When the table last changed (UTC).'),
   ...known('CHECK_TIME TABLE_COLLATION CHECKSUM CREATE_OPTIONS', forClients),
-  column('TABLE_COMMENT', 'VARCHAR', 'What it holds.'),
+  column('TABLE_COMMENT', 'VARCHAR', 'What the table holds.'),
 ]
 
 const columnColumns: Column[] = [
@@ -125,15 +125,16 @@ const columnColumns: Column[] = [
   column('TABLE_SCHEMA', 'VARCHAR', 'Schema of the table.'),
   column('TABLE_NAME', 'VARCHAR', 'Name of the table; compared without case.'),
   column('COLUMN_NAME', 'VARCHAR', 'Name of the column; compared without case.'),
-  column('ORDINAL_POSITION', 'INTEGER', 'Place in the table, from 1.'),
+  column('ORDINAL_POSITION', 'INTEGER', 'Place of the column in the table, from 1.'),
   column('COLUMN_DEFAULT', 'VARCHAR', 'Kept for MySQL clients; empty.'),
   column('IS_NULLABLE', 'VARCHAR', 'NO if a connected database says so; else YES.'),
   column('DATA_TYPE', 'VARCHAR', 'Type in lower case.'),
   ...known('CHARACTER_MAXIMUM_LENGTH CHARACTER_OCTET_LENGTH NUMERIC_PRECISION NUMERIC_SCALE DATETIME_PRECISION', forClients, 'BIGINT'),
   ...known('CHARACTER_SET_NAME COLLATION_NAME', forClients),
   column('COLUMN_TYPE', 'VARCHAR', 'Type in lower case.'),
-  ...known('COLUMN_KEY EXTRA PRIVILEGES', forClients),
-  column('COLUMN_COMMENT', 'VARCHAR', 'What it holds.'),
+  ...known('COLUMN_KEY EXTRA', forClients),
+  column('PRIVILEGES', 'VARCHAR', 'Always select.'),
+  column('COLUMN_COMMENT', 'VARCHAR', 'What the column holds.'),
   ...known('GENERATION_EXPRESSION SRS_ID', forClients),
   column('ORIGINAL_TYPE', 'VARCHAR', "DuckDB's name of the type."),
 ]
@@ -206,11 +207,11 @@ const modelColumns = `
 /** The columns that every knowledge base has, and the metadata columns that were declared for it. */
 const knowledgeColumns = `
       SELECT p.name AS schema, k.name AS "table", unnest([
-          struct_pack(name := 'id', type := 'VARCHAR', about := 'Document.'),
-          struct_pack(name := 'chunk_id', type := 'VARCHAR', about := 'Part of its text.'),
+          struct_pack(name := 'id', type := 'VARCHAR', about := 'Id of the document.'),
+          struct_pack(name := 'chunk_id', type := 'VARCHAR', about := 'Id of the chunk, with its place in the text of the document.'),
           struct_pack(name := 'chunk_content', type := 'VARCHAR', about := 'Text of the chunk.'),
           struct_pack(name := 'metadata', type := 'VARCHAR', about := 'The other columns of the document, as JSON text.'),
-          struct_pack(name := 'relevance', type := 'DOUBLE', about := 'How well it fits, from 0 to 1.'),
+          struct_pack(name := 'relevance', type := 'DOUBLE', about := 'How well the chunk fits, from 0 to 1.'),
           struct_pack(name := 'distance', type := 'DOUBLE', about := '1 - the cosine of the angle between the vectors.')]
         || list_transform(from_json(k.metadata_columns, '["VARCHAR"]'),
           lambda c: struct_pack(name := c, type := 'VARCHAR', about := 'Metadata.'))) AS c
@@ -235,7 +236,8 @@ const columns = (fixed: FixedRelations): Relation => {
   )
   return {
     name: 'columns',
-    about: 'Every column of them. Those of a view follow from its query, and are missing while it cannot be planned.',
+    about:
+      'Every column of the tables in information_schema.tables. The columns of a view follow from its query; they are missing while the query cannot be planned.',
     kind: 'SYSTEM VIEW',
     columns: columnColumns,
     ofViews: true,

@@ -3,14 +3,14 @@ import { column, heldAt, nocase, type Relation } from './relation.js'
 
 const ofModel = (role: 'embedding' | 'reranking', what: string) => [
   column(`${role}_provider`, 'VARCHAR', `Provider of the model that ${what}; empty if there was none.`),
-  column(`${role}_model`, 'VARCHAR', 'Name of that model.'),
-  column(`${role}_host`, 'VARCHAR', 'Host that was called.'),
-  column(`${role}_input_tokens`, 'BIGINT', 'Tokens that it read, where its provider says.'),
-  column(`${role}_output_tokens`, 'BIGINT', 'Tokens that it wrote, where its provider says.'),
-  column(`${role}_ms`, 'DOUBLE', 'Milliseconds that it took.'),
+  column(`${role}_model`, 'VARCHAR', `Name of the ${role} model.`),
+  column(`${role}_host`, 'VARCHAR', `Host of the ${role} model.`),
+  column(`${role}_input_tokens`, 'BIGINT', `Tokens that the ${role} model read, where its provider says.`),
+  column(`${role}_output_tokens`, 'BIGINT', `Tokens that the ${role} model wrote, where its provider says.`),
+  column(`${role}_ms`, 'DOUBLE', `Milliseconds that the ${role} model took.`),
 ]
 
-const models = [...ofModel('embedding', 'made a vector of the question'), ...ofModel('reranking', 'ordered what was found')]
+const models = [...ofModel('embedding', 'made a vector of the question'), ...ofModel('reranking', 'ordered the results')]
 
 export const knowledgeSearches: Relation = {
   name: 'knowledge_searches',
@@ -21,13 +21,17 @@ export const knowledgeSearches: Relation = {
     column('project', 'VARCHAR', 'Project of the knowledge base, by its name at that time.'),
     column('knowledge_base', 'VARCHAR', 'Name of the knowledge base at that time.'),
     column('knowledge_base_id', 'VARCHAR', 'Stream of the knowledge base.'),
-    column('version', 'INTEGER', 'Version of the knowledge base whose settings counted.'),
-    column('purpose', 'VARCHAR', 'Why: search (REST, MCP), query (SQL), training, skill (a query of an agent) or evaluation.'),
-    column('read_at', 'BIGINT', 'Log position up to which was looked; empty where the search failed before.'),
+    column('version', 'INTEGER', 'Version of the knowledge base whose settings were used.'),
+    column(
+      'purpose',
+      'VARCHAR',
+      'Purpose of the search: search (REST, MCP), query (SQL), training, skill (a query of an agent) or evaluation.',
+    ),
+    column('read_at', 'BIGINT', 'Log position up to which the search read; empty if it failed before.'),
     ...models,
-    column('chunks', 'BIGINT', 'Chunks that were given.'),
+    column('chunks', 'BIGINT', 'Number of chunks that the search returned.'),
     column('outcome', 'VARCHAR', 'complete or failed.'),
-    column('error', 'VARCHAR', 'Why it failed.'),
+    column('error', 'VARCHAR', 'Why the search failed.'),
     column('duration_ms', 'DOUBLE', 'Milliseconds of the whole search.'),
   ],
   sql: `

@@ -1,4 +1,5 @@
 import { isInProject, kinds, pluralOf, type Kind } from '../../../events/catalogue/catalogue.js'
+import { erasureKinds } from '../../../events/records/log.js'
 import { answerRelations, place, recorded, whence } from './answers.js'
 import { conversations, messages } from './conversations.js'
 import { jobRuns, jobsHistory } from './job-runs.js'
@@ -8,6 +9,9 @@ import { projections } from './projections.js'
 import { at, column, heldAt, masked, nocase, type Relation } from './relation.js'
 import { usage } from './usage.js'
 
+/** `oneOf(['a', 'b', 'c'])` → `'a, b or c'` */
+const oneOf = (names: readonly string[]): string => `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}`
+
 const events: Relation = {
   name: 'events',
   about: 'The log itself: one row for each event.',
@@ -15,13 +19,13 @@ const events: Relation = {
   columns: [
     place,
     column('stream', 'VARCHAR', 'Resource that the event belongs to.'),
-    column('version', 'BIGINT', "Place in the resource's own history, from 1."),
-    column('type', 'VARCHAR', 'What happened.'),
-    column('schema', 'INTEGER', 'Version of the shape of data.'),
+    column('version', 'BIGINT', 'Place of the event in the stream, from 1.'),
+    column('type', 'VARCHAR', 'Type of the event: what happened.'),
+    column('schema', 'INTEGER', 'Version of the schema of the data.'),
     ...whence,
     column('correlation', 'VARCHAR', 'The id that related requests share.'),
     column('causation', 'VARCHAR', 'The cause of the request; for own work of the service the causing event: event/<position>.'),
-    column('traceparent', 'VARCHAR', 'Where the request stands in a distributed trace (W3C Trace Context).'),
+    column('traceparent', 'VARCHAR', 'Place of the request in a distributed trace (W3C Trace Context).'),
     column('data', 'VARCHAR', 'The data of the event, as JSON text; secrets show as ******.'),
   ],
   sql: `
@@ -41,7 +45,7 @@ const ofModel = [
   column('project', 'VARCHAR', 'Project of the model, by its name at that time.'),
   column('model', 'VARCHAR', 'Name of the model at that time.'),
   column('model_id', 'VARCHAR', 'Stream of the model.'),
-  column('version', 'INTEGER', 'Version that answered.'),
+  column('version', 'INTEGER', 'Version of the model that answered.'),
 ]
 
 const predictions: Relation = {
@@ -61,13 +65,13 @@ const predictions: Relation = {
 
 const receipts: Relation = {
   name: 'prediction_receipts',
-  about: 'One row for each time a model answered: how many rows, and for which statement.',
+  about: 'Records of models that answered, one row for each time: the number of rows, and the statement.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
     ...ofModel,
     column('rows', 'BIGINT', 'How many rows were scored.'),
-    column('statement', 'VARCHAR', 'Statement that scored them, if it was SQL; secrets are cut out.'),
+    column('statement', 'VARCHAR', 'SQL statement that scored the rows, if there was one; secrets are cut out.'),
     column('read_at', 'BIGINT', 'Log position that the statement saw.'),
   ],
   sql: served('prediction_receipts', 'e.rows, e.statement, e.read_at'),
@@ -75,15 +79,15 @@ const receipts: Relation = {
 
 const erasures: Relation = {
   name: 'erasures',
-  about: 'Erasures: of rows of predictions, answers of agents, secrets, contents of files, training matrices.',
+  about: 'Erasures of predicted rows, answers of agents, messages, documents, secrets, files and training matrices.',
   kind: 'BASE TABLE',
   columns: [
     ...recorded,
-    column('what', 'VARCHAR', 'Kind of the target: prediction, answer, conversation, request, file, matrix, secrets or before.'),
-    column('subject', 'VARCHAR', 'Which it was: a position, a request, a name, a time.'),
+    column('what', 'VARCHAR', `Kind of the target: ${oneOf(erasureKinds)}.`),
+    column('subject', 'VARCHAR', 'The target: a position, an id, a name or a time.'),
     column('reason', 'VARCHAR', 'The given reason.'),
     column('payloads', 'BIGINT', 'How many payloads lost their keys.'),
-    column('blobs', 'VARCHAR[]', 'SHA-256 of the contents that are gone.'),
+    column('blobs', 'VARCHAR[]', 'SHA-256 of the erased blobs.'),
   ],
   sql: `
     SELECT position, recorded_at, actor, source, request, what, subject, reason, len(payloads) AS payloads, blobs
@@ -103,20 +107,20 @@ const databaseQueries: Relation = {
     column(
       'statement',
       'VARCHAR',
-      'Text that it got, without secrets. It has the constants of a query, unless PostgreSQL got them beside the text of a scan.',
+      'Text that the database got, without secrets. It has the constants of a query, unless PostgreSQL got them beside the text of a scan.',
     ),
-    column('rows', 'BIGINT', 'Rows that it answered.'),
-    column('bytes', 'BIGINT', 'Bytes of their values.'),
-    column('duration_ms', 'DOUBLE', 'Milliseconds from the question to the end of the answer.'),
+    column('rows', 'BIGINT', 'Rows that the database returned.'),
+    column('bytes', 'BIGINT', 'Bytes of the values in these rows.'),
+    column('duration_ms', 'DOUBLE', 'Milliseconds from the statement to the end of the answer.'),
     column(
       'outcome',
       'VARCHAR',
-      'complete; failed when the database refused it or broke off; cut when its reader left or a limit ended it; lost when the process that talked to the database ended.',
+      'complete; failed when the database refused the statement or broke off; cut when the reader left or a limit ended the statement; lost when the process that talked to the database ended.',
     ),
-    column('asked_by', 'VARCHAR', 'The actor; empty for own work of the service.'),
+    column('asked_by', 'VARCHAR', 'Actor that sent the query; empty for own work of the service.'),
     column('model', 'VARCHAR', 'Model that was trained with the rows, by its name at that time.'),
-    column('model_id', 'VARCHAR', 'Stream of this model.'),
-    column('model_version', 'INTEGER', 'Version that was trained.'),
+    column('model_id', 'VARCHAR', 'Stream of the model that was trained with the rows.'),
+    column('model_version', 'INTEGER', 'Version of the model that was trained with the rows.'),
   ],
   sql: `
     SELECT q.position, q.recorded_at, q.actor, q.source, q.request, ${nocase('d.name')} AS database, q.connection AS database_id, q.version,
@@ -134,16 +138,16 @@ const ofKind = (kind: Kind) => `
 
 const resources: Relation = {
   name: 'resources',
-  about: 'All current resources, one row for each, of any kind; log.resources AT (VERSION => 40) lists those of the past.',
+  about: 'All current resources of all kinds, one row for each; log.resources AT (VERSION => 40) lists those at position 40.',
   kind: 'BASE TABLE',
   columns: [
-    column('kind', 'VARCHAR', `What it is: ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}.`),
-    column('project', 'VARCHAR', 'Its project; empty if it has none.'),
-    column('project_id', 'VARCHAR', 'Stream of that project.'),
-    column('name', 'VARCHAR', 'Name of it; compared without case.'),
-    column('stream', 'VARCHAR', 'Stream of it in log.events.'),
-    column('id', 'BIGINT', 'Position of the event that created it; the id that REST shows.'),
-    column('created_at', 'TIMESTAMP', 'When it was created (UTC).'),
+    column('kind', 'VARCHAR', `Kind of the resource: ${oneOf(kinds)}.`),
+    column('project', 'VARCHAR', 'Project of the resource; empty if it is in none.'),
+    column('project_id', 'VARCHAR', 'Stream of the project.'),
+    column('name', 'VARCHAR', 'Name of the resource; compared without case.'),
+    column('stream', 'VARCHAR', 'Stream of the resource in log.events.'),
+    column('id', 'BIGINT', 'Position of the event that created the resource; the id that REST shows.'),
+    column('created_at', 'TIMESTAMP', 'When the resource was created (UTC).'),
   ],
   sql: `
     SELECT r.kind, ${nocase('p.name')} AS project, r.project AS project_id, ${nocase('r.name')} AS name, r.stream, r.id, r.created_at

@@ -25,18 +25,18 @@ export const outcomes: Relation = {
   about: 'True values of predicted rows, one row for each report.',
   kind: 'BASE TABLE',
   columns: [
-    column('position', 'BIGINT', 'Place of the report in the log.'),
-    column('recorded_at', 'TIMESTAMP', 'When it was reported (UTC).'),
-    column('actor', 'VARCHAR', 'Who reported it.'),
-    column('source', 'VARCHAR', 'How it came: rest, sql, mcp, cli or system.'),
-    column('request', 'VARCHAR', 'Request that reported it.'),
+    column('position', 'BIGINT', 'Position of the report in the log.'),
+    column('recorded_at', 'TIMESTAMP', 'When the value was reported (UTC).'),
+    column('actor', 'VARCHAR', 'Who reported the value.'),
+    column('source', 'VARCHAR', 'Source of the report: rest, sql, mcp, cli or system.'),
+    column('request', 'VARCHAR', 'Request that reported the value.'),
     ...ofVersion,
     column('prediction', 'BIGINT', 'Position of the prediction in log.predictions.'),
-    column('prediction_request', 'VARCHAR', 'Request that was predicted.'),
-    column('row', 'INTEGER', 'Place of the row in that request, from 0.'),
+    column('prediction_request', 'VARCHAR', 'Request for the prediction.'),
+    column('row', 'INTEGER', 'Place of the row in the request for the prediction, from 0.'),
     column('truth', 'VARCHAR', 'The true value, as JSON text.'),
     column('probability', 'DOUBLE', 'The probability that the model had given the class; empty for numbers.'),
-    column('readable', 'BOOLEAN', 'False when it was erased.'),
+    column('readable', 'BOOLEAN', 'False if the value was erased.'),
     column('replaced_by', 'BIGINT', 'Position of the next report of the same row; empty for the one that counts.'),
   ],
   sql: `
@@ -87,19 +87,19 @@ const leastProbability = '1e-15'
 const measures: readonly { column: Column; sql: string }[] = [
   { column: column('outcomes', 'BIGINT', 'How many predicted rows have a truth that can be read.'), sql: 'count(*)' },
   { column: column('first_outcome', 'TIMESTAMP', 'When the first of these truths was reported (UTC).'), sql: 'min(o.recorded_at)' },
-  { column: column('last_outcome', 'TIMESTAMP', 'When the last of them was reported (UTC).'), sql: 'max(o.recorded_at)' },
+  { column: column('last_outcome', 'TIMESTAMP', 'When the last of these truths was reported (UTC).'), sql: 'max(o.recorded_at)' },
   {
     column: column('trained', 'DOUBLE', 'Out-of-fold metric of the training: R² for numbers, accuracy for classes.'),
     sql: 'any_value(o.accuracy)',
   },
   {
-    column: column('r2', 'DOUBLE', 'R² over these rows; of numbers, when their truths differ.'),
+    column: column('r2', 'DOUBLE', 'R² over these rows; only for numbers, and only if their truths differ.'),
     sql: ofTame(`CASE WHEN ${variance} > 0 THEN 1 - ${averaged(squaredError)} / ${variance} END`),
   },
-  { column: column('rmse', 'DOUBLE', 'Root of the mean squared error; of numbers.'), sql: ofTame(`sqrt(${averaged(squaredError)})`) },
-  { column: column('mae', 'DOUBLE', 'Mean absolute error; of numbers.'), sql: ofTame(averaged('abs(o.y - o.predicted)')) },
+  { column: column('rmse', 'DOUBLE', 'Root of the mean squared error; only for numbers.'), sql: ofTame(`sqrt(${averaged(squaredError)})`) },
+  { column: column('mae', 'DOUBLE', 'Mean absolute error; only for numbers.'), sql: ofTame(averaged('abs(o.y - o.predicted)')) },
   {
-    column: column('accuracy', 'DOUBLE', 'Share of rows whose class was predicted; of classes.'),
+    column: column('accuracy', 'DOUBLE', 'Share of rows whose class was predicted correctly; only for classes.'),
     sql: ofClasses('avg(CAST(o.hit AS INTEGER))'),
   },
   {
@@ -118,14 +118,17 @@ const measures: readonly { column: Column; sql: string }[] = [
     column: column('coverage', 'DOUBLE', 'Share of truths that lie within their interval; should be near confidence.'),
     sql: 'avg(CAST(o.covered AS INTEGER))',
   },
-  { column: column('anomaly', 'DOUBLE', 'Share of truths that lie outside of it.'), sql: 'avg(CAST(NOT o.covered AS INTEGER))' },
+  {
+    column: column('anomaly', 'DOUBLE', 'Share of truths that lie outside of their interval.'),
+    sql: 'avg(CAST(NOT o.covered AS INTEGER))',
+  },
 ]
 
 const covered = 'o.y BETWEEN o.low AND o.high'
 
 export const accuracy: Relation = {
   name: 'accuracy',
-  about: 'Accuracy of each version of a model, by known true values; AT counts only those known at that time.',
+  about: 'Accuracy of each version of a model, by known true values; with AT, only those known at that time count.',
   kind: 'BASE TABLE',
   columns: [...ofVersion, ...measures.map((measure) => measure.column)],
   sql: `
@@ -149,7 +152,7 @@ export const coverage: Relation = {
     column('confidence', 'DOUBLE', 'Level of the intervals.'),
     column('outcomes', 'BIGINT', 'How many rows with an interval of this level have a truth that can be read.'),
     column('covered', 'BIGINT', 'How many of these truths lie within their interval.'),
-    column('coverage', 'DOUBLE', 'Their share; should be near confidence.'),
+    column('coverage', 'DOUBLE', 'Share of truths that lie within their interval; should be near confidence.'),
     column('mean_width', 'DOUBLE', 'Mean width of the intervals.'),
   ],
   sql: `

@@ -29,13 +29,17 @@ export const upToDate = (position: number): TablesStatus => ({
 
 const columns = [
   column('name', 'VARCHAR', 'Name of the projection.'),
-  column('tables', 'VARCHAR', 'Tables that it keeps, as a replay writes them.'),
-  column('position', 'BIGINT', 'Last position of the log that its tables hold.'),
-  column('lag', 'BIGINT', 'Events between that and the head of the log.'),
-  column('rebuilds', 'BIGINT', 'Number of rebuilds of its tables.'),
-  column('last_rebuilt_at', 'TIMESTAMP', 'When they last were (UTC).'),
-  column('last_rebuild_reason', 'VARCHAR', 'Why: another release, damaged file, missing file, erasure or other rows than were added.'),
-  column('last_error', 'VARCHAR', 'The last reason why it could not follow, since the service started.'),
+  column('tables', 'VARCHAR', 'Tables of the projection, by their names in a replay.'),
+  column('position', 'BIGINT', 'Last position of the log that the tables of the projection hold.'),
+  column('lag', 'BIGINT', 'Number of events by which the tables are behind the log.'),
+  column('rebuilds', 'BIGINT', 'Number of rebuilds of the tables.'),
+  column('last_rebuilt_at', 'TIMESTAMP', 'Time of the last rebuild (UTC).'),
+  column(
+    'last_rebuild_reason',
+    'VARCHAR',
+    'Reason of the last rebuild: another release, damaged file, missing file, erasure or other rows than were added.',
+  ),
+  column('last_error', 'VARCHAR', 'Last reason why the tables could not follow the log, since the service started.'),
   column('state', 'VARCHAR', 'following, building or stopped.'),
 ]
 

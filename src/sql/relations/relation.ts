@@ -23,7 +23,7 @@ export type Relation = {
 export const column = (name: string, type: string, about: string): Column => ({ name, type, about })
 
 /** The project of a resource. */
-export const projectColumn = column('PROJECT', 'VARCHAR', 'Project that holds it.')
+export const projectColumn = column('PROJECT', 'VARCHAR', 'Project that holds the resource.')
 
 /** Items for all columns in their order: the expression by its name, or NULL if there is none. */
 export const itemsOf = (columns: readonly Column[], expressions: Readonly<Record<string, string>> = {}): string =>
@@ -59,18 +59,18 @@ const historyColumns: readonly Column[] = [
   column('ID', 'BIGINT', 'Position of the event that created the resource; the id that REST shows.'),
   column('STREAM', 'VARCHAR', 'Stream of the resource in log.events.'),
   column('VALID_FROM', 'BIGINT', 'Log position from which the row is valid: the position of its event.'),
-  column('VALID_TO', 'BIGINT', 'Log position from which it no longer holds; empty while it does.'),
+  column('VALID_TO', 'BIGINT', 'Log position from which the row is no longer valid; empty while it is valid.'),
   column('CREATED_AT', 'TIMESTAMP', 'When the resource was created (UTC).'),
-  column('CHANGED_AT', 'TIMESTAMP', 'When the row came to hold (UTC).'),
-  column('CHANGED_BY', 'VARCHAR', 'Who did it.'),
-  column('CHANGE', 'VARCHAR', 'Event that made the row.'),
-  column('SOURCE', 'VARCHAR', 'How it came: rest, sql, mcp, cli or system.'),
-  column('REQUEST', 'VARCHAR', 'Request that caused the event.'),
+  column('CHANGED_AT', 'TIMESTAMP', 'When the row became valid (UTC).'),
+  column('CHANGED_BY', 'VARCHAR', 'Who caused the event that made the row.'),
+  column('CHANGE', 'VARCHAR', 'Type of the event that made the row.'),
+  column('SOURCE', 'VARCHAR', 'Source of the event that made the row: rest, sql, mcp, cli or system.'),
+  column('REQUEST', 'VARCHAR', 'Request that caused the event that made the row.'),
   column('CORRELATION', 'VARCHAR', 'The id that related requests share.'),
   column('CAUSATION', 'VARCHAR', 'What caused the request.'),
-  column('ENDED_AT', 'TIMESTAMP', 'When the row ceased to hold (UTC); empty while it does.'),
-  column('ENDED_BY', 'VARCHAR', 'Who ended it.'),
-  column('ENDED_WITH', 'VARCHAR', 'Event that ended it: the next change, or the deletion.'),
+  column('ENDED_AT', 'TIMESTAMP', 'When the row stopped being valid (UTC); empty while it is valid.'),
+  column('ENDED_BY', 'VARCHAR', 'Who caused the event that ended the row.'),
+  column('ENDED_WITH', 'VARCHAR', 'Type of the event that ended the row: the next change, or the deletion.'),
 ]
 
 /** Those columns whose names the resource does not have already. */

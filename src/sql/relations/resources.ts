@@ -46,7 +46,7 @@ const agents: ResourceRelation = {
     nameOf('agent'),
     projectColumn,
     column('MODEL_NAME', 'VARCHAR', 'Language model that the agent uses.'),
-    column('SKILLS', 'VARCHAR[]', 'Names of the skills it may use.'),
+    column('SKILLS', 'VARCHAR[]', 'Names of the skills that the agent may use.'),
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
   ],
   select: (rows, moment, more, joins) => `
@@ -78,9 +78,9 @@ const chatbots: ResourceRelation = {
     nameOf('chatbot'),
     projectColumn,
     column('DATABASE', 'VARCHAR', 'Connection to the chat service.'),
-    column('MODEL_NAME', 'VARCHAR', "Language model of its agent; without an agent, the chatbot's own model."),
+    column('MODEL_NAME', 'VARCHAR', "Language model of the chatbot's agent; without an agent, its own model."),
     column('PARAMS', 'VARCHAR', 'Settings as JSON text; secrets show as ******.'),
-    column('IS_RUNNING', 'BOOLEAN', 'Whether it answers.'),
+    column('IS_RUNNING', 'BOOLEAN', 'Whether the chatbot answers.'),
     column('LAST_ERROR', 'VARCHAR', 'Always empty: log.messages has failures.'),
     column('WEBHOOK_TOKEN', 'VARCHAR', 'Always empty: the token is a secret, which the answer to the creation shows.'),
   ],
@@ -126,16 +126,16 @@ const views: ResourceRelation = {
 const jobs: ResourceRelation = {
   name: 'jobs',
   table: 'jobs',
-  about: 'Jobs: statements that run at times of their own.',
+  about: 'Jobs: SQL statements on a schedule.',
   columns: [
     nameOf('job'),
     projectColumn,
-    column('START_AT', 'TIMESTAMP', 'When it runs first (UTC).'),
-    column('END_AT', 'TIMESTAMP', 'When it runs no more (UTC).'),
-    column('NEXT_RUN_AT', 'TIMESTAMP', 'When it is due next (UTC); empty when there is no further run.'),
-    column('SCHEDULE_STR', 'VARCHAR', 'How often it runs; empty when it runs once.'),
-    column('QUERY', 'VARCHAR', 'Its statements; secrets show as ******.'),
-    column('IF_QUERY', 'VARCHAR', 'The query that must give a row for it to run.'),
+    column('START_AT', 'TIMESTAMP', 'When the job runs first (UTC).'),
+    column('END_AT', 'TIMESTAMP', 'End of the schedule (UTC).'),
+    column('NEXT_RUN_AT', 'TIMESTAMP', 'When the job is due next (UTC); empty when there is no further run.'),
+    column('SCHEDULE_STR', 'VARCHAR', 'How often the job runs; empty when it runs once.'),
+    column('QUERY', 'VARCHAR', 'Statements of the job; secrets show as ******.'),
+    column('IF_QUERY', 'VARCHAR', 'Query that must return a row for the job to run.'),
     column('VARIABLES', 'VARCHAR[]', 'Always empty: this service keeps no variables between statements.'),
   ],
   select: (rows, moment, more, joins) => `
@@ -174,7 +174,7 @@ const versionsWith =
     WHERE $project IS NULL OR m.project = $project
     ORDER BY m.id, r.version, r.valid_from`
 
-const activeColumn = column('ACTIVE', 'BOOLEAN', 'Whether this version answers when none is named.')
+const activeColumn = column('ACTIVE', 'BOOLEAN', 'Whether this version answers requests that name no version.')
 
 const models: ResourceRelation = {
   name: 'models',
@@ -182,21 +182,21 @@ const models: ResourceRelation = {
   about: 'Models: one row for each version.',
   columns: [
     nameOf('model'),
-    column('ENGINE', 'VARCHAR', 'Engine that trained it.'),
+    column('ENGINE', 'VARCHAR', 'Engine that trained the version.'),
     projectColumn,
     activeColumn,
     column('VERSION', 'INTEGER', 'Number of the version, from 1.'),
     column('STATUS', 'VARCHAR', 'generating, training, complete or error.'),
-    column('ACCURACY', 'DOUBLE', 'How well it predicted rows it was not trained on.'),
-    column('PREDICT', 'VARCHAR', 'Column that it predicts.'),
+    column('ACCURACY', 'DOUBLE', 'How well the version predicted rows that it was not trained on.'),
+    column('PREDICT', 'VARCHAR', 'Column that the model predicts.'),
     column('UPDATE_STATUS', 'VARCHAR', 'Always up_to_date.'),
-    column('MINDSDB_VERSION', 'VARCHAR', 'Release of the engine that trained it; the name is the one that clients read.'),
+    column('MINDSDB_VERSION', 'VARCHAR', 'Release of the engine that trained the version; clients know it under this name.'),
     column('ERROR', 'VARCHAR', 'Why the training failed.'),
-    column('SELECT_DATA_QUERY', 'VARCHAR', 'Query that gave the training data.'),
+    column('SELECT_DATA_QUERY', 'VARCHAR', 'Query that returned the training data.'),
     column('TRAINING_OPTIONS', 'VARCHAR', 'The target, and the options under using, as JSON text; secrets show as ******.'),
-    column('CURRENT_TRAINING_PHASE', 'INTEGER', 'Phase the training is in.'),
-    column('TOTAL_TRAINING_PHASES', 'INTEGER', 'Number of phases.'),
-    column('TRAINING_PHASE_NAME', 'VARCHAR', 'Name of the phase.'),
+    column('CURRENT_TRAINING_PHASE', 'INTEGER', 'Number of the current phase of the training.'),
+    column('TOTAL_TRAINING_PHASES', 'INTEGER', 'Number of phases of a training.'),
+    column('TRAINING_PHASE_NAME', 'VARCHAR', 'Name of the current phase of the training.'),
     column('TAG', 'VARCHAR', 'Tag given at the training.'),
     column('CREATED_AT', 'TIMESTAMP', 'Time of the request for the training (UTC).'),
     column('TRAINING_TIME', 'DOUBLE', 'Seconds that the training took.'),
@@ -215,12 +215,12 @@ const versions: ResourceRelation = {
 const activations: ResourceRelation = {
   name: 'model_activations',
   table: 'models',
-  about: 'Which version of each model answers when none is named, and whether its answers are recorded.',
+  about: 'Which version of each model answers requests that name no version, and whether predicted rows are kept.',
   columns: [
     nameOf('model'),
     projectColumn,
     column('ACTIVE_VERSION', 'INTEGER', 'Version that answers; empty before the first is complete.'),
-    column('RECORDING', 'VARCHAR', 'all: rows answered one request at a time are kept; off: nothing of them is.'),
+    column('RECORDING', 'VARCHAR', 'all: the rows of prediction requests (REST, MCP) are kept; off: these rows are not kept.'),
   ],
   select: (rows, moment, more, joins) => `
     SELECT ${nocase('r.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", r.active AS "ACTIVE_VERSION", r.recording AS "RECORDING"${more}
@@ -242,7 +242,7 @@ const past = (resource: ResourceRelation): Relation => {
   const added = addedColumns(resource.columns)
   return {
     name: `${resource.name}_history`,
-    about: `${resource.about} With every state there ever was.`,
+    about: `${resource.about} With all past states.`,
     kind: 'BASE TABLE',
     columns: [...resource.columns, ...added],
     sql: resource.select(upTo(resource.table), 'r.valid_from', addedItems(added, resource.id), joinedEvents),
@@ -268,7 +268,7 @@ const resources = Object.values(ofKind)
 /** The tables of each project, and the tables of information_schema for all projects at once. */
 export const resourceRelations: readonly Relation[] = [
   ...resources.map((resource) => current(resource)),
-  current(models, 'models_versions', 'The rows of models once more, under a name that existing clients ask for.'),
+  current(models, 'models_versions', 'The rows of models again, under a name that existing clients use.'),
   ...[...resources.filter((resource) => resource !== jobs), activations, jobDefinitions].map((of) => past(of === models ? versions : of)),
   jobsHistory,
 ]

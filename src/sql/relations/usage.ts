@@ -26,7 +26,7 @@ const searchedByAgents = `
 export const usage: Relation = {
   name: 'usage',
   about:
-    'Tokens and cost of the answers of agents and of their searches, of judges in evaluations, of vectors for documents, and of other searches, by day, agent or knowledge base, and model. Costs use the price of the time: llm_prices of PUT /api/config.',
+    'Tokens and cost of the answers of agents and of their searches, of judges in evaluations, of vectors for documents, and of other searches, by day, agent or knowledge base, and model. Costs use the prices at the time of use (llm_prices of PUT /api/config).',
   kind: 'BASE TABLE',
   columns: [
     column('day', 'DATE', 'Day on which the answers were recorded (UTC).'),
@@ -42,12 +42,12 @@ export const usage: Relation = {
     column('provider', 'VARCHAR', 'Provider of the model.'),
     column('model', 'VARCHAR', 'Name of the model.'),
     column('answers', 'BIGINT', 'Number of questions to the agent.'),
-    column('searches', 'BIGINT', 'How many searches of the knowledge base, or of the agent, asked it.'),
-    column('inserts', 'BIGINT', 'How many events of inserted documents have vectors of it.'),
-    column('failed', 'BIGINT', 'How many of these answers and searches failed or were aborted.'),
+    column('searches', 'BIGINT', 'How many searches of the knowledge base, or of the agent, used the model.'),
+    column('inserts', 'BIGINT', 'How many events of inserted documents have vectors of the model.'),
+    column('failed', 'BIGINT', 'How many of the answers and searches failed or were aborted.'),
     column('input_tokens', 'BIGINT', 'Tokens that the model read, where its provider says.'),
-    column('output_tokens', 'BIGINT', 'Tokens that it wrote.'),
-    column('cost', 'DOUBLE', 'Price of these tokens, in the currency of llm_prices; of those whose price is known.'),
+    column('output_tokens', 'BIGINT', 'Tokens that the model wrote.'),
+    column('cost', 'DOUBLE', 'Price of the tokens, in the currency of llm_prices; only of tokens whose price is known.'),
     column(
       'unpriced',
       'BIGINT',

@@ -44,9 +44,9 @@ const run = z
 const creation = z.object({
   name: resourceName,
   query: text.describe('one statement, or several with semicolons between them'),
-  if_query: text.nullish().describe('a query that must give a row for the job to run'),
+  if_query: text.nullish().describe('a query that must return a row for the job to run'),
   start_at: text.nullish().describe('a UTC time, or now; without it, now'),
-  end_at: text.nullish().describe('a UTC time after which the job runs no more'),
+  end_at: text.nullish().describe('the end of the schedule, a UTC time: the job does not run after it'),
   schedule_str: text.nullish().describe('every [n] minutes, hours, days, weeks or months; without it the job runs once'),
 })
 const path = '/projects/:project/jobs'
@@ -77,7 +77,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFa
   route({
     method: 'post',
     path,
-    summary: 'Create a job: statements that run at times of their own',
+    summary: 'Create a job: SQL statements on a schedule',
     commandHeaders,
     onlyCommands: true,
     body: wrapped('job', creation),
