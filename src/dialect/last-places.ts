@@ -24,7 +24,7 @@ const latest = (name: string): Problem =>
 /**
  * The refusal of LAST or LATEST if no column has that name; undefined for any other name.
  *
- * @example refuseLast('last')?.detail // 'LAST is not available: on the public service it stands for …'
+ * @example refuseLast('last')?.detail // 'LAST is not available: it stands for …'
  */
 export const refuseLast = (name: string): Problem | undefined => {
   switch (name.toUpperCase()) {

@@ -36,7 +36,7 @@ const commandHeaderTexts: Record<CommandHeader, ReturnType<typeof headerText>> =
 const originHeaderTexts = [
   headerText('X-Correlation-Id', 'The id that related requests share; it is kept with the events and repeated in the answer.', printable),
   headerText('X-Causation-Id', 'The cause of the request; it is kept with the events.', printable),
-  headerText('traceparent', 'W3C Trace Context; kept with the events of the request and told back, when it is valid.'),
+  headerText('traceparent', 'W3C Trace Context; kept with the events of the request, and returned if it is valid.'),
 ]
 
 const positionHeaderText = headerText(

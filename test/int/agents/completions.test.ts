@@ -148,7 +148,7 @@ test('a stream has frames for clients of both generations, and its last ones com
   expect(frames.at(-1)).toMatchObject({ type: 'end', outcome: 'answered', position: expect.any(Number) })
 })
 
-test('bad requests are refused as the public service does', async () => {
+test('bad requests are refused as MindsDB does', async () => {
   const { status, body } = await send(at.url, 'POST', `${agents}/seller/completions`, {})
   expect([status, (body as { title: string }).title]).toEqual([400, 'Missing parameter'])
   expect((await ask('nobody', user('Hi'))).status).toBe(404)

@@ -78,7 +78,7 @@ test.each<[string, unknown[][], string[]]>([
   expect(asked()).toEqual(questions)
 })
 
-test('an answer has the columns of the public service, and says which rows it rests on', async () => {
+test('an answer has the columns of MindsDB, and says which rows it rests on', async () => {
   model.script = queries(() => 'SELECT count(*) AS n FROM questions', 'Four.')
   const answer = await ask("SELECT * FROM helper WHERE question = 'How many?'")
   expect(answer.column_names).toEqual(['answer', 'question', 'context', 'trace_id'])

@@ -3,7 +3,7 @@ import { queries, ScriptedModel } from '../../support/agents/scripted-model.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
 import { send, startSqlService } from '../../support/service.js'
 
-// What the JavaScript and the Python client of the public service send, request by request.
+// What the JavaScript and the Python client of MindsDB send, request by request.
 
 let at: Awaited<ReturnType<typeof startSqlService>>
 beforeAll(async () => {

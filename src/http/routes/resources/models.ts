@@ -182,7 +182,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake, blobs }: Se
   route({
     method: 'put',
     path: `${path}/:model`,
-    summary: 'Say whether rows that a model answers are kept (all), or nothing of them is (off)',
+    summary: 'Say whether the predicted rows of a model are kept (all) or not (off)',
     body: wrapped('model', recordingBody),
     answers: { 200: modelRecord },
     commandHeaders,

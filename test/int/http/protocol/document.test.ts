@@ -187,7 +187,7 @@ test('status, ping and readiness answer as clients expect', async () => {
   expect(await send(at.url, 'POST', '/api/logout')).toMatchObject({ status: 200, body: '' })
 })
 
-/** The paths of the public service that are not built, as its reference has them. */
+/** The paths of MindsDB that are not built, as its reference has them. */
 const absent = [
   'GET /api/projects/mindsdb/triggers',
   'GET /api/config/integrations',

@@ -114,7 +114,7 @@ test('a wrapper that holds no object is refused', async () => {
         })
 })
 
-test('a missing field, and an unknown engine, have the titles of the public service', async () => {
+test('a missing field, and an unknown engine, have the titles of MindsDB', async () => {
   const query = "CREATE MODEL mindsdb.m FROM files (SELECT 1 AS a) PREDICT a USING engine = 'none'"
   for (const [path, body, code, title] of [
     ['/api/databases', { database: { engine: 'slack' } }, 'missing_field', 'Wrong argument'],

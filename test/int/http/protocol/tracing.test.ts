@@ -24,7 +24,7 @@ type Event = {
 const eventsAfter = async (position: number): Promise<Event[]> =>
   (await at.service.log.readAll(position, 100)).map(({ text }) => JSON.parse(text) as Event)
 
-test('what a request says of where it belongs is kept with its events, and told back', async () => {
+test('what a request says of where it belongs is kept with its events, and returned', async () => {
   const { position } = await at.service.head()
   const headers = { 'x-correlation-id': 'c-1', 'x-causation-id': 'k-1', traceparent, tracestate: 'a=b' }
   const reply = await send(at.url, 'POST', `${project}/skills`, skill('traced'), headers)
