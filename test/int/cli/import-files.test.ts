@@ -5,15 +5,15 @@ import { importItems } from '../../../src/import/import-items.js'
 import { Client } from '../../../src/import/client.js'
 import type { Item } from '../../../src/import/items.js'
 import { commandHere } from '../../support/command-here.js'
-import { startPublicService } from '../../support/public-service.js'
+import { startMindsdb } from '../../support/mindsdb-server.js'
 import { send, startTestService } from '../../support/service.js'
 
-let old: Awaited<ReturnType<typeof startPublicService>>
+let old: Awaited<ReturnType<typeof startMindsdb>>
 let here: Awaited<ReturnType<typeof startTestService>>
 
 beforeAll(async () => {
   const files = { homes: { columns: ['id'], rows: ['[1]', '[2]'] }, years: { columns: ['2019', '2020'], rows: [] } }
-  old = await startPublicService({ databases: [], files, projects: {}, tables: {} })
+  old = await startMindsdb({ databases: [], files, projects: {}, tables: {} })
   here = await startTestService()
 })
 afterAll(async () => {

@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { limits } from '../../../src/basics/limits.js'
 import { cliFile, freePort, mindledger, type Ended } from '../../support/cli.js'
 import { commandHere } from '../../support/command-here.js'
-import { modelTable, startPublicService, type Instead, type PublicContents } from '../../support/public-service.js'
+import { modelTable, startMindsdb, type Instead, type MindsdbContents } from '../../support/mindsdb-server.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
 const skill = { id: 1, name: 'sales', project_id: 2, agent_ids: [1], type: 'text2sql', params: { database: 'files', tables: ['homes'] } }
 const rented = Array.from({ length: 40 }, (_, i) => `[${i},${i * 10}.5]`)
 
-const contents = (): PublicContents => ({
+const contents = (): MindsdbContents => ({
   databases: [
     { name: 'information_schema', type: 'system', id: null, engine: null },
     { name: 'shop', type: 'project', id: 2, engine: null },
@@ -67,7 +67,7 @@ const contents = (): PublicContents => ({
   },
 }) // prettier-ignore
 
-let old: Awaited<ReturnType<typeof startPublicService>>
+let old: Awaited<ReturnType<typeof startMindsdb>>
 let here: Awaited<ReturnType<typeof startTestService>>
 const length = async () => (await here.service.head()).position
 let begun: number
@@ -79,7 +79,7 @@ const startHere = async () => {
 
 beforeAll(startHere)
 beforeEach(async () => {
-  old = await startPublicService(contents())
+  old = await startMindsdb(contents())
 })
 
 afterEach(async () => {
@@ -190,7 +190,7 @@ describe('an import', () => {
     const params = { database: 'files', include_tables: ['homes'], ignore_tables: ['empty'], include_knowledge_bases: ['kb'], k: 1 }
     const former = { id: 3, name: 'former', project_id: 2, model_name: 'gpt-4o', provider: 'openai', skills: [], params }
     await old.stop()
-    old = await startPublicService({
+    old = await startMindsdb({
       ...contents(),
       databases: [...databases, lite],
       projects: { ...projects, shop: { ...projects['shop'], agents: [former], chatbots: [] } },
@@ -373,9 +373,9 @@ describe('an old service that answers anything', () => {
 })
 
 describe('a login at the old service', () => {
-  let locked: Awaited<ReturnType<typeof startPublicService>>
+  let locked: Awaited<ReturnType<typeof startMindsdb>>
   beforeAll(async () => {
-    locked = await startPublicService(contents(), true)
+    locked = await startMindsdb(contents(), true)
   })
   afterAll(() => locked.stop())
   const as = (env: Record<string, string>) => mindledger(['import', '--from', locked.url, '--url', here.url], env)

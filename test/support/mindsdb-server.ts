@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers'
 type Json = Record<string, unknown>
 type Rows = { columns: string[]; rows: unknown[][] }
 
-/** The contents of a test's public service, in the answer formats of release 25.11.1. */
-export type PublicContents = {
+/** The contents of a test's MindsDB, in the answer formats of release 25.11.1. */
+export type MindsdbContents = {
   databases: Json[]
   /** Rows as JSON texts, so that numbers stay as written. */
   files: Record<string, { columns: string[]; rows: string[] }>
@@ -32,7 +32,7 @@ const context = '"context":{"show_secrets":false,"db":"mindsdb"}'
 const tableAnswer = (columns: string[], rows: readonly string[]): string =>
   `{"type":"table","data":[${rows.join(',')}],"column_names":${JSON.stringify(columns)},${context}}`
 
-const filePage = (query: string, { files }: PublicContents): string | undefined => {
+const filePage = (query: string, { files }: MindsdbContents): string | undefined => {
   const [, what = '', name = '', limit = '1', offset = '0'] =
     /^SELECT (.+) FROM files\.`(.+)`(?: LIMIT (\d+) OFFSET (\d+))?$/.exec(query) ?? []
   const file = files[name]
@@ -41,14 +41,14 @@ const filePage = (query: string, { files }: PublicContents): string | undefined 
   return tableAnswer(file.columns, file.rows.slice(Number(offset), Number(offset) + Number(limit)))
 }
 
-const sqlAnswer = (query: string, contents: PublicContents): string => {
+const sqlAnswer = (query: string, contents: MindsdbContents): string => {
   const page = filePage(query, contents)
   if (page !== undefined) return page
   const table = contents.tables[query.replace('SELECT * FROM information_schema.', '')]
   return table ? tableAnswer(table.columns, table.rows.map((row) => JSON.stringify(row))) : tableAnswer([], []) // prettier-ignore
 }
 
-const listAt = (path: string, { databases, files, projects }: PublicContents): unknown => {
+const listAt = (path: string, { databases, files, projects }: MindsdbContents): unknown => {
   const [, project = '', kind = ''] = /^\/api\/projects\/([^/]+)\/(\w+)$/.exec(path) ?? []
   if (kind !== '') return projects[decodeURIComponent(project)]?.[kind] ?? []
   switch (path) {
@@ -63,8 +63,8 @@ const listAt = (path: string, { databases, files, projects }: PublicContents): u
   }
 }
 
-/** A server with the answers of the public service, on a free port of the loopback interface. */
-export const startPublicService = async (contents: PublicContents, isLocked = false) => {
+/** A server with the answers of MindsDB, on a free port of the loopback interface. */
+export const startMindsdb = async (contents: MindsdbContents, isLocked = false) => {
   const state: { instead: Instead | undefined; asked: string[] } = { instead: undefined, asked: [] }
   const isLetIn = ({ headers }: IncomingMessage): boolean =>
     !isLocked || headers.authorization === 'Bearer pat_1' || headers.cookie === 'session=s1'
