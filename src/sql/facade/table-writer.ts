@@ -49,7 +49,7 @@ const fileName = (target: TableName, db: string): string => {
   if (foldName(where) !== 'files') throw notAFile(target, where)
   const parsed = resourceName.safeParse(target.name)
   if (!parsed.success || target.name.includes('.')) throw wrong(`the name of a file has no dot and is short text, not ${target.name}`)
-  return target.name.toLowerCase()
+  return foldName(target.name)
 }
 
 /** A query without rows that has the columns of an empty table. In back-quotes a backslash is no escape. */

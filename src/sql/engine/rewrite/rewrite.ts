@@ -255,7 +255,7 @@ export class Rewriter {
     const found = await (allowed ? allowed.meaning(parts, scope.db, resolve) : resolve(parts))
     const { erasable, filesNow } = this.session
     if (found.kind === 'file') erasable.contents.add(found.file.content)
-    if (found.kind === 'file' && position === head) filesNow.set(found.file.name, found.file.content)
+    if (found.kind === 'file' && position === head) filesNow.set(foldName(found.file.name), found.file.content)
     if (found.kind === 'relation' || found.kind === 'knowledge' || found.kind === 'agent') erasable.records = true
     if (found.kind === 'model') {
       later.models.push(await this.model(ref, found, scope))

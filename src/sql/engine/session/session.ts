@@ -79,7 +79,7 @@ export type Session = {
   nondeterminism: Nondeterminism[]
   /** The data that the statement reads and that may be erased later. The writer of a training's rows or of a table learns of it. */
   erasable: { contents: Set<string>; records: boolean }
-  /** The contents of the files that the statement reads as they are now, by their names. */
+  /** The contents of the files that the statement reads as they are now, by their folded names. */
   filesNow: Map<string, string>
   /** The queries behind PIVOT … IN, under the names that replace them in the text. */
   pivotQueries: Map<string, Text>
