@@ -1,4 +1,4 @@
-import { blobsOf, erasedBlobsOf, mayNameBlobs } from '../../events/catalogue/references.js'
+import { blobsOf, erasedBlobsOf, mayEraseBlobs, mayNameBlobs } from '../../events/catalogue/references.js'
 import { parseEnvelope } from '../../events/stored/envelope.js'
 import type { Place } from '../log/shared/postgres/rows.js'
 import { answersLost, notesThere } from '../log/shared/postgres/differences.js'
@@ -58,7 +58,7 @@ const blobsAfter = (db: LogConnection, position: number): string[] => {
   const named = new Set<string>()
   const texts = db.prepare<[number], string>('SELECT text FROM events WHERE position > ? ORDER BY position').pluck()
   for (const text of texts.iterate(position)) {
-    if (!mayNameBlobs(text) && !text.includes('"type":"DataErased"')) continue
+    if (!mayNameBlobs(text) && !mayEraseBlobs(text)) continue
     const { type, data } = parseEnvelope(text)
     for (const hash of blobsOf(type, data)) named.add(hash)
     for (const hash of erasedBlobsOf(type, data)) named.delete(hash)
