@@ -1,5 +1,4 @@
 import { Problem } from '../basics/errors.js'
-import { limits } from '../basics/limits.js'
 
 export type SlotLimits = { atOnce: number; waiting: number; waitMs: number }
 
@@ -15,9 +14,7 @@ type Waiter = { enter: () => void }
 export class HostSlots {
   readonly #hosts = new Map<string, { taken: number; waiting: Set<Waiter> }>()
 
-  constructor(
-    private readonly most: SlotLimits = { atOnce: limits.llmConcurrentMax, waiting: limits.llmQueueMax, waitMs: limits.llmQueueWaitMs },
-  ) {}
+  constructor(private readonly most: SlotLimits) {}
 
   /** Takes a slot, and returns a function that gives it back. @throws Problem busy; the reason of the signal */
   async take(name: string, signal: AbortSignal): Promise<() => void> {

@@ -218,8 +218,9 @@ export const olderLog = (found: string, accept: string): string =>
 export const copyOfTables = ({ tablesFile }: DataPaths): string => `${tablesFile}.copy`
 
 /** Removes all files that DuckDB writes for temporary data. */
-export const removeTables = ({ tablesFile }: DataPaths): void => {
-  for (const suffix of ['', '.wal', '.tmp', '.copy', '.copy.wal']) rmSync(`${tablesFile}${suffix}`, { recursive: true, force: true })
+export const removeTables = (paths: DataPaths): void => {
+  const [tables, copy] = [paths.tablesFile, copyOfTables(paths)]
+  for (const file of [tables, `${tables}.wal`, `${tables}.tmp`, copy, `${copy}.wal`]) rmSync(file, { recursive: true, force: true })
 }
 
 /**

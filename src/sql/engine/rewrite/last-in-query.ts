@@ -188,11 +188,13 @@ export class LastInQuery {
 
   /** Notes the highest values after the rows are available. */
   async note({ models }: FromReferences, scope: Scope): Promise<void> {
+    const { session, last } = this
+    if (session.isPlanned || last.wantsBase) return
     for (const compared of this.#compared) {
-      if (this.session.isPlanned || this.last.wantsBase || this.#empty.has(compared)) continue
+      if (this.#empty.has(compared)) continue
       const ref = tableOf(this.select, models, compared.column)
-      const low = this.last.seen.get(compared.ordinal)
-      this.last.seen.set(compared.ordinal, await highestOf(this.session, compared, { ref, column: compared.column, low }, scope))
+      const low = last.seen.get(compared.ordinal)
+      last.seen.set(compared.ordinal, await highestOf(session, compared, { ref, column: compared.column, low }, scope))
     }
   }
 
