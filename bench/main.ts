@@ -18,7 +18,7 @@ const benches: Record<string, () => Promise<void>> = {
   connections: async () => (await import('./connections.js')).connected(),
   agents: async () => (await import('./agents.js')).agents(),
   knowledge: async () => (await import('./knowledge.js')).knowledge(),
-  console: async () => (await import('./console.js')).consoleOfMillion(),
+  console: async () => (await import('./console.js')).consoleTimes(),
   nodes: async () => (await import('./log/nodes.js')).nodes(),
   deliver: async () => (await import('./log/audit.js')).deliver(),
 }
