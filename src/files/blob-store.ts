@@ -1,4 +1,4 @@
-import { isProblem, type ProblemCode } from '../basics/errors.js'
+import { isProblem, Problem, type ProblemCode } from '../basics/errors.js'
 
 /** The file of a blob. It stays where it is until it is released, unless the blob is erased. */
 export type HeldBlob = { file: string; release: () => void }
@@ -16,8 +16,9 @@ export interface BlobStore {
   readonly place: string
   /** Whether every blob has its file on this machine. If not, a file is here only while it is held. */
   readonly isLocal: boolean
-  /** Moves a file into the store and returns its hash. */
+  /** Moves a file into the store and returns its hash. @throws ErasedWhileStored */
   put(file: string): Promise<string>
+  /** @throws ErasedWhileStored */
   putBytes(bytes: Uint8Array): Promise<string>
   /**
    * Takes back the last put of a blob whose event will not come: its bytes are removed if no event names them and nobody else has put them.
@@ -43,6 +44,16 @@ export interface BlobStore {
   removeErased(sha: string, erasedAt: string, isNamed: boolean): Promise<boolean>
   /** The hashes of all blobs, sorted. */
   list(): Promise<string[]>
+}
+
+/** The refusal of bytes that were erased while they were stored. The same request stores them anew. */
+export class ErasedWhileStored extends Problem {
+  constructor() {
+    super('busy', 'Erased meanwhile', 'the same bytes were erased while they were stored', {
+      hint: 'Send the request again.',
+      retryAfterSeconds: 1,
+    })
+  }
 }
 
 /** After these errors, an event may have been recorded all the same. */

@@ -9,7 +9,7 @@ import { access, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/prom
 import { join } from 'node:path'
 import { hasHash, hashFile, moveFile, partialFileIn, sync } from '../basics/disk.js'
 import { errorCode, Problem, wrong } from '../basics/errors.js'
-import type { BlobStore, HeldBlob } from './blob-store.js'
+import { ErasedWhileStored, type BlobStore, type HeldBlob } from './blob-store.js'
 
 const shaPattern = /^[0-9a-f]{64}$/
 const unnamedSuffix = '.unnamed'
@@ -26,12 +26,6 @@ export const blobPath = (directory: string, sha: string): string => {
 const isMissing = (error: unknown) => errorCode(error) === 'ENOENT'
 
 const missing = (sha: string): Problem => new Problem('not_found', 'Blob not found', `Blob ${sha} does not exist`)
-
-const erasedWhileStored = (): Problem =>
-  new Problem('busy', 'Erased meanwhile', 'the same bytes were erased while they were stored', {
-    hint: 'Send the request again.',
-    retryAfterSeconds: 1,
-  })
 
 /**
  * The blobs of one process, in a folder. Each is whole and on the disk before its name is returned.
@@ -58,7 +52,7 @@ export class Blobs implements BlobStore {
     return blobPath(this.directory, sha)
   }
 
-  /** Moves a file into the store and returns its hash. @throws Problem busy when the bytes are erased meanwhile */
+  /** Moves a file into the store and returns its hash. @throws ErasedWhileStored */
   async put(file: string): Promise<string> {
     const began = this.#drops
     const sha = await hashFile(file)
@@ -66,7 +60,7 @@ export class Blobs implements BlobStore {
     return sha
   }
 
-  /** @throws Problem busy when the bytes are erased meanwhile */
+  /** @throws ErasedWhileStored */
   async putBytes(bytes: Uint8Array): Promise<string> {
     const began = this.#drops
     const sha = createHash('sha256').update(bytes).digest('hex')
@@ -94,7 +88,7 @@ export class Blobs implements BlobStore {
    */
   async #keep(sha: string, began: number, bring: (isWhole: boolean, check: () => void) => Promise<void>): Promise<void> {
     const check = () => {
-      if ((this.#dropped.get(sha) ?? 0) > began) throw erasedWhileStored()
+      if ((this.#dropped.get(sha) ?? 0) > began) throw new ErasedWhileStored()
     }
     this.#put.add(sha)
     this.#waiting.set(sha, (this.#waiting.get(sha) ?? 0) + 1)

@@ -1,6 +1,7 @@
 import { hasHash } from '../../basics/disk.js'
 import { isProblem } from '../../basics/errors.js'
 import type { Log } from '../../log/contract/log.js'
+import { ErasedWhileStored } from '../blob-store.js'
 import { dropAllNamed } from '../unnamed-blobs.js'
 import type { SharedStore } from './open-store.js'
 import { isBlobDamaged } from './problems.js'
@@ -31,8 +32,8 @@ export const givingBack = ({ log, newest, blobs, register, cache }: Options): ((
       await blobs.keep(held.file, sha)
       return true
     } catch (error) {
-      // It was erased meanwhile.
-      if (isProblem(error) && isBlobDamaged(error)) return false
+      // It was erased meanwhile, or the disk here does not keep its bytes.
+      if (error instanceof ErasedWhileStored || (isProblem(error) && isBlobDamaged(error))) return false
       throw error
     } finally {
       held.release()

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { hashFile } from '../../basics/disk.js'
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { BlobStore, HeldBlob } from '../blob-store.js'
+import { ErasedWhileStored, type BlobStore, type HeldBlob } from '../blob-store.js'
 import type { BlobCache } from './blob-cache.js'
 import type { Objects } from './objects.js'
 import { blobDamaged, isBlobDamaged, noBlob } from './problems.js'
@@ -46,7 +46,7 @@ export class SharedBlobs implements BlobStore {
 
   constructor(private readonly options: Options) {}
 
-  /** @throws Problem storage_failed */
+  /** @throws ErasedWhileStored; Problem storage_failed */
   async put(file: string): Promise<string> {
     const sha = await hashFile(file)
     const erasedAt = this.#erased.get(sha)
@@ -59,7 +59,7 @@ export class SharedBlobs implements BlobStore {
       ;(await this.options.cache.take(file, sha, isGone)).release()
     } catch (error) {
       await this.giveUp(sha).catch(() => undefined)
-      throw isGone() ? erasedWhileStored(sha) : error
+      throw isGone() ? new ErasedWhileStored() : error
     }
     return sha
   }
@@ -78,7 +78,7 @@ export class SharedBlobs implements BlobStore {
    * Stores a file whose hash is known, and leaves it where it is. A blob that a reader found damaged is replaced. Returns the blob if it
    * was not there before.
    *
-   * @throws Problem storage_failed
+   * @throws ErasedWhileStored; Problem storage_failed
    */
   async keep(file: string, sha: string): Promise<PutBlob | undefined> {
     const { register } = this.options
@@ -93,7 +93,7 @@ export class SharedBlobs implements BlobStore {
       await objects.write({ id, sha, bytes }, file)
       await register.eraseDamaged(sha)
       const put = await register.complete(id, sha, bytes, erasedAt)
-      if (put === undefined) throw erasedWhileStored(sha)
+      if (put === undefined) throw new ErasedWhileStored()
       if (put.object === id) return put
       // Another node was quicker: its bytes are the same.
       await this.#leave({ object: id, place: objects.place })
@@ -274,5 +274,3 @@ export class SharedBlobs implements BlobStore {
     return this.options.register.list()
   }
 }
-
-const erasedWhileStored = (sha: string) => blobDamaged(sha, 'it was erased while it was stored')
