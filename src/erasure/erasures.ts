@@ -61,6 +61,9 @@ type MakePlan = (isRecorded: boolean) => Promise<Plan>
 /** The recorded part of the plan, and all blobs whose bytes must be gone before the answer. */
 type RecordedErasure = { plan: Plan; positions: number[]; contents: Set<string> }
 
+/** A plan with nothing to record, or one that is not carried out. */
+const unrecorded = (plan: Plan): RecordedErasure => ({ plan, positions: [], contents: new Set() })
+
 /** The result of an erasure, with what its earlier steps have taken. */
 const resultOf = ({ plan, positions }: RecordedErasure, dryRun: boolean, taken: readonly Taken[]): ErasureResult => {
   const sum = (numberOf: (one: Taken) => number) => taken.reduce((total, one) => total + numberOf(one), 0)
@@ -152,7 +155,7 @@ export class Erasures {
       const recorded =
         isLeft || (await shows())
           ? await this.#rows.alone(() => this.#recordAll(makePlan, how.reason, origin))
-          : { plan: emptyPlan('before', subject), positions: [], contents: new Set<string>() }
+          : unrecorded(emptyPlan('before', subject))
       if (bound > from) await log.noteErasedByAge(what, bound)
       await this.#finish(recorded, origin, [taken])
       return resultOf(recorded, false, [taken])
@@ -200,7 +203,7 @@ export class Erasures {
   ): Promise<ErasureResult> {
     const recorded = await this.#rows.alone(async () =>
       dryRun
-        ? { plan: distinct(await makePlan(false)), positions: [], contents: new Set<string>() }
+        ? unrecorded(distinct(await makePlan(false)))
         : droppingErased(this.options.ledger.log, this.options.blobs, () => this.#recordAll(makePlan, reason, origin)),
     )
     if (!dryRun) await this.#finish(recorded, origin, taken)

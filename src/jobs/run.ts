@@ -106,7 +106,7 @@ export const runStatements = async (engine: SqlExecutor, work: JobWork, results:
   // These come before the condition: a row that comes after it is new to the statements as well.
   results.push(...(await firstResults(engine, statements, work)))
   let seen: Pick<RunEnd, 'conditionLast'> = {}
-  let before = seen
+  let before: Pick<RunEnd, 'conditionLast'> = {}
   if (work.ifQuery !== null) {
     const base = await baseOf(engine, work.ifQuery, work, work.last.condition)
     if (base) before = { conditionLast: base }

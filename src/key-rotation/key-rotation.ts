@@ -105,18 +105,14 @@ export class KeyRotation {
   async resume(given?: Buffer): Promise<void> {
     const { log, peers, vault } = this.options
     // A request that came earlier may already begin a rotation, whose key files must stay.
-    if (!this.#isBusy && !this.#isRunning) {
-      this.#isBusy = true
-      try {
+    if (!this.#isBusy && !this.#isRunning)
+      await this.#whileBusy(async () => {
         const under = await log.rotation()
         if (under) refuseOther(under, given)
         if (under && !peers) this.#goOn(under, systemOrigin)
         if (under) await this.#noteKeys()
         else await this.#settle()
-      } finally {
-        this.#isBusy = false
-      }
-    }
+      })
     if (!peers) return
     this.#keyInUse = vault.keyId
     this.#lookLater(peers)
@@ -150,17 +146,22 @@ export class KeyRotation {
         await lease.release()
         throw error
       }
-    } else if (this.#keyInUse !== vault.keyId) {
-      this.#isBusy = true
-      try {
+    } else if (this.#keyInUse !== vault.keyId)
+      await this.#whileBusy(async () => {
         const { keyId } = vault
         await this.#settle()
         // A rotation may have begun and ended between two looks.
         this.#last = (await this.#lastEnded()) ?? this.#last
         this.#keyInUse = keyId
-      } finally {
-        this.#isBusy = false
-      }
+      })
+  }
+
+  async #whileBusy<T>(work: () => Promise<T>): Promise<T> {
+    this.#isBusy = true
+    try {
+      return await work()
+    } finally {
+      this.#isBusy = false
     }
   }
 
@@ -178,14 +179,17 @@ export class KeyRotation {
    * @throws Problem when a rotation is running, the key is missing or already in use, or the rotation that goes on has another one
    */
   async begin(origin: Origin, given?: Buffer): Promise<RotationStatus> {
-    const { log, vault, paths, isKeyGiven, tellReaders } = this.options
     const last = this.#last
     if (this.#isBusy || (last?.position === null && last.error === null) || this.#isStopping)
       throw new Problem('busy', 'Rotation under way', 'the master key is being replaced already', {
         hint: 'GET /log/rotations says how far it is. Begin again when it has ended.',
         retryAfterSeconds: 5,
       })
-    this.#isBusy = true
+    return this.#whileBusy(() => this.#begin(last, origin, given))
+  }
+
+  async #begin(last: RotationStatus | undefined, origin: Origin, given: Buffer | undefined): Promise<RotationStatus> {
+    const { log, vault, paths, isKeyGiven, tellReaders } = this.options
     let lease: Lease | undefined
     try {
       if (last && last.error !== null) {
@@ -209,8 +213,6 @@ export class KeyRotation {
     } catch (error) {
       await lease?.release()
       throw error
-    } finally {
-      this.#isBusy = false
     }
   }
 

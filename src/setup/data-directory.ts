@@ -217,10 +217,18 @@ export const olderLog = (found: string, accept: string): string =>
 /** The place of the copy of the tables that the process for SQL makes when it opens them. */
 export const copyOfTables = ({ tablesFile }: DataPaths): string => `${tablesFile}.copy`
 
-/** Removes all files that DuckDB writes for temporary data. */
+/** The files that DuckDB writes for a file of tables: the file, its WAL, and a folder for data that does not fit into memory. */
+export const filesOfTables = (file: string): string[] => [file, `${file}.wal`, `${file}.tmp`]
+
+/** Removes a file of tables, with all that DuckDB writes beside it. */
+export const removeTablesFile = (file: string): void => {
+  for (const one of filesOfTables(file)) rmSync(one, { recursive: true, force: true })
+}
+
+/** Removes the tables of a data directory, and a copy that replaces them. */
 export const removeTables = (paths: DataPaths): void => {
-  const [tables, copy] = [paths.tablesFile, copyOfTables(paths)]
-  for (const file of [tables, `${tables}.wal`, `${tables}.tmp`, copy, `${copy}.wal`]) rmSync(file, { recursive: true, force: true })
+  removeTablesFile(paths.tablesFile)
+  removeTablesFile(copyOfTables(paths))
 }
 
 /**
@@ -228,7 +236,8 @@ export const removeTables = (paths: DataPaths): void => {
  * recognises old ones by their `begun_at`, and copies them. A file system may write the whole copy to the disk for this, so nobody waits.
  */
 export const exchangeTables = async ({ tablesFile }: DataPaths, copy: string): Promise<void> => {
-  for (const suffix of ['.wal', '.tmp']) await rm(`${tablesFile}${suffix}`, { recursive: true, force: true })
+  const [, ...beside] = filesOfTables(tablesFile)
+  for (const one of beside) await rm(one, { recursive: true, force: true })
   await rename(copy, tablesFile)
 }
 

@@ -9,7 +9,7 @@ import { join, resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../setup/config.js'
 import { Problem, stopping } from '../basics/errors.js'
-import { dataPaths, exchangeTables, olderLog, type DataPaths } from '../setup/data-directory.js'
+import { dataPaths, exchangeTables, filesOfTables, olderLog, type DataPaths } from '../setup/data-directory.js'
 import { QueryAttempt, blamedFor, PreemptedError, LostError } from './query-attempt.js'
 import type { SqlChildProcess } from './child-process.js'
 import { QueryAdmission, type Suspect } from './query-admission.js'
@@ -149,7 +149,7 @@ export class SqlProcess implements SelectService {
     const child = await this.#supervisor.readyChild()
     return child.copy(into, upTo).catch(async (error: unknown) => {
       // A process that ended cannot remove what it wrote.
-      if (child.isOver) for (const file of [into, `${into}.wal`]) await rm(file, { force: true })
+      if (child.isOver) for (const file of filesOfTables(into)) await rm(file, { recursive: true, force: true })
       throw error
     })
   }

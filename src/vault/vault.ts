@@ -132,11 +132,16 @@ export class Vault {
 
   /** Whether a payload's key exists and a known master key unwraps it. */
   unwraps({ hash, keyId, wrapped }: Omit<StoredPayload, 'body'>): boolean {
-    if (wrapped === null) return false
+    return wrapped !== null && this.unwrapped({ keyId, wrapped }, hash) !== undefined
+  }
+
+  /** The same as `unwrap`; undefined when no known master key unwraps it. */
+  unwrapped(key: WrappedKey, bound: string): Buffer | undefined {
     try {
-      return this.unwrap({ keyId, wrapped }, hash).length === masterKeyBytes
+      const plain = this.unwrap(key, bound)
+      return plain.length === masterKeyBytes ? plain : undefined
     } catch {
-      return false
+      return undefined
     }
   }
 

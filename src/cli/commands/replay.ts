@@ -1,10 +1,10 @@
 import { errorText } from '../../basics/errors.js'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { ProjectionError } from '../../../projections/problem.js'
 import { replay, replaySettings } from '../../../projections/replay.js'
 import { ConfigError, type Config } from '../../setup/config.js'
-import { checkDataDirectory } from '../../setup/data-directory.js'
+import { checkDataDirectory, removeTablesFile } from '../../setup/data-directory.js'
 import { openLogReader, type LogReader } from '../../log/sqlite/log-reader.js'
 import type { Output } from '../terminal/output.js'
 import { ownMasterKeys } from '../access/own-keys.js'
@@ -45,7 +45,7 @@ export const replayInto = async (config: Config, options: Options, out: Output):
     return 0
   } catch (error) {
     // Nobody must mistake incomplete tables for complete ones.
-    for (const file of [into, `${into}.wal`]) rmSync(file, { force: true })
+    removeTablesFile(into)
     if (error instanceof ProjectionError) throw new ConfigError(`${error.message} "mindledger verify" says whether the log holds.`)
     throw error
   } finally {

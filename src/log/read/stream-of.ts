@@ -1,7 +1,8 @@
 import { catalogue } from '../../../events/catalogue/catalogue.js'
-import { foldName, isObject, streamId, type StreamId } from '../../../events/common.js'
+import { isObject, streamId, type StreamId } from '../../../events/common.js'
 import { notFound, Problem, wrong } from '../../basics/errors.js'
-import type { Kind, Log, Resource } from '../contract/log.js'
+import type { Kind, Log, Resource, Resources } from '../contract/log.js'
+import { withoutIds } from '../contract/without-ids.js'
 import { lastKnown } from './last-known.js'
 import { eventAt, readEvent } from './slices.js'
 
@@ -18,7 +19,7 @@ const begunBy = (stored: { position: number; text: string } | undefined, kind: K
 }
 
 /** The existing resource with this name or id. */
-const standing = async ({ resources }: ReadableLog, kind: Kind, ref: string, project?: StreamId): Promise<Resource | undefined> => {
+const standing = async (resources: Resources, kind: Kind, ref: string, project?: StreamId): Promise<Resource | undefined> => {
   if (project === undefined) return resources.one(kind, ref)
   const scope = await resources.byStream('project', project)
   return scope && resources.one(kind, ref, scope)
@@ -47,7 +48,7 @@ const unknown = (kind: Kind, ref: string): Problem => {
  * @throws Problem 404
  */
 export const streamOf = async (log: ReadableLog, kind: Kind, ref: string, project?: StreamId): Promise<StreamId> => {
-  const found = await standing(log, kind, ref, project)
+  const found = await standing(log.resources, kind, ref, project)
   const stream = found?.stream ?? (await deletedWithId(log, kind, ref, project)) ?? (await withStream(log, kind, ref, project))
   if (!stream) throw unknown(kind, ref)
   return stream
@@ -64,10 +65,9 @@ type Known = { stream: StreamId; name: string }
  * @throws Problem 404, and 400 if the reference means two resources
  */
 export const exactly = async (log: ReadableLog, kind: Kind, ref: string, project?: StreamId): Promise<Known> => {
-  const found = await standing(log, kind, ref, project)
-  const isNamed = found !== undefined && foldName(found.state.name) === foldName(ref)
+  const named = await standing(withoutIds(log.resources), kind, ref, project)
   const [deleted, itself] = [await deletedWithId(log, kind, ref, project), await withStream(log, kind, ref, project)]
-  const [stream, other] = [...new Set([isNamed ? found.stream : undefined, deleted, itself])].filter((one) => one !== undefined)
+  const [stream, other] = [...new Set([named?.stream, deleted, itself])].filter((one) => one !== undefined)
   if (stream === undefined) throw unknown(kind, ref)
   if (other !== undefined)
     throw wrong(

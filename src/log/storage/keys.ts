@@ -169,8 +169,9 @@ const writeReplyKey = (db: LogConnection, key: WrappedKey): void => writeMeta(db
 
 /** The vault of the kept replies with rows; undefined if an erasure forgot its key, or if no key here unwraps it. */
 export const openReplyVault = (db: LogConnection, vault: Vault): Vault | undefined => {
-  const key = readReplyKey(db)
-  return key && vault.unwraps({ hash: replyKey, ...key }) ? new Vault(vault.unwrap(key, replyKey)) : undefined
+  const wrapped = readReplyKey(db)
+  const key = wrapped && vault.unwrapped(wrapped, replyKey)
+  return key && new Vault(key)
 }
 
 /** The same vault for writing, with a new key if there is none. */

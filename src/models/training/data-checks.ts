@@ -57,7 +57,7 @@ export class DataChecks {
   #last: Promise<unknown> = Promise.resolve()
   readonly #stopping = new AbortController()
   /** The data in the files of the running check; `left` resolves when these are removed. */
-  #files: { held: HeldData; overtaken: AbortController; left: Promise<unknown> } | undefined
+  #files: { held: HeldData; ends: AbortController; left: Promise<unknown> } | undefined
 
   constructor(private readonly options: Options) {}
 
@@ -72,7 +72,7 @@ export class DataChecks {
     const ends = new AbortController()
     const release = abortWith(ends, [signal, this.#stopping.signal])
     const checked = this.#last
-      .then(() => this.#check({ model, version, result }, ends.signal))
+      .then(() => this.#check({ model, version, result }, ends))
       .finally(() => {
         this.#waiting -= 1
         release()
@@ -85,7 +85,7 @@ export class DataChecks {
   async purge(): Promise<void> {
     const files = this.#files
     if (!files || !(await files.held.isErased())) return
-    files.overtaken.abort(new ErasedMeanwhile())
+    files.ends.abort(new ErasedMeanwhile())
     await files.left
   }
 
@@ -95,9 +95,8 @@ export class DataChecks {
     await this.#last
   }
 
-  async #check(asked: CheckedVersion, given: AbortSignal): Promise<DataCheck> {
-    const overtaken = new AbortController()
-    const signal = AbortSignal.any([given, overtaken.signal])
+  async #check(asked: CheckedVersion, ends: AbortController): Promise<DataCheck> {
+    const { signal } = ends
     signal.throwIfAborted()
     const { read_at } = asked.result
     try {
@@ -106,7 +105,7 @@ export class DataChecks {
       const made = inOwnDirectory(this.options.temporary, 'check-', (work) =>
         holding(this.options.blobs, (fileOf) => this.#matrix(asked, signal, { work, fileOf: held.notingFiles(fileOf), held })),
       )
-      this.#files = { held, overtaken, left: made.catch(() => undefined) }
+      this.#files = { held, ends, left: made.catch(() => undefined) }
       const { rows, sha256: matrix } = await made
       const isSame = matrix === asked.result.matrix
       const detail = isSame
@@ -115,9 +114,9 @@ export class DataChecks {
       return { data: isSame ? 'same' : 'changed', detail, read_at, rows, matrix }
     } catch (error) {
       // The error of a process that was ended does not contain the reason.
-      overtaken.signal.throwIfAborted()
+      signal.throwIfAborted()
       const isOver = error instanceof UnavailableError || (isProblem(error) && !passing.has(error.code))
-      if (!isOver || signal.aborted) throw error
+      if (!isOver) throw error
       return { data: 'unavailable', detail: error.message, read_at, rows: null, matrix: null }
     } finally {
       this.#files = undefined

@@ -1,8 +1,8 @@
-import { existsSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { ForeignTablesError, StaleTablesError } from '../../../projections/problem.js'
 import { Replay, type EventReader, type PayloadReader, type ReplayProgress } from '../../../projections/replay.js'
-import { copyOfTables, exchangeTables, removeTables, type DataPaths } from '../../setup/data-directory.js'
+import { copyOfTables, exchangeTables, removeTables, removeTablesFile, type DataPaths } from '../../setup/data-directory.js'
 import { quoteName, quoteText } from '../../dialect/strings.js'
 import { spillDirectory } from '../contract/confinement.js'
 import type { Settings } from '../contract/messages.js'
@@ -70,10 +70,6 @@ const openFile = async (paths: DataPaths, settings: Settings, log: TablesLog): P
   }
 }
 
-const removeCopy = (file: string): void => {
-  for (const suffix of ['', '.wal']) rmSync(file + suffix, { recursive: true, force: true })
-}
-
 /**
  * Puts a compact copy in the place of the tables, and closes them: deleted rows leave bytes in their file. The copy lies beside the file,
  * because the process may move files only within a directory.
@@ -102,19 +98,18 @@ const openTables = async (
 ): Promise<Omit<Store, 'rebuilt'>> => {
   // Whoever erases more from now on purges the tables again.
   const upTo = log.erasedAt()
-  for (let isPurged = false; ; isPurged = true) {
-    const tables = await openFile(paths, settings, log)
-    if (tables.replay.begunAt >= upTo) {
-      await confine(tables.instance, paths)
-      return { ...tables, isPurged }
-    }
+  let tables = await openFile(paths, settings, log)
+  const isPurged = tables.replay.begunAt < upTo
+  if (isPurged) {
     try {
       await purge(tables, { paths, upTo, onProgress })
     } catch {
       throw new StaleTablesError('erasure')
     }
-    if (isPurged) throw new StaleTablesError('erasure')
+    tables = await openFile(paths, settings, log)
   }
+  await confine(tables.instance, paths)
+  return { ...tables, isPurged }
 }
 
 /**
@@ -139,7 +134,7 @@ export const openStore = async (paths: DataPaths, settings: Settings, log: Table
   const remove = () => removeTables(paths)
   const missing = !existsSync(paths.tablesFile) ? 'missing file' : null
   // A process that ended while it made a copy left it behind.
-  removeCopy(copyOfTables(paths))
+  removeTablesFile(copyOfTables(paths))
   if (settings.rebuild) remove()
   try {
     return { ...(await openTables(paths, settings, log, onProgress)), rebuilt: settings.rebuild ? 'damaged file' : missing }
@@ -174,7 +169,7 @@ export const copyTables = async (instance: DuckDBInstance, into: string): Promis
       await connection.run(`DETACH ${copy}`)
     }
   } catch (error) {
-    removeCopy(into)
+    removeTablesFile(into)
     throw error
   } finally {
     connection.closeSync()
