@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals'
 import type { Constant, Filter, TableColumn } from '../../../src/connections/contract/requests.js'
 import type { ColumnType } from '../../../src/connections/contract/types.js'
 import { dialectOf } from '../../../src/connections/pushdown/dialects.js'
-import { canAggregate, canOrder, canPush, printScan } from '../../../src/connections/pushdown/print-scan.js'
+import { canAggregate, canOrder, canPush } from '../../../src/connections/pushdown/can-push.js'
+import { printScan } from '../../../src/connections/pushdown/print-scan.js'
 
 const column = (type: ColumnType['type'], remote: string): TableColumn =>
   ({ name: 'c', type: { type }, remote, nullable: true, exactText: true }) as TableColumn

@@ -1,6 +1,6 @@
 import { Problem } from '../../../basics/errors.js'
 import type { Query } from '../../contract/requests.js'
-import { comparedIn } from '../../pushdown/print-scan.js'
+import { comparedIn } from '../../pushdown/can-push.js'
 
 /**
  * Refuses numbers that come as text if a filter or an order compares them: the database compared them as numbers, and DuckDB would compare
