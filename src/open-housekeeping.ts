@@ -1,5 +1,5 @@
 import type { SqlProcess } from './sql-process/sql-process.js'
-import { Exporter } from './archive/exporter.js'
+import { Exporter } from './archive/scheduled-export.js'
 import { opened, undoTogether } from './basics/undo.js'
 import { Erasures } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'

@@ -3,7 +3,7 @@ import express from 'express'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { answerRows, type InputRow } from '../../src/models/serving/answer.js'
+import { answerRows, type InputRow } from '../../src/models/serving/predict-rows.js'
 import { loadPredictor } from '../../src/models/engines/tabular/predictor.js'
 
 // The minimum that makes the same prediction and durably stores as many bytes before it answers: no encryption, no checks, no log.

@@ -9,7 +9,7 @@ import type { S3Keys } from '../setup/config.js'
 import { openLogReader } from '../log/sqlite/log-reader.js'
 import { dataPaths } from '../setup/data-directory.js'
 import { openArchive } from './open.js'
-import { writeArchive, type ArchiveResult } from './write.js'
+import { writeArchive, type ArchiveResult } from './write-archive.js'
 
 /** The only message to the process: the log to export, and the place. `headKey` is the seed in hexadecimal, if it is not in a file. */
 export type ExportJob = {

@@ -28,7 +28,7 @@ import {
 } from './plan/plan.js'
 import type { ErasureRequest } from './plan/subjects.js'
 import { areUsedAgain, formerHoldersOf } from './plan/secrets.js'
-import { SharedLock } from './shared-lock.js'
+import { ReadWriteLock } from './read-write-lock.js'
 import { planBefore, planOf, timeBefore } from './plan/subject-plan.js'
 import { removeErasedBlobs } from './unfinished.js'
 
@@ -90,7 +90,7 @@ const resultOf = ({ plan, positions }: RecordedErasure, dryRun: boolean, taken: 
  */
 export class Erasures {
   /** Nobody may refer to recorded rows or answers between the plan of their erasure and its event. */
-  readonly #rows = new SharedLock()
+  readonly #rows = new ReadWriteLock()
   /** Erasures run one at a time, because each depends on the state that the previous one left. */
   #last: Promise<unknown> = Promise.resolve()
   /** The later events that may be about older data. */

@@ -1,5 +1,5 @@
 import type { SqlProcessStatus } from '../sql-process/sql-process.js'
-import type { ExportStatus } from '../archive/exporter.js'
+import type { ExportStatus } from '../archive/scheduled-export.js'
 import { sharedStates, type LogHealth } from '../log/contract/log.js'
 import { projections } from '../../projections/all.js'
 import type { DiskUse } from './disk-use.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { parseSelect, ParseFailure, prepareChecked, printSelect } from '../../src/sql/engine/ast/duckdb.js'
+import { parseSelect, ParseFailure, prepareChecked, printSelect } from '../../src/sql/engine/ast/checked-text.js'
 import type { AstNode } from '../../src/sql/engine/ast/json.js'
 import { nodesOf } from '../../src/sql/engine/ast/nodes.js'
 import { guard } from '../../src/sql/engine/guard/guard.js'

@@ -1,4 +1,4 @@
-import { dateShape } from '../types/date-recognition.js'
+import { dateShape } from '../types/date-shape.js'
 import { shapes } from '../types/shapes.js'
 import { sqlName } from './staged-table.js'
 

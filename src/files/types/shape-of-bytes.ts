@@ -1,4 +1,4 @@
-import { isCalendarDay } from './date-recognition.js'
+import { isCalendarDay } from './date-shape.js'
 import { shapes } from './shapes.js'
 import { longestTyped, shortNumber, textShape } from './shape-of-text.js'
 

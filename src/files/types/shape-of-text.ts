@@ -1,5 +1,5 @@
 import { fitsDouble } from '../../basics/exact-json.js'
-import { dateShape, startsMonthName } from './date-recognition.js'
+import { dateShape, startsMonthName } from './date-shape.js'
 import { shapes } from './shapes.js'
 
 /** Texts for missing values in exports of other tools; they only count as missing in columns without other text. */

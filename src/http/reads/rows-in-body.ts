@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isObject, unfitJson } from '../../../events/common.js'
 import { wrong } from '../../basics/errors.js'
 import { LongWork } from '../../basics/long-work.js'
-import type { InputRow } from '../../models/serving/answer.js'
+import type { InputRow } from '../../models/serving/predict-rows.js'
 import { parseRowsText } from '../protocol/json-body.js'
 
 /** The most rows that a body may hold, and what a client can do with more. */

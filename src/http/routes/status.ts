@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { VisibleSetting } from '../../setup/config.js'
-import type { ExportStatus } from '../../archive/exporter.js'
+import type { ExportStatus } from '../../archive/scheduled-export.js'
 import type { HeadFileStatus } from '../../audit/head-file.js'
 import { json } from '../protocol/reply.js'
 import { route, type Route } from '../protocol/route.js'

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { FolderStore } from '../../../src/archive/folder-store.js'
-import { writeArchive } from '../../../src/archive/write.js'
+import { writeArchive } from '../../../src/archive/write-archive.js'
 import { findHeadSigner } from '../../../src/audit/head-key.js'
 import { noteSigner, type NoteSigner } from '../../../src/audit/note-key.js'
 import { limits } from '../../../src/basics/limits.js'

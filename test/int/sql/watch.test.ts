@@ -1,6 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import type * as Ast from '../../../src/sql/engine/ast/duckdb.js'
+import type * as Ast from '../../../src/sql/engine/ast/checked-text.js'
 import { begin, rollback } from '../../../src/sql/engine/duckdb-connection/duckdb-connection.js'
 import { watch } from '../../../src/sql/engine/run/watch.js'
 
@@ -55,7 +55,7 @@ const leftAtFunctions = (): DuckDBConnection =>
 
 test('the first query reads the aggregates for all: stopped in that, it leaves the next ones their answers', async () => {
   // Another file of tests may have had the first query of the module.
-  const path = '../../../src/sql/engine/ast/duckdb.js?anew'
+  const path = '../../../src/sql/engine/ast/checked-text.js?anew'
   const { aggregatesOf } = (await import(path)) as typeof Ast
   await expect(aggregatesOf(leftAtFunctions())).rejects.toThrow(/interrupt/i)
   expect(await aggregatesOf(connection)).toContain('count')

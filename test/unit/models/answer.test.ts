@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { answerRows } from '../../../src/models/serving/answer.js'
+import { answerRows } from '../../../src/models/serving/predict-rows.js'
 import { findEngine } from '../../../src/models/engines/engines.js'
 import { loadPredictor, type Predictor } from '../../../src/models/engines/tabular/predictor.js'
 import { matrixOf, mixture, penguins } from './tables.js'

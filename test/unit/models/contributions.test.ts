@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { answerRows, type InputRow } from '../../../src/models/serving/answer.js'
+import { answerRows, type InputRow } from '../../../src/models/serving/predict-rows.js'
 import { decodeArtefact, encodeArtefact, type TabularModel } from '../../../src/models/engines/tabular/artefact.js'
 import type { Explanation } from '../../../src/models/serving/explain.js'
 import { limits } from '../../../src/basics/limits.js'

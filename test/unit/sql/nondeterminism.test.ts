@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
-import { parseSelect } from '../../../src/sql/engine/ast/duckdb.js'
+import { parseSelect } from '../../../src/sql/engine/ast/checked-text.js'
 import { nondeterminismIn } from '../../../src/sql/engine/read/nondeterminism.js'
 import { functionLists } from '../../../src/sql/engine/guard/function-lists.js'
 

@@ -2,7 +2,7 @@
 
 import { checkArchive } from '../../../archive/check.js'
 import { openArchive } from '../../../archive/open.js'
-import { writeArchive } from '../../../archive/write.js'
+import { writeArchive } from '../../../archive/write-archive.js'
 import { findHeadSigner } from '../../../audit/head-key.js'
 import { readHeads } from '../../../audit/kept-heads.js'
 import { limits } from '../../../basics/limits.js'

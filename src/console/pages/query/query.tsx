@@ -15,7 +15,7 @@ import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
 import { Tabs } from '../../components/tabs.js'
 import { shown } from '../../components/value.js'
-import { answers, answersMax } from './answers.js'
+import { sheetRuns, runsMax } from './sheet-runs.js'
 import { asItComes, readArrangement, sortText, useArranged } from './arrangement.js'
 import { Chart } from './chart.js'
 import { savingError } from './download.js'
@@ -75,7 +75,7 @@ export default () => {
   const sent = query.get('sql') ?? ''
   const db = query.get('db') ?? defaultProject()
   const text = useSignal('')
-  const running = answers.of(chosen.value)
+  const running = sheetRuns.of(chosen.value)
   const view = query.get('view') ?? 'rows'
   const { filter, by, descending } = readArrangement(query)
   const dry = query.get('dry') ?? undefined
@@ -130,7 +130,7 @@ export default () => {
       }),
     [],
   )
-  useEffect(() => answers.keepOnly(sheets.value.map(({ id }) => id)), [sheets.value])
+  useEffect(() => sheetRuns.keepOnly(sheets.value.map(({ id }) => id)), [sheets.value])
 
   const show = (draft: Draft & Partial<Sheet>) => {
     if (draft.id !== undefined) chosen.value = draft.id
@@ -162,7 +162,7 @@ export default () => {
   const wrong = wrongly && `The parameter :${wrongly.name}: ${wrongly.problem ?? ''}.`
 
   const hindrance =
-    wrong ?? (answers.isFull && !running.isRunning ? `${answersMax} statements run. Cancel one, or wait until it ends.` : undefined)
+    wrong ?? (sheetRuns.isFull && !running.isRunning ? `${runsMax} statements run. Cancel one, or wait until it ends.` : undefined)
 
   // Blanks before the statement are sent: the place of an error is counted from the beginning of the text.
   const sql = text.value.trimEnd()
@@ -180,7 +180,7 @@ export default () => {
     const began = performance.now()
     const ended = await running.run(statement)
     note({ sql, db, at: new Date().toISOString(), ended, ms: Math.round(performance.now() - began) })
-    answers.trim()
+    sheetRuns.trim()
   }
 
   const store = outcome.type === 'table' ? outcome.store : undefined

@@ -2,7 +2,7 @@ import { signal, untracked } from '@preact/signals'
 import { defaultProject } from '../../basics/default-project.js'
 import { keep as keepText, readKeptJson } from '../../basics/kept.js'
 import { withoutSecrets } from '../../basics/secrets.js'
-import { answers } from './answers.js'
+import { sheetRuns } from './sheet-runs.js'
 import { hasRun } from './statement-history.js'
 import { keptGiven } from './writing/parameters.js'
 
@@ -60,7 +60,7 @@ export const merged = (kept: readonly Sheet[], ours: readonly Sheet[], closed: r
 }
 
 /** Whether nothing is lost if another statement takes the place of this one. */
-const isReplaceable = ({ id, sql }: Sheet): boolean => !untracked(() => answers.isRunning(id)) && (sql.trim() === '' || hasRun(sql))
+const isReplaceable = ({ id, sql }: Sheet): boolean => !untracked(() => sheetRuns.isRunning(id)) && (sql.trim() === '' || hasRun(sql))
 
 /**
  * Stores the sheets together with those of other windows. If there are too many, the first ones that ran are dropped, but not the one that

@@ -9,7 +9,7 @@ import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { AgentQuestions, AgentReply } from '../../contract/select.js'
 import { conjuncts, equality, isConstant, isOfQueries, isTrue } from '../ast/conditions.js'
-import { printSelect, readChecked } from '../ast/duckdb.js'
+import { printSelect, readChecked } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import {
   aliased,

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { parseSelect } from './duckdb.js'
+import { parseSelect } from './checked-text.js'
 import { cloneAst, type AstNode } from './json.js'
 import { become, nodesOf, textOf, walk } from './nodes.js'
 

@@ -1,7 +1,7 @@
 import { foldName } from '../../../../events/common.js'
 import type { Constant } from '../../../connections/contract/requests.js'
 import { isTime } from '../../../connections/pushdown/dialect.js'
-import { printSelect, readChecked } from '../ast/duckdb.js'
+import { printSelect, readChecked } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import { aliased, emptyRef, isColumnRef, isLiteral, nodeOf, selectNode, textOf, textsOf, walk } from '../ast/nodes.js'
 import { expressionTemplate } from '../ast/templates.js'

@@ -6,7 +6,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../../../events/common.js'
 import { diskFull, isDiskFull, isProblem, Problem, type ProblemCode } from '../../../basics/errors.js'
-import type { ParseFailure } from '../ast/duckdb.js'
+import type { ParseFailure } from '../ast/checked-text.js'
 import { readDuckDBError, type DuckDBError } from '../ast/duckdb-error.js'
 import { locationAt, locationOfName, tablesNamed } from './find-node.js'
 import { refuseLast } from '../../../dialect/last-places.js'

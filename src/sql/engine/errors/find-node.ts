@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../../../events/common.js'
-import { parseSelect } from '../ast/duckdb.js'
+import { parseSelect } from '../ast/checked-text.js'
 import type { AstNode, AstValue } from '../ast/json.js'
 import { isNode, isReference, locationOf, textOf, textsOf, walk } from '../ast/nodes.js'
 import { isMarked } from '../session/sources.js'

@@ -1,4 +1,4 @@
-import { runOwn } from '../ast/duckdb.js'
+import { runOwn } from '../ast/checked-text.js'
 import { readDuckDBError } from '../ast/duckdb-error.js'
 import type { AstNode } from '../ast/json.js'
 import { become, isColumnRef, nodesOf, placeOf, selectItems, textConstant, textOf, textsOf, walk } from '../ast/nodes.js'

@@ -1,4 +1,4 @@
-/** Room: which functions and tables a query may use. It imports only basics, dialect, sql/engine/ast and sql/engine/session. */
+/** Room: what a query may hold, and the last check of its tables. It imports only basics, dialect, sql/engine/ast and sql/engine/session. */
 
 import { Problem } from '../../../basics/errors.js'
 import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'

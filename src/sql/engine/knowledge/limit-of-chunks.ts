@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { aggregatesOf } from '../ast/duckdb.js'
+import { aggregatesOf } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import { isEmpty, isQuery, nodeOf, nodesOf, showsEachRow, textOf, walk } from '../ast/nodes.js'
 import { limitOf } from '../connected-tables/limits-of-query.js'

@@ -1,6 +1,6 @@
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { printSelect, readChecked } from '../ast/duckdb.js'
+import { printSelect, readChecked } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import { aliased, cast, columnRef, hasNode, isReference, subqueryRef, textOf } from '../ast/nodes.js'
 import { isDrawn } from '../read/nondeterminism.js'

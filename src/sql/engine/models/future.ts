@@ -1,5 +1,5 @@
 import { DuckDBDateValue, DuckDBTimestampValue, type DuckDBAppender } from '@duckdb/node-api'
-import { runOwn } from '../ast/duckdb.js'
+import { runOwn } from '../ast/checked-text.js'
 import type { Session } from '../session/session.js'
 import type { BoundModel, FutureRows, ScoringInput } from '../scoring/scoring-model.js'
 import { checkAborted } from '../duckdb-connection/duckdb-connection.js'

@@ -2,7 +2,7 @@ import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { conjuncts, equality, isConstant, isOfQueries, partsOfRow, readsOf } from '../ast/conditions.js'
-import { printSelect, readChecked } from '../ast/duckdb.js'
+import { printSelect, readChecked } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import { expressionTemplate } from '../ast/templates.js'
 import {

@@ -1,7 +1,7 @@
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { conjuncts, isConstant, readsOf } from '../ast/conditions.js'
-import { parseSelect } from '../ast/duckdb.js'
+import { parseSelect } from '../ast/checked-text.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { allOf, become, columnRef, emptyRef, isColumnRef, nodeOf, subqueryRef, textOf, textsOf, walk } from '../ast/nodes.js'
 import { fillParameters } from '../ast/templates.js'

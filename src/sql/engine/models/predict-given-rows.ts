@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { LongWork } from '../../../basics/long-work.js'
 import { checkAborted } from '../duckdb-connection/duckdb-connection.js'
-import { prepareChecked, printSelect } from '../ast/duckdb.js'
+import { prepareChecked, printSelect } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import { cast, columnRef } from '../ast/nodes.js'
 import { expressionTemplate } from '../ast/templates.js'

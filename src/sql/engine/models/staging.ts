@@ -1,6 +1,6 @@
 import { DuckDBDataChunk, DOUBLE, StatementType, type DuckDBAppender, type DuckDBConnection } from '@duckdb/node-api'
 import { checkAborted } from '../duckdb-connection/duckdb-connection.js'
-import { parseSelect, printSelect, readChecked, runOwn } from '../ast/duckdb.js'
+import { parseSelect, printSelect, readChecked, runOwn } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import { aliased, star } from '../ast/nodes.js'
 import { doubles } from '../../encode/vectors.js'

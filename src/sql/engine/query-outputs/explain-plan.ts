@@ -1,6 +1,6 @@
 import { StatementType } from '@duckdb/node-api'
 import { limits } from '../../../basics/limits.js'
-import { printSelect, readChecked } from '../ast/duckdb.js'
+import { printSelect, readChecked } from '../ast/checked-text.js'
 import { cloneAst } from '../ast/json.js'
 import { withText } from '../session/sources.js'
 import { planLines } from './plan-lines.js'

@@ -1,5 +1,5 @@
 import type { DuckDBPreparedStatement } from '@duckdb/node-api'
-import type { CheckedText } from '../ast/duckdb.js'
+import type { CheckedText } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import type { ScoreCount } from '../../contract/select.js'
 import type { Session } from '../session/session.js'

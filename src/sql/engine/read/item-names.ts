@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { showSelects } from '../ast/duckdb.js'
+import { showSelects } from '../ast/checked-text.js'
 import { cloneAst, NumberText, type AstNode } from '../ast/json.js'
 import { emptyRef, isColumnRef, isQuery, nodeOf, nodesOf, selectNode, textOf, walk } from '../ast/nodes.js'
 

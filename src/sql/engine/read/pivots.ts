@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { printSelect, readChecked } from '../ast/duckdb.js'
+import { printSelect, readChecked } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import {
   aliased,

@@ -1,6 +1,6 @@
 /** Room: from a text to a checked tree. It imports only events, basics, dialect, sql/contract and sql/engine. */
 
-import { ParseFailure, parseSelect } from '../ast/duckdb.js'
+import { ParseFailure, parseSelect } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import { locationOf } from '../ast/nodes.js'
 import type { Problem } from '../../../basics/errors.js'

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
 import { parseTime } from '../../../basics/times.js'
-import { printSelect, readChecked } from '../ast/duckdb.js'
+import { printSelect, readChecked } from '../ast/checked-text.js'
 import { emptyRef, isColumnRef, nodeOf, selectNode, textOf, walk } from '../ast/nodes.js'
 import type { AstNode } from '../ast/json.js'
 import type { Directory } from './directory.js'

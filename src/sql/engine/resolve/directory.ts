@@ -3,7 +3,7 @@ import type { StreamId } from '../../../../events/common.js'
 import { LRUCache } from 'lru-cache'
 import { engineSpoken } from '../../../catalogue/connection-engines.js'
 import { named } from '../../../dialect/names.js'
-import { ownRows } from '../ast/duckdb.js'
+import { ownRows } from '../ast/checked-text.js'
 import { perInstance } from '../duckdb-connection/duckdb-connection.js'
 import { at } from '../../relations/relation.js'
 

@@ -1,4 +1,4 @@
-import { prepareChecked, printSelect } from '../ast/duckdb.js'
+import { prepareChecked, printSelect } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import { checkAborted } from '../duckdb-connection/duckdb-connection.js'
 import { noColumn } from '../errors/no-column.js'

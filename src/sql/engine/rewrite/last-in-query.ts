@@ -2,7 +2,7 @@ import { foldName } from '../../../../events/common.js'
 import type { LastValue } from '../../../../events/job.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { parseSelect, printSelect, readChecked } from '../ast/duckdb.js'
+import { parseSelect, printSelect, readChecked } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import {
   become,

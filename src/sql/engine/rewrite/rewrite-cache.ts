@@ -1,6 +1,6 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
-import { printSelect, type CheckedText } from '../ast/duckdb.js'
+import { printSelect, type CheckedText } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import { nondeterminismIn } from '../read/nondeterminism.js'
 import { checkRewritten } from '../guard/guard.js'

@@ -9,7 +9,7 @@ import {
 } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { readChecked, type CheckedText } from '../ast/duckdb.js'
+import { readChecked, type CheckedText } from '../ast/checked-text.js'
 import { rowsOf, type RowFormat } from '../../encode/chunks.js'
 import { checkAborted, rollback } from '../duckdb-connection/duckdb-connection.js'
 import type { Frame, ScoreCount } from '../../contract/select.js'

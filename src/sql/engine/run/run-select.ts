@@ -10,13 +10,13 @@ import { BasesFound, lastSeen } from '../rewrite/last-in-query.js'
 import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
-import { prepareChecked } from '../ast/duckdb.js'
+import { prepareChecked } from '../ast/checked-text.js'
 import { readDuckDBError } from '../ast/duckdb-error.js'
 import { NamesUndecided, UnboundNames } from '../session/binding.js'
 import { AllowedTables } from '../resolve/allowed.js'
 import { MissingAnswers } from '../agents/agent-answers.js'
 import { MissingKnowledge } from '../session/missing-knowledge.js'
-import { Answers } from '../session/answers.js'
+import { FetchedAnswers } from '../session/fetched-answers.js'
 import { Directory } from '../resolve/directory.js'
 import { explainError } from '../errors/explain-error.js'
 import { framesOf, heldBack, scoredBy, tooManyAround, TooManyRowsInside } from './frames.js'
@@ -56,7 +56,7 @@ type Context = {
   request: SelectRequest
   services: RunOptions
   clock: QueryClock
-  answers: Answers
+  answers: FetchedAnswers
 }
 
 const alone: AskServer = () => Promise.reject(new TypeError('there is no server to ask about connected databases'))
@@ -307,7 +307,7 @@ export async function* runSelect(
   let isClean = false
   const timeoutMs = request.timeoutMs ?? limits.sqlTimeoutMs
   const { signal, clock, isLate, done } = watch(connection, services.signal, timeoutMs)
-  const answers = new Answers(database.instance, services.ask ?? alone, signal, request.knowledge)
+  const answers = new FetchedAnswers(database.instance, services.ask ?? alone, signal, request.knowledge)
   try {
     checkAborted(signal)
     const context = { connection, database, request, services: { ...services, signal }, clock, answers }

@@ -1,5 +1,5 @@
 import { DuckDBTypeId, type DuckDBConnection } from '@duckdb/node-api'
-import { prepareChecked, printSelect } from '../ast/duckdb.js'
+import { prepareChecked, printSelect } from '../ast/checked-text.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { nodeOf, selectNode, star, textOf } from '../ast/nodes.js'
 import { integerTypes } from '../../encode/integer-types.js'

@@ -6,7 +6,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { LastValue } from '../../../../events/job.js'
 import type { AllowedTables } from '../resolve/allowed.js'
-import type { Answers } from './answers.js'
+import type { FetchedAnswers } from './fetched-answers.js'
 import type { Directory } from '../resolve/directory.js'
 import type { NativeStatement } from '../resolve/connections.js'
 import type { ModelFunctions, Run } from '../scoring/functions.js'
@@ -92,7 +92,7 @@ export type Session = {
   /** The answers of agents so far; undefined if no agents can be asked. */
   replies: readonly AgentReply[] | undefined
   /** The answers of connected databases. */
-  answers: Answers
+  answers: FetchedAnswers
   /** Whether the statement is only planned: connected databases then return columns, not rows. */
   isPlanned: boolean
   /** Whether connected databases must tell their tables and columns soon: the statement lists many things, and can do without some. */

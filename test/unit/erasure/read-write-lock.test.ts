@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SharedLock } from '../../../src/erasure/shared-lock.js'
+import { ReadWriteLock } from '../../../src/erasure/read-write-lock.js'
 import { until } from '../../support/until.js'
 
 test('some work runs side by side, other work alone, in the order of asking; a failure keeps nobody waiting', async () => {
-  const rows = new SharedLock()
+  const rows = new ReadWriteLock()
   const seen: string[] = []
   /** Work that takes so long, and ends after another one if that is said. */
   const work = (name: string, ms: number, after?: string) => async () => {

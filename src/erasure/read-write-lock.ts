@@ -4,7 +4,7 @@
  *
  * @example await Promise.all([rows.beside(report), rows.alone(erase), rows.beside(reportMore)])
  */
-export class SharedLock {
+export class ReadWriteLock {
   readonly #underWay = new Set<Promise<unknown>>()
   /** Resolves when all exclusive work so far has ended. */
   #alone: Promise<unknown> = Promise.resolve()

@@ -2,10 +2,10 @@ import { untracked } from '@preact/signals'
 import { StatementRun } from './statement-run.js'
 
 /** The number of sheets that keep their answers, and of statements that run at a time: a browser has six connections for all its windows. */
-export const answersMax = 4
+export const runsMax = 4
 
 /** The last run of each sheet. The answers that were shown longest ago are dropped, but nothing that still runs. */
-class Answers {
+class SheetRuns {
   readonly #bySheet = new Map<number, StatementRun>()
 
   /** The last run of a sheet; an empty one if the sheet is new or its answer was dropped. */
@@ -21,7 +21,7 @@ class Answers {
   trim(): void {
     const shown = [...this.#bySheet.keys()].at(-1)
     for (const [oldest, given] of this.#bySheet) {
-      if (this.#bySheet.size <= answersMax || oldest === shown) return
+      if (this.#bySheet.size <= runsMax || oldest === shown) return
       if (!given.isRunning) this.#bySheet.delete(oldest)
     }
   }
@@ -32,7 +32,7 @@ class Answers {
 
   /** Whether so many statements run that another one has to wait. */
   get isFull(): boolean {
-    return [...this.#bySheet.values()].filter(({ isRunning }) => isRunning).length >= answersMax
+    return [...this.#bySheet.values()].filter(({ isRunning }) => isRunning).length >= runsMax
   }
 
   /** Cancels and drops the runs of all other sheets: those that were closed. */
@@ -45,5 +45,5 @@ class Answers {
   }
 }
 
-/** The answers of this window. What runs goes on while another page is shown. */
-export const answers = new Answers()
+/** The runs of this window. What runs goes on while another page is shown. */
+export const sheetRuns = new SheetRuns()

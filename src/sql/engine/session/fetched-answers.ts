@@ -8,7 +8,7 @@ import { uniqueNames } from '../../../connections/contract/unique-names.js'
 import { AnswerReader, appendAnswer, columnList } from '../../../connections/reader/read-answer.js'
 import type { ChunkList, KnowledgeFacts, KnowledgeQuestion, KnowledgeAnswer, ListQuery } from '../../../knowledge/contract/contents.js'
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
-import { runOwn } from '../ast/duckdb.js'
+import { runOwn } from '../ast/checked-text.js'
 import { perInstance } from '../duckdb-connection/duckdb-connection.js'
 import { MissingKnowledge } from './missing-knowledge.js'
 import type { KnowledgeExchange } from '../../contract/select.js'
@@ -27,10 +27,10 @@ const runColumns = perInstance(() => new LRUCache<string, readonly AnswerColumn[
  * that began earlier sees it, and the end of a transaction does not remove it.
  *
  * @example
- * const answers = new Answers(instance, ask, signal)
+ * const answers = new FetchedAnswers(instance, ask, signal)
  * try { const { table } = await answers.fetch(stream, { scan: { table: 'homes', columns: ['id'] } }) } finally { await answers.drop() }
  */
-export class Answers {
+export class FetchedAnswers {
   readonly #attached: string[] = []
   /** Whether a table has fewer columns here than in its database. */
   isNarrowed = false

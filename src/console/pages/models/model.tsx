@@ -14,7 +14,7 @@ import { Dependence } from './dependence.js'
 import { Forecast } from './forecast.js'
 import { Progress } from './progress.js'
 import { isUnderWay, loadModel, loadPlan, loadReport, type ModelName, type ModelRecord } from './reports.js'
-import { Since } from './since.js'
+import { Since } from './accuracy-since.js'
 import { Versions } from './versions.js'
 import './style.css'
 

@@ -8,7 +8,7 @@ import { startProgram } from '../setup/start-program.js'
 import type { ExportJob, ExportMessage } from './export-process.js'
 import type { S3Keys } from '../setup/config.js'
 import { openArchive } from './open.js'
-import type { ArchiveResult } from './write.js'
+import type { ArchiveResult } from './write-archive.js'
 
 /**
  * The state of the export: its place, whether this node writes it, the last position in its files, the time of the last check, and the
