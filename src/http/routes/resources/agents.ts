@@ -7,12 +7,12 @@ import { isProblem, notFound, Problem } from '../../../basics/errors.js'
 import { wrapped, wrappedNamed } from '../../protocol/body-schema.js'
 import { carryOut, carryOutOnce, deletion } from '../../protocol/carry-out.js'
 import { oneOf } from '../../protocol/parameters.js'
-import { entityTag, json } from '../../protocol/reply.js'
-import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
+import { json } from '../../protocol/reply.js'
+import { listOfProject, oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { asWritten, projectOf, resultOf } from '../../../log/read/by-name.js'
 
 export const agentRecord = z
   .looseObject({
@@ -58,16 +58,12 @@ export const agentRoutes = ({ ledger, records, reading, checkModel }: Services):
   const command = ({ segments: { project, agent } }: { segments: { project: string; agent: string } }) =>
     ({ type: 'DeleteAgent', data: { project, agent } }) as const
   return [
-    reading({
+    listOfProject(reading, {
       path,
+      kind: 'agent',
       summary: 'List the agents of a project',
-      query: listParameters,
-      answers: { 200: z.array(agentRecord) },
-      async handle(input, moment) {
-        const project = await projectNamed(moment, input.segments.project)
-        const read = (after: number, limit: number) => moment.resources.page('agent', project, after, limit)
-        return list(input, [resourcesPart(read, async (agent) => [await moment.records.agent(agent, project)])])
-      },
+      record: agentRecord,
+      show: ({ records: at }, agent, project) => at.agent(agent, project),
     }),
     route({
       method: 'post',
@@ -92,14 +88,12 @@ export const agentRoutes = ({ ledger, records, reading, checkModel }: Services):
         return json(await records.agent(agent, await projectOf(ledger.log, agent)), { status: 201 })
       },
     }),
-    reading({
+    oneOfProject(reading, {
       path: `${path}/:agent`,
+      kind: 'agent',
       summary: 'Get an agent by name or id',
-      answers: { 200: agentRecord },
-      async handle({ segments }, moment) {
-        const { project, found } = await inProject(moment, 'agent', segments.project, segments.agent)
-        return json(await moment.records.agent(found, project), { headers: entityTag(found) })
-      },
+      record: agentRecord,
+      show: ({ records: at }, agent, project) => at.agent(agent, project),
     }),
     route({
       method: 'put',

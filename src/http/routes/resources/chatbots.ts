@@ -9,12 +9,12 @@ import { agentRecord } from './agents.js'
 import { given, wrapped, wrappedNamed } from '../../protocol/body-schema.js'
 import type { Call } from '../../protocol/call.js'
 import { carryOutOnce, deletion } from '../../protocol/carry-out.js'
-import { entityTag, json, type Reply } from '../../protocol/reply.js'
-import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
+import { json, type Reply } from '../../protocol/reply.js'
+import { listOfProject, oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { asWritten, projectOf, resultOf } from '../../../log/read/by-name.js'
 
 const record = z
   .object({
@@ -112,16 +112,12 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
   }
 
   return [
-    reading({
+    listOfProject(reading, {
       path,
+      kind: 'chatbot',
       summary: 'List the chatbots of a project',
-      query: listParameters,
-      answers: { 200: z.array(detail) },
-      async handle(input, moment) {
-        const project = await projectNamed(moment, input.segments.project)
-        const read = (after: number, limit: number) => moment.resources.page('chatbot', project, after, limit)
-        return list(input, [resourcesPart(read, async (chatbot) => [await moment.records.chatbotDetail(chatbot, project)])])
-      },
+      record: detail,
+      show: ({ records: at }, chatbot, project) => at.chatbotDetail(chatbot, project),
     }),
     route({
       method: 'post',
@@ -141,14 +137,12 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
         return written(call, chatbot, outcome, 201)
       },
     }),
-    reading({
+    oneOfProject(reading, {
       path: `${path}/:chatbot`,
+      kind: 'chatbot',
       summary: 'Get a chatbot by name',
-      answers: { 200: detail },
-      async handle({ segments }, moment) {
-        const { project, found } = await inProject(moment, 'chatbot', segments.project, segments.chatbot)
-        return json(await moment.records.chatbotDetail(found, project), { headers: entityTag(found) })
-      },
+      record: detail,
+      show: ({ records: at }, chatbot, project) => at.chatbotDetail(chatbot, project),
     }),
     route({
       method: 'put',

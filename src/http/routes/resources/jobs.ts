@@ -7,13 +7,14 @@ import type { Histories } from '../../../log/read/history.js'
 import { wrapped } from '../../protocol/body-schema.js'
 import { carryOutOnce, deletion } from '../../protocol/carry-out.js'
 import { oneOf } from '../../protocol/parameters.js'
-import { entityTag, json } from '../../protocol/reply.js'
+import { json } from '../../protocol/reply.js'
 import { historyPage, historyParameters, historyOf, streamInProject } from './history.js'
-import { fixedPart, list, listParameters, resourcesPart, wholeList } from '../../reads/paged-list.js'
+import { fixedPart, wholeList } from '../../reads/paged-list.js'
+import { listOfProject, oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { inProject, projectOf, resultOf } from '../../../log/read/by-name.js'
 
 const record = z
   .object({
@@ -63,16 +64,12 @@ const of = oneOf(
 
 /** The routes for the jobs of a project, with their runs and their changes. */
 export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory, histories: Histories): Route[] => [
-  reading({
+  listOfProject(reading, {
     path,
+    kind: 'job',
     summary: 'List the jobs of a project',
-    query: listParameters,
-    answers: { 200: z.array(record) },
-    async handle(input, moment) {
-      const project = await projectNamed(moment, input.segments.project)
-      const read = (after: number, limit: number) => moment.resources.page('job', project, after, limit)
-      return list(input, [resourcesPart(read, (job) => [moment.records.job(job, project)])])
-    },
+    record,
+    show: ({ records: at }, job, project) => at.job(job, project),
   }),
   route({
     method: 'post',
@@ -93,14 +90,12 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFa
       return json(records.job(created, await projectOf(ledger.log, created)))
     },
   }),
-  reading({
+  oneOfProject(reading, {
     path: `${path}/:job`,
+    kind: 'job',
     summary: 'Get a job',
-    answers: { 200: record },
-    async handle({ segments }, moment) {
-      const { project, found } = await inProject(moment, 'job', segments.project, segments.job)
-      return json(moment.records.job(found, project), { headers: entityTag(found) })
-    },
+    record,
+    show: ({ records: at }, job, project) => at.job(job, project),
   }),
   reading({
     path: `${path}/:job/history`,

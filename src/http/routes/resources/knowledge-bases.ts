@@ -13,7 +13,7 @@ import type { Call } from '../../protocol/call.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
 import { entityTag, json } from '../../protocol/reply.js'
 import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol/route.js'
-import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
+import { listOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
@@ -189,16 +189,12 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
   }
 
   return [
-    reading({
+    listOfProject(reading, {
       path,
+      kind: 'knowledge_base',
       summary: 'List the knowledge bases of a project',
-      query: listParameters,
-      answers: { 200: z.array(record) },
-      async handle(input, moment) {
-        const project = await projectNamed(moment, input.segments.project)
-        const read = (after: number, limit: number) => moment.resources.page('knowledge_base', project, after, limit)
-        return list(input, [resourcesPart(read, (base: Resource<'knowledge_base'>) => [moment.records.knowledgeBase(base, project)])])
-      },
+      record,
+      show: ({ records: at }, base, project) => at.knowledgeBase(base, project),
     }),
     route({
       method: 'post',

@@ -6,12 +6,13 @@ import type { Resource } from '../../../log/contract/log.js'
 import { given, wrapped } from '../../protocol/body-schema.js'
 import { carryOut, deletion } from '../../protocol/carry-out.js'
 import { value } from '../../protocol/parameters.js'
-import { entityTag, json } from '../../protocol/reply.js'
+import { json } from '../../protocol/reply.js'
 import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
+import { oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { asWritten, inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { asWritten, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
 
 const record = z
   .object({
@@ -68,14 +69,12 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: ReadRoute
       return json(outcome.repeated ? await records.skill(skill, within) : records.newSkill(skill, within), { status: 201 })
     },
   }),
-  reading({
+  oneOfProject(reading, {
     path: `${path}/:skill`,
+    kind: 'skill',
     summary: 'Get a skill by name or id',
-    answers: { 200: record },
-    async handle({ segments }, moment) {
-      const { project, found } = await inProject(moment, 'skill', segments.project, segments.skill)
-      return json(await moment.records.skill(found, project), { headers: entityTag(found) })
-    },
+    record,
+    show: ({ records: at }, skill, project) => at.skill(skill, project),
   }),
   route({
     method: 'put',

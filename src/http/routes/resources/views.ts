@@ -5,12 +5,12 @@ import type { Origin } from '../../../log/contract/log.js'
 import { titled, wrapped } from '../../protocol/body-schema.js'
 import type { Call } from '../../protocol/call.js'
 import { carryOutOnce, deletion } from '../../protocol/carry-out.js'
-import { entityTag, json } from '../../protocol/reply.js'
-import { list, listParameters, resourcesPart } from '../../reads/paged-list.js'
+import { json } from '../../protocol/reply.js'
+import { listOfProject, oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { inProject, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
 
 const record = z.object({ id: z.int(), name: z.string(), query: z.string() }).meta({ id: 'View' })
 const creation = z.object({ name: resourceName, query: text })
@@ -38,16 +38,12 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteF
     return { created: positions[0] === written.id, record: await records.view(written, await projectOf(ledger.log, written)) }
   }
   return [
-    reading({
+    listOfProject(reading, {
       path,
+      kind: 'view',
       summary: 'List the views of a project',
-      query: listParameters,
-      answers: { 200: z.array(record) },
-      async handle(input, moment) {
-        const project = await projectNamed(moment, input.segments.project)
-        const read = (after: number, limit: number) => moment.resources.page('view', project, after, limit)
-        return list(input, [resourcesPart(read, async (view) => [await moment.records.view(view, project)])])
-      },
+      record,
+      show: ({ records: at }, view, project) => at.view(view, project),
     }),
     route({
       method: 'post',
@@ -61,14 +57,12 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteF
         return json(record, { status: 201 })
       },
     }),
-    reading({
+    oneOfProject(reading, {
       path: `${path}/:view`,
+      kind: 'view',
       summary: 'Get a view',
-      answers: { 200: record },
-      async handle({ segments }, moment) {
-        const { found, project } = await inProject(moment, 'view', segments.project, segments.view)
-        return json(await moment.records.view(found, project), { headers: entityTag(found) })
-      },
+      record,
+      show: ({ records: at }, view, project) => at.view(view, project),
     }),
     route({
       method: 'put',
