@@ -15,7 +15,7 @@ import { hasAnswersAfter } from './plan/answers.js'
 import { droppingErased } from './drop-blobs.js'
 import { eraseKeptReplies } from './erase-kept-replies.js'
 import { laterEvents, rowsIn, takeSteps, type StepOptions, type Taken } from './plan/older-data.js'
-import { OwnFiles } from './own-files.js'
+import { OwnFiles, type PurgeFiles } from './own-files.js'
 import {
   distinct,
   emptyPlan,
@@ -32,15 +32,9 @@ import { ReadWriteLock } from './read-write-lock.js'
 import { planBefore, planOf, timeBefore } from './plan/subject-plan.js'
 import { removeErasedBlobs } from './unfinished.js'
 
-type Options = {
+type Options = PurgeFiles & {
   ledger: Ledger
   blobs: BlobStore
-  /** Removes the bytes of erased data from the tables' files. `erasedAt` tells the position of the last erasure. */
-  purge: (erasedAt: () => Promise<number>) => Promise<void>
-  /** Removes the bytes of erased documents from the indexes of knowledge bases. */
-  purgeKnowledge?: () => Promise<void>
-  /** Ends work that has erased data in files of its own, and resolves when these are removed. */
-  purgeWork?: () => Promise<void>
   /** The other nodes of the log, which also have files. */
   wipes?: Wipes | undefined
   /** The bounds of one step of an erasure by age, if they are not the usual ones. */

@@ -1,8 +1,8 @@
 import type { ErasureKind } from '../../events/records/log.js'
 import type { Log } from '../log/contract/log.js'
 
-type Options = {
-  log: Pick<Log, 'wipe' | 'erasedAt'>
+/** How the bytes of erased data are removed from files other than those of the log. */
+export type PurgeFiles = {
   /** Removes the bytes of erased data from the tables' files. `erasedAt` tells the position of the last erasure. */
   purge: (erasedAt: () => Promise<number>) => Promise<void>
   /** Removes the bytes of erased documents from the indexes of knowledge bases. */
@@ -22,7 +22,7 @@ export class OwnFiles {
   /** The position of an event up to which `follow` has wiped the files. */
   #wipedUpTo = 0
 
-  constructor(private readonly options: Options) {}
+  constructor(private readonly options: PurgeFiles & { log: Pick<Log, 'wipe' | 'erasedAt'> }) {}
 
   /** Whether the files have no byte of erased data. */
   get areWiped(): boolean {

@@ -21,7 +21,6 @@ import type { MysqlParameters } from './parameters.js'
 import { floatReading, isDecimal, readingOf, type BytesReading, type Field, type UnsettledBytes } from './types.js'
 
 const firstRows = 1_024
-const settleMs = 50
 
 type Statement = { sql: string; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
 
@@ -261,19 +260,10 @@ export class MysqlSession extends SocketSession implements DatabaseSession {
   /**
    * Ends a statement and its transaction. A session is used again only after scans: other statements may leave locks and variables behind.
    */
-  async #end(reader: Reader, isNative: boolean): Promise<boolean> {
-    if (this.isLost) return false
-    const drained = reader.drained().then(() => true)
-    if (!(await inTime(drained, settleMs, false))) {
-      await this.cancel().catch(() => undefined)
-      await inTime(drained, limits.connectionCancelWaitMs, false)
-      return false
-    }
-    if (isNative) return false
-    const clean = run(this.#client, 'ROLLBACK').then(
-      () => !this.isLost,
-      () => false,
-    )
-    return inTime(clean, limits.connectionCancelWaitMs, false)
+  #end(reader: Reader, isNative: boolean): Promise<boolean> {
+    return this.ended(reader.drained(), async () => {
+      if (!isNative) await run(this.#client, 'ROLLBACK')
+      return !isNative
+    })
   }
 }

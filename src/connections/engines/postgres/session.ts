@@ -1,5 +1,4 @@
 import { errorCode, Problem } from '../../../basics/errors.js'
-import { limits } from '../../../basics/limits.js'
 import { nearest } from '../../../basics/nearest.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { needsColumns } from '../../pushdown/can-push.js'
@@ -13,7 +12,6 @@ import type { ErrorExplainer } from '../contract/explain.js'
 import { missingTable } from '../contract/missing-table.js'
 import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../../contract/unique-names.js'
-import { inTime } from '../../../basics/concurrency/bounded-waits.js'
 import { rowsOf, settle } from '../../batch/column-reading.js'
 import { beginSql, sendCancel, type PostgresClient } from './connect.js'
 import { Reader, stepBytes, type Field, type TextRow } from './cursor.js'
@@ -29,9 +27,6 @@ import { asked, isOwn, numericOid, readingOf, type OwnType, type TextReading } f
  * they decide open types.
  */
 const [firstRows, moreRows] = [32, 992]
-
-/** How long to wait for a step that may end soon: if it ends in time, the session can be kept. */
-const settleMs = 50
 
 type Statement = {
   sql: string
@@ -280,30 +275,15 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     }
   }
 
-  /**
-   * Ends a statement and its transaction. Uncommitted changes are rolled back. A statement that still runs is cancelled, and the session is
-   * closed, because a late cancellation would hit the next statement.
-   */
-  async #end(reader: Reader, wrote: boolean): Promise<boolean> {
-    if (this.isLost) return false
-    const settled = reader.settled().then(() => true)
-    if (!(await inTime(settled, settleMs, false))) {
-      await this.cancel().catch(() => undefined)
-      await inTime(settled, limits.connectionCancelWaitMs, false)
-      return false
-    }
-    const clean = async (): Promise<boolean> => {
+  /** Ends a statement and its transaction. Uncommitted changes are rolled back. */
+  #end(reader: Reader, wrote: boolean): Promise<boolean> {
+    return this.ended(reader.settled(), async () => {
       await reader.close()
       // Locks of a session outlive its transactions.
       await run(this.#client, 'ROLLBACK')
       await run(this.#client, 'SELECT pg_catalog.pg_advisory_unlock_all()')
-      return !wrote && !this.isLost
-    }
-    return inTime(
-      clean().catch(() => false),
-      limits.connectionCancelWaitMs,
-      false,
-    )
+      return !wrote
+    })
   }
 
   async #rollback(): Promise<void> {
