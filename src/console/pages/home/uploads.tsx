@@ -17,7 +17,7 @@ const ClashForm = ({ clash: { file, name, free } }: { clash: Clash }) => {
       }}
     >
       <p role="alert">
-        There is a table <strong>{name}</strong> already. What is {file.name}?
+        There is a table <strong>{name}</strong> already. Is {file.name} a new table, or new rows for {name}?
       </p>
       <label>
         Name of a new table
