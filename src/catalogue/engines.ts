@@ -23,6 +23,10 @@ export type EngineInfo = {
   options: OptionsSchema
   /** Options that define the model: a new version keeps them unless it sets its own. */
   lasting?: readonly string[]
+  /** Whether its models predict series. */
+  isOfSeries?: true
+  /** Whether its models come from uploaded files. It learns from no rows. */
+  importsFile?: true
 }
 
 /** The engine of a statement without an engine. */
@@ -49,12 +53,14 @@ export const engineInfos: readonly EngineInfo[] = [
     about: 'Series: exponential smoothing, Theta or their median, picked for each series by its own past. The engine of ORDER BY.',
     options: forecastOptions,
     lasting: seriesOptions,
+    isOfSeries: true,
   },
   {
     name: onnxName,
     title: 'ONNX',
     about: 'Imports a model that was trained elsewhere: an uploaded ONNX file.',
     options: onnxOptions,
+    importsFile: true,
   },
   {
     name: 'constant',

@@ -1,7 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../events/common.js'
 import { wrong } from '../basics/errors.js'
-import { isEngineName } from './engines.js'
-import { onnxName } from './onnx-options.js'
+import { engineNamed, isEngineName } from './engines.js'
 
 /** Increase this number whenever the same file and options would give another artefact, or other predictions. */
 export const onnxVersion = '1.0.0'
@@ -16,8 +15,8 @@ export const refuseToTrain = (): never => {
   throw wrong('engine onnx imports a file; it does not learn from rows', `Leave out FROM: ${example}`)
 }
 
-/** Whether a name (compared without case) is the name of the engine that imports files. */
-export const importsFile = (engine: unknown): boolean => typeof engine === 'string' && engine.toLowerCase() === onnxName
+/** Whether a name (compared without case) is the name of an engine that imports files. */
+export const importsFile = (engine: unknown): boolean => typeof engine === 'string' && engineNamed(engine)?.importsFile === true
 
 /** Whether a name may stand for that engine: it is the engine's name, or a name that users gave. Only the log knows those. */
 export const mayImport = (engine: Json | undefined): boolean => typeof engine === 'string' && (importsFile(engine) || !isEngineName(engine))

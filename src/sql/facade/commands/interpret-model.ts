@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../events/common.js'
 import { recordings, type Recording } from '../../../../events/model.js'
 import type { ModelCommand } from '../../../commands/model.js'
 import { Problem, wrong } from '../../../basics/errors.js'
-import { defaultEngine, isEngineName } from '../../../catalogue/engines.js'
+import { defaultEngine, engineNamed, isEngineName } from '../../../catalogue/engines.js'
 import { baseVersionKey } from '../../../catalogue/engine-options.js'
 import { forecastName } from '../../../catalogue/forecast-options.js'
 import { importsFile, mayImport, refuseToTrain, usualTarget } from '../../../catalogue/onnx-import.js'
@@ -30,13 +30,10 @@ const clausesOf = ({ orderBy, groupBy, window, horizon }: TrainingClauses): Json
   }
 }
 
-/** Names that leave the choice of the engine to this service: ordered rows are a series. */
-const choosing = new Set([defaultEngine, 'lightwood'])
-
-/** The engine of a statement; ORDER BY selects the engine for series. */
+/** The engine of a statement. With the default engine, or without any, ORDER BY selects the engine for series. */
 const engineOf = ({ using, orderBy }: TrainingClauses): string | undefined => {
   const said = textSetting(using, 'engine')
-  if (orderBy.length === 0 || (said !== undefined && !choosing.has(said.toLowerCase()))) return said
+  if (orderBy.length === 0 || (said !== undefined && engineNamed(said)?.name !== defaultEngine)) return said
   return forecastName
 }
 
@@ -44,8 +41,8 @@ const engineOf = ({ using, orderBy }: TrainingClauses): string | undefined => {
  * Whether a statement without ORDER BY may be about series: through a user's name for an engine, or as a new version of a model of series.
  */
 const mayBeSeries = (training: TrainingClauses): boolean => {
-  const engine = engineOf(training)?.toLowerCase()
-  return engine === undefined ? training.predict.length === 0 : engine === forecastName || !isEngineName(engine)
+  const engine = engineOf(training)
+  return engine === undefined ? training.predict.length === 0 : engineNamed(engine)?.isOfSeries === true || !isEngineName(engine)
 }
 
 /** The options for the engine, from USING and from the clauses. */
