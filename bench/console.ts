@@ -13,24 +13,22 @@ const grownMaxMb = 8
 const statement = `SELECT range AS i, 'row number ' || range AS s, range * 0.5 AS x FROM range(${rows})`
 
 /** Runs in a page before its own scripts: presses the keys of the jump menu at each frame, until the page shows its content and the menu. */
-const pressing = `const press = () => {
-  if (document.querySelector('main h1') !== null && document.querySelector('dialog.jump-menu[open]') !== null) {
-    window.interactiveMs = performance.now()
-    return
+const pressing = `window.interactive = new Promise((resolve) => {
+  const press = () => {
+    const isOpen = document.querySelector('dialog.jump-menu[open]') !== null
+    if (isOpen && document.querySelector('main h1') !== null) return resolve(performance.now())
+    if (!isOpen) dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, metaKey: true, cancelable: true }))
+    requestAnimationFrame(press)
   }
-  if (document.querySelector('dialog.jump-menu[open]') === null)
-    dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, metaKey: true, cancelable: true }))
   requestAnimationFrame(press)
-}
-requestAnimationFrame(press)`
+})`
 
 /** The time from the request for the first screen, with nothing in the cache, until it is there and answers to keys. */
 const interactiveMs = async (browser: Browser, url: string): Promise<number> => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
   await page.addInitScript(pressing)
   await page.goto(url)
-  await page.waitForFunction('window.interactiveMs !== undefined')
-  const ms = await page.evaluate<number>('window.interactiveMs')
+  const ms = await page.evaluate<number>('window.interactive')
   await page.context().close()
   return ms
 }

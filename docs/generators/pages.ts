@@ -25,7 +25,11 @@ Environment variables. An empty one counts as unset; a wrong one is refused at s
 
 ${table(
   ['Variable', 'Default', 'Meaning'],
-  settingDescriptions.map(({ name, about, default: value }) => [`\`${name}\``, value === undefined || value === '' ? '' : `\`${String(value)}\``, about]),
+  settingDescriptions.map(({ name, about, default: value }) => [
+    `\`${name}\``,
+    value === undefined || value === '' ? '' : `\`${String(value)}\``,
+    about,
+  ]),
 )}`
 
 const written = '<!-- Written by `npm run docs`. Change the code that it describes. -->'

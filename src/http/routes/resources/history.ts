@@ -97,10 +97,11 @@ export const historyRoutes = (reading: ReadRouteFactory, histories: Histories): 
       },
     })
   const inProject = (kind: Kind): Route =>
-    route(`/projects/:project/${pluralOf(kind)}/:${kind}`, `a ${kind.replace('_', ' ')}`.replace('a agent', 'an agent'), async (segments, log) => [
-      kind,
-      await streamInProject(log, kind, segmentOf(segments, 'project'), segmentOf(segments, kind)),
-    ])
+    route(
+      `/projects/:project/${pluralOf(kind)}/:${kind}`,
+      `a ${kind.replace('_', ' ')}`.replace('a agent', 'an agent'),
+      async (segments, log) => [kind, await streamInProject(log, kind, segmentOf(segments, 'project'), segmentOf(segments, kind))],
+    )
   return [
     route('/projects/:project', 'a project', async (segments, log) => [
       'project',
