@@ -135,7 +135,7 @@ test('a content that is erased while it is stored again is not kept', () =>
       b.blobs.noteErased(sha, aheadOfAll)
       return isKnown
     }
-    expect(await problemOf(b.blobs.putBytes(Buffer.from('again')))).toMatchObject({ code: 'busy', hint: 'Send the request again.' })
+    expect(await problemOf(b.blobs.putBytes(Buffer.from('again')))).toMatchObject({ code: 'busy', title: 'Erased meanwhile' })
     expect(await b.blobs.has(content)).toBe(false)
     expect(readdirSync(join(directory, 'b', 'blobs'))).toEqual([])
   }))
