@@ -275,7 +275,7 @@ export class Agents {
     const { reserve, recorded: onRecord } = this.spending(scope.agent, settings)
     const request = requestOf(settings)
     const finished = await new AnswerRun({
-      ...{ model, messages, request, bounds: settings.bounds, executor, reserve, signal, began },
+      ...{ model, messages, request, bounds: settings.bounds, executor, reserve, signal, began, isGone: scope.isGone },
       emit,
     }).finish()
     const recorded = { answer, asked, scope, settings, model, readAt, searched, finished }

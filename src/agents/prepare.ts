@@ -64,7 +64,7 @@ const readScope = async (parts: PrepareParts, asked: AgentRequest): Promise<{ sc
   const read = async (resources: Resources, isPast: boolean) => {
     const agent = asked.isGiven === true ? asked.agent : await resources.byStream('agent', asked.agent.stream)
     if (!agent) throw notFound('agent', asked.agent.state.name, asked.asOf)
-    return scopeOf({ resources: withoutIds(resources), isPast, project: asked.project, knowledge, connectedTables }, agent)
+    return scopeOf({ log, resources: withoutIds(resources), isPast, project: asked.project, knowledge, connectedTables }, agent)
   }
   for (let tries = 0; asked.asOf === undefined && tries < triesMax; tries++) {
     const { position: head } = await log.head()

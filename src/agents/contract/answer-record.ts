@@ -55,6 +55,8 @@ export type AnswerRecord = {
   answer: string
   /** Whether erasures cut turns out of `history`, and out of the first exchange. */
   history_erased?: true
+  /** Whether the agent was granted data, and nothing of them was there. */
+  data_gone?: true
 }
 
 /** The comment beside a verdict: the payload of `AnswerJudged`. */

@@ -52,8 +52,10 @@ const noAnswer = 'No answer:'
 /** Whether a text says that there is no answer, in the words that the prompt demands. */
 export const saysNoAnswer = (text: string): boolean => /^[\s*_]*no answer\b/i.test(text)
 
-const rules = (scope: AgentScope, fence: Fence, { mode }: AgentSettings): string[] => {
+const rules = (scope: AgentScope, fence: Fence, { mode: wanted }: AgentSettings): string[] => {
   const hasTools = scope.tables.length + scope.models.length + scope.bases.length > 0
+  // A mode says how to use the data.
+  const mode = scope.isGone ? 'text' : wanted
   return [
     'You answer the questions of users.',
     'Answer with the answer alone, in the language of the question: no reasoning, no plan, no remarks about tools.',
@@ -61,6 +63,11 @@ const rules = (scope: AgentScope, fence: Fence, { mode }: AgentSettings): string
       ? [
           'What you say of the data comes from the results of your tools, never from memory. Use a tool before you answer, unless the conversation already holds its result.',
           `If the data do not hold the answer, or your tools fail, begin with "${noAnswer}" and say in one sentence what is missing.`,
+        ]
+      : []),
+    ...(scope.isGone
+      ? [
+          `Nothing of the data that you were given is there now, and you have no tools for them. Say nothing of them from memory: to a question about them, begin with "${noAnswer}" and say in one sentence what is missing.`,
         ]
       : []),
     fence.rule,

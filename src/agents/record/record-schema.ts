@@ -63,4 +63,5 @@ export const answerRecord: z.ZodType<AnswerRecord> = z.looseObject({
   tools: z.array(toolUse),
   answer: z.string(),
   history_erased: z.literal(true).exactOptional(),
+  data_gone: z.literal(true).exactOptional(),
 })

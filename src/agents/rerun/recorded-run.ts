@@ -115,7 +115,7 @@ export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Prom
   const ending = endingOf(answer)
   const model = new RecordedModel(answer, record.exchanges, ending)
   const finished = await new AnswerRun({
-    ...{ model, request, bounds, signal: stop.signal },
+    ...{ model, request, bounds, signal: stop.signal, isGone: record.data_gone === true },
     messages: record.exchanges[0]?.new ?? [],
     executor: new RecordedExecutor(
       toolsOf(record, bounds, ending, () => stop.abort(ending)),

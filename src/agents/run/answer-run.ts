@@ -61,10 +61,13 @@ type RunParts = {
   signal: AbortSignal
   /** When the question came, as `performance.now()` tells it; else now. */
   began?: number
+  /** Whether the agent was granted data, and nothing of them is there. */
+  isGone?: boolean
 }
 
 const nothingSaid = 'No answer: the language model said nothing.'
 const restsOnNothing = 'No query and no search for this answer succeeded: it rests on no data.'
+const dataAreGone = 'Nothing of the data that this agent may use is there now: this answer rests on no data.'
 const answerNow = 'Answer now with what you have. Use no more tools.'
 const notRun = 'It was not run: the prompt has no room for its result.'
 
@@ -104,7 +107,7 @@ export class AnswerRun {
 
   /** Runs the answer to its end, which may be a failure. @throws only a fault of this service */
   async finish(): Promise<FinishedRun> {
-    const { signal, executor } = this.parts
+    const { signal, executor, isGone = false } = this.parts
     try {
       await this.#converse()
     } catch (error) {
@@ -113,6 +116,7 @@ export class AnswerRun {
     const { tried, given } = executor.data
     if (this.#text.trim() === '') this.#say(nothingSaid)
     else if (tried > 0 && given === 0) this.#say(`\n\n${restsOnNothing}`)
+    else if (isGone && !saysNoAnswer(this.#text)) this.#say(`\n\n${dataAreGone}`)
     else if (!saysNoAnswer(this.#text)) return this.#ended({ outcome: 'answered', problem: undefined })
     return this.#ended({ outcome: 'unanswered', problem: undefined })
   }

@@ -8,7 +8,8 @@ import { foldName, type JsonObject } from '../../../events/common.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Resource, Resources } from '../../log/contract/log.js'
+import type { Log, Resource } from '../../log/contract/log.js'
+import { lastKnown } from '../../log/read/last-known.js'
 import { grantsOf, type NameGrant } from '../../catalogue/grants.js'
 import type { Knowledge, NamedBase } from './knowledge.js'
 import { fits, isPattern, partsOfName } from '../../catalogue/names.js'
@@ -19,7 +20,10 @@ import { leftOutBy, tablesNamed, type Catalogue, type ScopeTable } from './table
 /** A model that an agent may ask, and the version that answers. */
 export type ScopeModel = { label: string; project: Resource<'project'>; found: Resource<'model'>; version: ModelVersion; artefact: string }
 
-/** What an agent may use, at one position of the log. `missing` has names in its settings that it cannot use. */
+/**
+ * What an agent may use, at one position of the log. `missing` has names in its settings that it cannot use. It `isGone` if the agent was
+ * granted data, and nothing of them is there.
+ */
 export type AgentScope = {
   agent: Resource<'agent'>
   skills: readonly Resource<'skill'>[]
@@ -28,23 +32,28 @@ export type AgentScope = {
   bases: readonly NamedBase[]
   about: readonly string[]
   missing: readonly string[]
+  isGone: boolean
 }
 
 /** The empty scope, before any look-up. */
 export const scopeOfNothing = (agent: Resource<'agent'>): AgentScope => ({
   agent,
-  ...{ skills: [], tables: [], models: [], bases: [], about: [], missing: [] },
+  ...{ skills: [], tables: [], models: [], bases: [], about: [], missing: [], isGone: false },
 })
 
-/** Where to look up an agent and the names in its settings. */
-export type ScopePlace = Catalogue & { knowledge: Knowledge | undefined }
+/** Where to look up an agent and the names in its settings. The log tells the names of deleted skills. */
+export type ScopePlace = Catalogue & { log: Pick<Log, 'readStream' | 'resources'>; knowledge: Knowledge | undefined }
 
-/** A skill with the agent's additions; undefined if the skill was deleted. */
-const skillsOf = async (resources: Resources, { state }: Resource<'agent'>) => {
+/** The skills with the agent's additions, and the names of those that were deleted. */
+const skillsOf = async ({ resources, log }: ScopePlace, { state }: Resource<'agent'>) => {
   const found = await Promise.all(
-    state.skills.map(async ({ skill, params }) => ({ params, skill: await resources.byStream('skill', skill) })),
+    state.skills.map(async ({ skill, params }) => ({ stream: skill, params, skill: await resources.byStream('skill', skill) })),
   )
-  return found.flatMap(({ skill, params }) => (skill ? [{ skill, params: { ...skill.state.params, ...params } }] : []))
+  const missing: string[] = []
+  for (const { stream, skill } of found)
+    if (!skill) missing.push(`the skill ${(await lastKnown(log, 'skill', stream))?.state.name ?? stream}, which was deleted`)
+  const skills = found.flatMap(({ skill, params }) => (skill ? [{ skill, params: { ...skill.state.params, ...params } }] : []))
+  return { skills, missing }
 }
 
 /** Collects the resources behind names, each once, and notes names without a resource. */
@@ -156,7 +165,7 @@ const basesOf = async (place: ScopePlace, granted: readonly NameGrant[]) => {
  * @example (await scopeOf(place, agent)).tables // [{ path: ['files', 'cars'], kind: 'file', … }]
  */
 export const scopeOf = async (place: ScopePlace, agent: Resource<'agent'>): Promise<AgentScope> => {
-  const skills = await skillsOf(place.resources, agent)
+  const { skills, missing: noSkills } = await skillsOf(place, agent)
   const grants = grantsOf(
     skills.map(({ skill, params }): { type: string; params: JsonObject } => ({ type: skill.state.type, params })),
     agent.state.params,
@@ -164,11 +173,13 @@ export const scopeOf = async (place: ScopePlace, agent: Resource<'agent'>): Prom
   const { tables, missing: noTables, models: amongTables } = await tablesOf(place, grants.tables)
   const { models, missing: noModels } = await modelsOf(place, [...grants.models, amongTables])
   const { bases, missing: noBases } = await basesOf(place, grants.knowledgeBases)
+  const missing = [...noSkills, ...grants.faults, ...grants.missing, ...noTables, ...noModels, ...noBases]
+  const isGranted = missing.length + grants.tables.length + grants.models.length + grants.knowledgeBases.length > 0
   return {
     agent,
     skills: skills.map(({ skill }) => skill),
-    ...{ tables, models, bases },
+    ...{ tables, models, bases, missing },
     about: grants.about,
-    missing: [...grants.faults, ...grants.missing, ...noTables, ...noModels, ...noBases],
+    isGone: isGranted && tables.length + models.length + bases.length === 0,
   }
 }
