@@ -285,7 +285,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   llmQueueWaitMs: 'How long an exchange waits for its turn. Beyond: 503 `busy` with Retry-After.',
   llmHeadersTimeoutMs:
     'Time from the request to a language model to the first line of its answer; some providers load the model first. Beyond: `llm_failed`.',
-  llmStallTimeoutMs: 'Time between two parts of the answer of a language model. Beyond: the connection is closed, `llm_failed`.',
+  llmStallTimeoutMs:
+    'Time between two parts of the answer of a language model, also before its first token, and while it thinks without a word. Beyond: the connection is closed, `llm_failed`.',
   llmAnswerTimeoutMs:
     'Time of one answer of a language model, with its retries; the `timeout` of an agent may be shorter. Beyond: `llm_failed`.',
   llmAnswerMaxBytes: 'Bytes of one answer of a language model or an embedder, as it is sent. Beyond: it is closed, `llm_failed`.',
@@ -398,7 +399,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   knowledgeEmbedMaxTexts: 'Texts that an embedding model gets in one call. Beyond: the next call takes the rest.',
   rerunAnswersMax: 'Recorded answers that one request reruns. Beyond: 400 `wrong_arguments`.',
   rerunTimeoutMs:
-    'Longest time for all reruns of one request, and for one EVALUATE AGENT. Fewer answers have less time: three minutes for each group of four, plus three minutes. With a judge it is twice as much. Beyond: the rest fails with `answer_timeout`. Erasures wait until the reruns end.',
+    'Longest time for all reruns of one request, and for one EVALUATE AGENT. Fewer answers have less time: as long as one answer may take for each group of four, and once more. In a rerun that is `agentAnswerMaxTimeoutMs`, in EVALUATE AGENT the `timeout` of the agent, at least three minutes. With a judge it is twice as much. Beyond: the rest fails with `answer_timeout`. Erasures wait until the reruns end.',
   rerunQueryMaxChars: 'The query that names the answers to rerun. Beyond: 400 `wrong_arguments`.',
   evaluationCasesMax: 'Questions that one EVALUATE AGENT asks. Beyond: 400 `query_limit`.',
   evaluationJudgeOutputMaxTokens:
@@ -530,7 +531,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   agentOutputUnboundTokens:
     'Tokens that `max_answer_tokens` and the day must have left for a request without a limit of tokens. If fewer are left, the request has a limit: the rest, at most `agentOutputMaxTokens`.',
   agentOutputMaxChars: 'Characters that a language model may write each time it is asked. Beyond: the answer fails.',
-  agentAnswerTimeoutMs: 'Time of one answer of an agent; its `timeout` (seconds) may be shorter. Beyond: the answer fails.',
+  agentAnswerTimeoutMs: 'Time of one answer of an agent without a `timeout` (seconds) of its own. Beyond: the answer fails.',
+  agentAnswerMaxTimeoutMs: 'The longest `timeout` of an agent. Beyond: this limit counts.',
   agentRecordPatienceMs:
     'How long the service tries to record an answer of an agent while the log takes no writes. Beyond: 503 `storage_failed`, and the answer is lost; the log of the service says so.',
   agentAnswerMaxTokens: 'Tokens of one answer, read and written; `max_answer_tokens` of an agent may say fewer. Beyond: the answer fails.',

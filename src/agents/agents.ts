@@ -303,5 +303,5 @@ export class Agents {
 
 const tooLate = (timeoutMs: number): Problem =>
   new Problem('answer_timeout', 'The answer took too long', `the answer took longer than ${timeoutMs} ms`, {
-    hint: 'The timeout of the agent, in seconds, may be as long as agentAnswerTimeoutMs.',
+    hint: 'Give the agent a longer timeout, in seconds: it may be as long as agentAnswerMaxTimeoutMs.',
   })

@@ -88,4 +88,8 @@ export const noAnswerIn = (where: string, ms: number): Problem =>
 
 /** The error of a call whose body stopped arriving. */
 export const stoppedInTheMiddle = (where: string, stallMs: number): Problem =>
-  callFailed('No answer', `${where} stopped in the middle of its answer`, `It had ${stallMs} ms for the next part.`)
+  callFailed(
+    'No answer',
+    `${where} stopped in the middle of its answer`,
+    `It had ${stallMs} ms for the next part. Ask it for less at a time, or look there whether it is overloaded.`,
+  )

@@ -19,6 +19,7 @@ import type { RunningStatement } from '../../sql/contract/request.js'
 import type { StatementOf } from '../../sql/statements/statement.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
 import { answerOf, type AgentAnswer, type AnswerRows, type AgentRequest, type AskAgent } from '../contract/answering.js'
+import { settingsOf } from '../prompt/settings.js'
 import { recordEvaluation, type EvaluationFacts } from '../record/record-evaluation.js'
 import type { Spending } from '../../llm/tokens/daily-token-quotas.js'
 import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
@@ -98,7 +99,8 @@ export class AgentEvaluations {
     const { model } = await this.parts.modelOf(agent.state)
     const asked = { project, agent, isGiven: true, purpose: 'evaluation', client: running.client } as const
     const began = performance.now()
-    const timeMs = answersTimeoutMs(cases.length, judging ? 2 : 1)
+    const eachMs = Math.max(settingsOf(agent.state).timeoutMs, limits.agentAnswerTimeoutMs)
+    const timeMs = answersTimeoutMs(cases.length, judging ? 2 : 1, eachMs)
     const scored = await withDeadline(timeMs, running.signal ?? never, (signal) =>
       someAtOnce(cases, limits.agentQuestionsAtOnce, (test) =>
         this.#case(test, metrics, { ...asked, origin: running.origin, signal }, { judging, timeMs }),

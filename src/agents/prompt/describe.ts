@@ -190,7 +190,7 @@ export class TableDescriptions {
 /** The refusal to wait longer for a connected database, because the language model would have too little time left. */
 export const tooSlow = (what: string): Problem =>
   new Problem('query_limit', 'It did not answer in time', `${what} did not answer within half of the time that the answer may take`, {
-    hint: 'The timeout of the agent, in seconds, may be as long as agentAnswerTimeoutMs.',
+    hint: 'Give the agent a longer timeout, in seconds: it may be as long as agentAnswerMaxTimeoutMs.',
   })
 
 /** Throws every error of a reading except a reached limit of its query. */

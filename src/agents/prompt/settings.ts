@@ -48,7 +48,7 @@ export const settingsOf = ({ params: sealed }: Pick<Agent, 'params'>): AgentSett
   const objects = isObject(model) ? [params, model] : [params]
   const bound = (key: string, least: number, most: number, usual = most) => Math.floor(firstNumber(objects, key, least, most) ?? usual)
   const outputTokens = firstNumber(objects, 'max_tokens', 1, limits.agentOutputMaxTokens)
-  const seconds = firstNumber(objects, 'timeout', 1, limits.agentAnswerTimeoutMs / 1_000)
+  const seconds = firstNumber(objects, 'timeout', 1, limits.agentAnswerMaxTimeoutMs / 1_000)
   return {
     promptTemplate: typeof template === 'string' && template.trim() !== '' ? filled(template, params) : undefined,
     mode: agentModes.find((known) => known === mode) ?? 'text',

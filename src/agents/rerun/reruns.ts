@@ -127,12 +127,12 @@ export class Reruns {
     )
     const events = [...new Map(found.map((event) => [event.position, event])).values()]
     const [only] = events
-    const cases = await withDeadline<Rerun['cases']>(answersTimeoutMs(events.length), asked.signal, async (signal) =>
+    // Each answer may be asked of another version of the agent, with another timeout.
+    const timeMs = answersTimeoutMs(events.length, 1, limits.agentAnswerMaxTimeoutMs)
+    const cases = await withDeadline<Rerun['cases']>(timeMs, asked.signal, async (signal) =>
       only && events.length === 1
         ? [await this.#again(only, replaying, { ...asked, signal })]
-        : someAtOnce(events, limits.agentQuestionsAtOnce, (event) =>
-            this.#tried(event, replaying, { ...asked, signal }, answersTimeoutMs(events.length)),
-          ),
+        : someAtOnce(events, limits.agentQuestionsAtOnce, (event) => this.#tried(event, replaying, { ...asked, signal }, timeMs)),
     )
     const compared = cases.filter(isComparison)
     const metrics = meansOf(compared.map(scoresOf))

@@ -15,6 +15,7 @@ const tooMuch = (): Problem =>
     'answer_limit',
     'The answer is too long',
     `the language model wrote more than ${limits.agentOutputMaxChars} characters (agentOutputMaxChars)`,
+    { hint: 'Ask for less at once, or give the agent max_tokens.' },
   )
 
 const tooManyCalls = (): Problem =>
@@ -22,6 +23,7 @@ const tooManyCalls = (): Problem =>
     'answer_limit',
     'Too many uses of tools',
     `the language model wanted more than ${limits.agentToolCallsMax} uses of tools at once (agentToolCallsMax)`,
+    { hint: 'Ask for less at once, or take another language model.' },
   )
 
 type ModelOutput = { text: string; toolCalls: ToolCall[] }

@@ -37,6 +37,7 @@ export const agentLimits = {
   agentOutputUnboundTokens: 65_536,
   agentOutputMaxChars: 256 * 1024,
   agentAnswerTimeoutMs: 180_000,
+  agentAnswerMaxTimeoutMs: 600_000,
   agentRecordPatienceMs: 30_000,
   agentAnswerMaxTokens: 400_000,
   agentDayMaxTokens: 20_000_000,
@@ -63,7 +64,8 @@ export const agentLimits = {
   messageMaxChars: 20_000,
   chatbotNoticeMaxChars: 1_000,
   messageMaxAgeMs: 24 * 3_600_000,
-  messageAnswerTimeoutMs: 600_000,
+  // An agent has to end, and its answer has to be recorded, before this.
+  messageAnswerTimeoutMs: 660_000,
   messageReplyWaitMs: 120_000,
   messageFramesMaxChars: 1024 * 1024,
   conversationMaxWaiting: 20,

@@ -14,7 +14,7 @@ export const callLimits = {
   llmQueueMax: 1_000,
   llmQueueWaitMs: 60_000,
   llmHeadersTimeoutMs: 300_000,
-  llmStallTimeoutMs: 60_000,
+  llmStallTimeoutMs: 300_000,
   llmAnswerTimeoutMs: 600_000,
   llmAnswerMaxBytes: 16 * 1024 * 1024,
   llmToolCallsMax: 64,

@@ -10,7 +10,10 @@ export const agentModes = ['text', 'sql', 'retrieval'] as const
 
 /** The settings that are numbers: the least of each, and its description for clients. */
 const numbers: Readonly<Record<string, { least: number; about: string }>> = {
-  timeout: { least: 0, about: `Seconds for an answer, at most ${limits.agentAnswerTimeoutMs / 1_000}` },
+  timeout: {
+    least: 0,
+    about: `Seconds for an answer; ${limits.agentAnswerTimeoutMs / 1_000} by default, at most ${limits.agentAnswerMaxTimeoutMs / 1_000}`,
+  },
   max_tokens: {
     least: 1,
     about: `Tokens that the language model may answer each time, at most ${limits.agentOutputMaxTokens}; as many as it gives if not set`,

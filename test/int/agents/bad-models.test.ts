@@ -120,6 +120,7 @@ test.each<[string, Bad]>([
   bad.answer = answer
   const asked = await shop.ask(agent, 'Hi')
   expect(asked).toMatchObject({ status, body: { code, title, trace_id: expect.any(String), position: expect.any(Number) } })
+  expect(asked.body).toMatchObject({ hint: expect.stringMatching(/\w \w/) })
   await bad.isLeft()
   const frames = await shop.stream(agent, 'Hi')
   expect(frames[0]).toMatchObject({ type: 'start', trace_id: expect.any(String) })

@@ -187,6 +187,7 @@ describe('an answer', () => {
   test('that stops in the middle ends in time', async () => {
     const late = await limited((_, response) => void response.write('half'), { stallMs: 200 })
     expect(late).toMatchObject({ code: 'connection_failed', detail: expect.stringContaining('in the middle') as unknown })
+    expect(late).toMatchObject({ extras: { hint: expect.stringContaining('Ask it for less at a time') as unknown } })
   })
 
   test('that is broken off is an error, and not a short answer', async () => {
