@@ -49,7 +49,7 @@ type Parts = Omit<PrepareParts, 'log'> & {
 }
 
 /** A question that is answered. `began`: when it came, as `performance.now()` tells it. */
-type Admitted = { answer: string; asked: AgentRequest; began: number; signal: AbortSignal; model: LanguageModel }
+type Admitted = { answer: string; asked: AgentRequest; began: number; signal: AbortSignal; model: LanguageModel; spending: Spending }
 
 type OnRecord = { onRecord: (usage: TokenUsage) => void }
 
@@ -189,8 +189,10 @@ export class Agents {
     return rowsFor(this.#prepareParts, asked, query)
   }
 
-  /** Spends tokens of the day of an agent and of its project. */
-  spending({ stream, state }: Resource<'agent'>, { tokensPerDay = Infinity } = settingsOf(state)): Spending {
+  /** Spends tokens of the day of an agent and of its project. Its earlier versions have the limit of the present one. */
+  async spending({ stream, state }: Resource<'agent'>): Promise<Spending> {
+    const present = await this.parts.ledger.log.resources.byStream('agent', stream)
+    const { tokensPerDay = Infinity } = settingsOf(present?.state ?? state)
     const most = Math.min(tokensPerDay, this.parts.tokensPerDay)
     return spendingOfAll([this.#quotas.spending(stream, most), this.parts.spendingOfProject(state.project)])
   }
@@ -212,7 +214,7 @@ export class Agents {
     const release = abortWith(ends, [left.signal, this.#stopping.signal])
     const timer = setTimeout(() => ends.abort(tooLate(timeoutMs)), timeoutMs)
     try {
-      const admitted = { answer: uuidv7(), asked, began: performance.now(), signal, model: await this.#admitted(asked) }
+      const admitted = { answer: uuidv7(), asked, began: performance.now(), signal, ...(await this.#admitted(asked)) }
       frames.put({ type: 'start', answer: admitted.answer })
       const { recorded, onRecord, written } = await this.#recorded(admitted, (frame) => frames.put(frame))
       const [position = 0] = written.positions
@@ -252,27 +254,27 @@ export class Agents {
   }
 
   /**
-   * The language model of an agent whose day has tokens left.
+   * The language model of an agent whose day has tokens left, and the spending of its tokens.
    *
    * @throws Problem when the question is refused: then no model is asked, no data are read, and nothing is recorded
    */
-  async #admitted({ agent }: AgentRequest): Promise<LanguageModel> {
-    const settings = settingsOf(agent.state)
+  async #admitted({ agent }: AgentRequest): Promise<Pick<Admitted, 'model' | 'spending'>> {
     const model = await this.parts.modelOf(agent.state)
-    const request = requestOf(settings)
-    const { settle } = await this.spending(agent, settings).reserve(usualOutput(request), leastOutput(request))
+    const spending = await this.spending(agent)
+    const request = requestOf(settingsOf(agent.state))
+    const { settle } = await spending.reserve(usualOutput(request), leastOutput(request))
     settle(0)
-    return model
+    return { model, spending }
   }
 
   /** The answer, even if it failed, and the receiver of its token counts once it is recorded. @throws only a fault of this service */
   async #finished(admitted: Admitted, emit: (frame: AnswerFrame) => void): Promise<{ recorded: AnswerRecording } & OnRecord> {
-    const { answer, asked, began, signal } = admitted
+    const { answer, asked, began, signal, spending } = admitted
     const prepared = await this.#prepared(admitted)
     if ('recorded' in prepared) return { ...prepared, onRecord: () => undefined }
     const { scope, settings, model, messages, tools, fence, readAt, searched } = prepared
     const executor = new ToolExecutor(tools, fence)
-    const { reserve, recorded: onRecord } = this.spending(scope.agent, settings)
+    const { reserve, recorded: onRecord } = spending
     const request = requestOf(settings)
     const finished = await new AnswerRun({
       ...{ model, messages, request, bounds: settings.bounds, executor, reserve, signal, began, isGone: scope.isGone },

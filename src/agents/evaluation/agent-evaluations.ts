@@ -37,7 +37,7 @@ type Parts = {
   rowsFor: (asked: AgentRequest, sql: string) => Promise<AnswerRows>
   modelOf: (agent: Pick<Agent, 'model_name' | 'provider' | 'params'>) => Promise<LanguageModel>
   /** Spends tokens of the agent's day for its judge. */
-  spending: (agent: Resource<'agent'>) => Spending
+  spending: (agent: Resource<'agent'>) => Promise<Spending>
   select: (sql: string, running: RunningStatement) => Promise<SqlAnswer>
   /** Runs work during which no answers are erased. */
   beside: ErasureGuard
@@ -118,7 +118,7 @@ export class AgentEvaluations {
   async #judging(agent: Resource<'agent'>, params: JsonObject): Promise<MeteredJudge> {
     const model = await this.parts.modelOf({ model_name: null, provider: null, params })
     const judging: MeteredJudge = {
-      ...{ model, ...this.parts.spending(agent), usage: noUsage },
+      ...{ model, ...(await this.parts.spending(agent)), usage: noUsage },
       onUsed: (usage) => (judging.usage = addUsage(judging.usage, usage)),
     }
     return judging
