@@ -3,7 +3,7 @@
  * chatbots/channels.
  */
 
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { streamId, unreachable, type StreamId } from '../../events/common.js'
 import type { ChatbotEvent } from '../../events/chatbot.js'
 import type { ConversationEvent } from '../../events/conversation.js'
@@ -14,7 +14,8 @@ import { retryWhileBusy } from '../basics/concurrency/retry-while-busy.js'
 import type { TrustedClock } from '../basics/trusted-clock.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Lease, Leases } from '../log/contract/leases.js'
-import { startProcessor, type Processing } from '../log/emmett/processor.js'
+import { startLastingProcessor } from '../log/emmett/lasting-processor.js'
+import type { Processing } from '../log/emmett/processor.js'
 import type { RecordedEvent } from '../log/emmett/recorded-event.js'
 import { Answerer } from './answerer.js'
 import type { Fetch } from './channels/channel.js'
@@ -44,6 +45,8 @@ type Reason = Extract<ConversationEvent | ChatbotEvent, { type: (typeof reasons)
 const firstChoiceMs = 1_000
 /** How long a conversation waits after an unexpected error. */
 const afterFaultMs = 60_000
+/** How long the messages of an earlier run of the service wait after they could not be taken up. */
+const resumeAgainMs = 2_000
 const pageConversations = 200
 
 /**
@@ -65,7 +68,7 @@ export class Conversations {
   readonly #timers = new Map<StreamId, NodeJS.Timeout>()
   /** Conversations that another node answers, or may answer first. */
   readonly #elsewhere = new Set<StreamId>()
-  #reaction: Processing | undefined
+  #reaction: Pick<Processing, 'stop'> | undefined
   #resumed: Promise<void> = Promise.resolve()
 
   constructor(private readonly options: Options) {
@@ -82,19 +85,17 @@ export class Conversations {
 
   /** Continues the work of an earlier run of the service in the background, and reacts to messages from now on. */
   async start(): Promise<void> {
-    const { ledger, leases } = this.options
+    const { ledger, leases, logger } = this.options
     const { log } = ledger
     const { position } = await log.head()
-    this.#reaction = startProcessor<Reason>(log, {
+    this.#reaction = startLastingProcessor<Reason>(log, {
       processorId: 'conversations',
       canHandle: leases.areShared ? [...reasons, ...ends] : [...reasons],
-      startFrom: { lastCheckpoint: BigInt(position) },
+      after: position,
       eachMessage: (event) => this.#react(event),
+      onFailed: (err) => logger.error({ err }, 'messages could not be followed; trying again'),
     })
-    this.#reaction.ended.catch((error: unknown) => this.options.logger.error({ err: error }, 'messages are not answered any more'))
-    this.#resumed = this.#resume(position).catch((err: unknown) =>
-      this.options.logger.error({ err }, 'messages of an earlier run of the service were not taken up'),
-    )
+    this.#resumed = this.#resumeUntilDone(position)
   }
 
   /**
@@ -122,6 +123,18 @@ export class Conversations {
       throw new Problem('busy', 'Too many messages', `${waiting} conversations wait for an answer (chatbotsMaxWaiting)`, {
         retryAfterSeconds: 30,
       })
+  }
+
+  async #resumeUntilDone(upTo: number): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted)
+      try {
+        await this.#resume(upTo)
+        return
+      } catch (err) {
+        this.options.logger.error({ err }, 'messages of an earlier run of the service were not taken up; trying again')
+        await sleep(resumeAgainMs, undefined, { signal }).catch(() => undefined)
+      }
   }
 
   /** Queues the conversations that began up to a position and have a waiting message. Each is read once, a page at a time. */

@@ -9,7 +9,8 @@ import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { AgeingKind, Origin } from '../log/contract/log.js'
 import type { Wipes } from '../log/contract/wipes.js'
-import { startProcessor, type Processing } from '../log/emmett/processor.js'
+import { startLastingProcessor } from '../log/emmett/lasting-processor.js'
+import type { Processing } from '../log/emmett/processor.js'
 import type { SealedPayload } from '../vault/vault.js'
 import { hasAnswersAfter } from './plan/answers.js'
 import { droppingErased } from './drop-blobs.js'
@@ -93,7 +94,7 @@ export class Erasures {
   /** Aborted when a stop has reached its time limit. */
   readonly #patience = new AbortController()
   #isStopping = false
-  #processing: Processing | undefined
+  #processing: Pick<Processing, 'stop'> | undefined
 
   /** They stay unwiped if an erasure fails after its event; the next erasure wipes them, which may be the repeated request. */
   readonly #files: OwnFiles
@@ -302,13 +303,13 @@ export class Erasures {
       await this.#files.wipe(position, this.#patience.signal)
     }
     await wipes.wiped(position)
-    this.#processing = startProcessor<LogEvent>(log, {
+    this.#processing = startLastingProcessor<LogEvent>(log, {
       processorId: 'wipes',
       canHandle: ['DataErased', 'MasterKeyRotated'],
-      startFrom: { lastCheckpoint: BigInt(position) },
+      after: position,
       eachMessage: (event) => this.#followOne(wipes, event, Number(event.metadata.globalPosition), onFailed),
+      onFailed,
     })
-    this.#processing.ended.catch(onFailed)
   }
 
   /** Other nodes wait for this node, so it repeats the wiping until it succeeds. */

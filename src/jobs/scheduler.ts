@@ -132,7 +132,12 @@ export class JobScheduler {
   }
 
   #follow(stream: StreamId): void {
-    this.#look(stream).catch((error: unknown) => this.options.logger.error({ err: error }, 'a job was not looked at'))
+    this.#look(stream).catch((error: unknown) => {
+      this.options.logger.error({ err: error, stream }, 'a job was not looked at; trying again')
+      // It is looked at before it runs: one that is not due then does not run.
+      this.#due.set(stream, Math.min(this.#due.get(stream) ?? Infinity, this.options.clock.now() + afterFaultMs))
+      this.#arm()
+    })
   }
 
   /** Reads the due time of a job. */

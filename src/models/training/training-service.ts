@@ -15,7 +15,8 @@ import { holding, naming } from '../../files/blob-store.js'
 import type { Lease, Leases } from '../../log/contract/leases.js'
 import type { ErasureGuard, Origin } from '../../log/contract/log.js'
 import { causedBy } from '../../log/contract/origins.js'
-import { startProcessor, type Processing } from '../../log/emmett/processor.js'
+import { startLastingProcessor } from '../../log/emmett/lasting-processor.js'
+import type { Processing } from '../../log/emmett/processor.js'
 import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
 import type { Progress } from '../engines/tabular/fit.js'
 import { HeldData } from './held-data.js'
@@ -91,7 +92,7 @@ export class TrainingService {
   #running: RunningTraining | undefined
   #idle: Promise<void> = Promise.resolve()
   readonly #stopping = new AbortController()
-  #reaction: Processing | undefined
+  #reaction: Pick<Processing, 'stop'> | undefined
 
   readonly #work: TrainingWork
 
@@ -122,13 +123,13 @@ export class TrainingService {
         if (this.#isOpen(status)) this.#enqueue(stream, version)
         else if (status === 'training') await this.#settle({ type: 'FailTraining', data: { stream, version, error: stopped } })
     if (this.#isStopping()) return
-    this.#reaction = startProcessor<Reason>(log, {
+    this.#reaction = startLastingProcessor<Reason>(log, {
       processorId: 'trainings',
       canHandle: [...reasons],
-      startFrom: { lastCheckpoint: BigInt(position) },
+      after: position,
       eachMessage: (event) => this.#react(event),
+      onFailed: (err) => this.options.logger.error({ err }, 'requests for trainings could not be followed; trying again'),
     })
-    this.#reaction.ended.catch((error: unknown) => this.options.logger.error({ err: error }, 'trainings are not begun any more'))
   }
 
   /** Whether a version can be trained here. A training that has begun belongs to its node, unless nodes take over from each other. */

@@ -190,6 +190,19 @@ describe('when a job runs', () => {
       expect(clock.due).toHaveLength(1)
     }))
 
+  test('a minute late, and then as it should, if it could not be looked at for a fault', () =>
+    withJobs(async (open) => {
+      const { resources } = open.log
+      const byStream = resources.byStream.bind(resources)
+      let faults = 1
+      resources.byStream = (...asked) =>
+        asked[0] === 'job' && faults-- > 0 ? Promise.reject(new TypeError('a fault')) : byStream(...asked)
+      await create(open, 'j')
+      expect(await runs(open)).toEqual([])
+      await clock.forward(3.5 * minute)
+      expect(await runs(open)).toEqual([1, 2, 3].map((at) => [at, 'complete']))
+    }))
+
   test('once, without a schedule; never after its end; not at all before its start', () =>
     withJobs(async (open) => {
       await create(open, 'once', { every: null })

@@ -126,6 +126,17 @@ test('a log that cannot be read for a moment forgets no training', () =>
     await trainings.stop()
   }))
 
+test('a fault in the reaction to requests delays a training, and loses none', () =>
+  withLog(async (open) => {
+    const trainings = serviceOver(open)
+    const readAll = open.log.readAll.bind(open.log)
+    let faults = 1
+    open.log.readAll = (...asked) => (faults-- > 0 ? Promise.reject(new TypeError('a fault')) : readAll(...asked))
+    await trainings.resume()
+    for (const name of ['first', 'second']) expect(await settled(open, await createModel(open, name))).toMatchObject({ status: 'error' })
+    await trainings.stop()
+  }))
+
 test('a training whose bytes are erased while they are stored is recorded with bytes that are there', () =>
   withLog(async (open) => {
     const blobs = new Blobs(join(open.directory, 'blobs'))
