@@ -9,9 +9,12 @@ import type { Resource } from '../../log/contract/log.js'
 import { columnsOf, type ListColumns } from './columns-of.js'
 import { TableLinks } from './schema-linking.js'
 import type { ScopeTable } from '../scope/tables-in.js'
-import type { Queries } from '../queries/queries.js'
+import type { Queries, QueryRows } from '../queries/queries.js'
 
-/** `values` has all values of a column with few of them; `some_values` has the values of the first rows, and there may be others. */
+/**
+ * `values` has all values of a column with few of them, numbers in digits; `some_values` has the values of the first rows, and there may be
+ * others.
+ */
 export type DescribedColumn = {
   name: string
   type: string
@@ -47,8 +50,19 @@ export const nameInSql = (path: readonly string[]): string => path.map(nameText)
 
 const isText = (type: string): boolean => /^(?:VARCHAR|ENUM|BOOLEAN)/i.test(type)
 
+/** Whether a type has whole numbers: a column with few of them often has codes. */
+export const isWhole = (type: string): boolean => /^U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?$/i.test(type)
+
+type Rows = readonly (readonly Json[])[]
+
+/** The codes among the values of a column. If every row has another number, the column tells rows apart, and there are none. */
+const codesOf = (values: readonly string[], rows: Rows, column: number): string[] => {
+  const given = rows.filter((row) => row[column] !== null && row[column] !== undefined).length
+  return values.length < given ? values.toSorted((a, b) => Number(a) - Number(b)) : []
+}
+
 /** The values of a column in some rows, if they are few and short. */
-const valuesIn = (rows: readonly (readonly Json[])[], column: number): string[] => {
+const valuesIn = (rows: Rows, column: number): string[] => {
   const values = new Set<string>()
   for (const row of rows) {
     const value = row[column]
@@ -64,10 +78,11 @@ const valuesIn = (rows: readonly (readonly Json[])[], column: number): string[] 
 /** All values of those columns of a file that have few. The reading of a column ends at the first value beyond the limit. */
 const valuesOfFile = async (
   table: ScopeTable,
-  columns: readonly { name: string; type: string }[],
+  { columns, rows: first }: Pick<QueryRows, 'columns' | 'rows'>,
   queries: Queries,
 ): Promise<Map<string, string[]>> => {
-  const asked = columns.filter(({ type }) => isText(type)).slice(0, askedColumns)
+  const placed = columns.map(({ name, type }, place) => ({ name, type, place }))
+  const asked = [...placed.filter(({ type }) => isText(type)), ...placed.filter(({ type }) => isWhole(type))].slice(0, askedColumns)
   if (asked.length === 0) return new Map()
   const from = nameInSql(table.path)
   const items = asked.map(({ name }) => {
@@ -78,10 +93,11 @@ const valuesOfFile = async (
     sql: `SELECT ${items.join(', ')}`,
     ...{ db: 'files', only: [table.path], maxRows: 1, timeoutMs: limits.agentSampleTimeoutMs },
   })
-  const found = asked.map(({ name }, i) => {
+  const found = asked.map(({ name, type, place }, i) => {
     const values = rows[0]?.[i]
     const texts = Array.isArray(values) ? values.map(String) : []
-    return [name, texts.length <= fewValues && texts.every((text) => text.length <= valueMaxChars) ? texts : []] as const
+    const few = texts.length <= fewValues && texts.every((text) => text.length <= valueMaxChars) ? texts : []
+    return [name, isWhole(type) ? codesOf(few, first, place) : few] as const
   })
   return new Map(found)
 }
@@ -103,7 +119,7 @@ const read = async (table: ScopeTable, queries: Queries, readComments: ReadComme
   const { columns, rows, cut } = await queries.run({ ...bounds, sql: `SELECT * FROM ${name}`, maxRows: limits.agentSampleMaxRows })
   const comments = await commentsOn(table, readComments)
   const commentOf = new Map(comments.columns.map((column) => [foldName(column.name), column.comment]))
-  const exact = table.kind === 'file' ? await valuesOfFile(table, columns, queries).catch(ifLate) : undefined
+  const exact = table.kind === 'file' ? await valuesOfFile(table, { columns, rows }, queries).catch(ifLate) : undefined
   return {
     name,
     ...(comments.table !== null && { comment: comments.table }),
@@ -111,7 +127,8 @@ const read = async (table: ScopeTable, queries: Queries, readComments: ReadComme
       const comment = commentOf.get(foldName(column.name))
       const said = comment !== undefined && { comment }
       if (exact) return { ...column, values: exact.get(column.name) ?? [], ...said }
-      const seen = isText(column.type) ? valuesIn(rows, i) : []
+      const few = isText(column.type) || isWhole(column.type) ? valuesIn(rows, i) : []
+      const seen = isWhole(column.type) ? codesOf(few, rows, i) : few
       // The rows that were not read may have other values.
       return cut && seen.length > 0 ? { ...column, values: [], some_values: seen, ...said } : { ...column, values: seen, ...said }
     }),

@@ -1,5 +1,5 @@
 import { limits } from '../../basics/limits.js'
-import type { DescribedTable } from './describe.js'
+import { isWhole, type DescribedTable } from './describe.js'
 import { cutText } from '../../llm/tokens/estimates.js'
 
 const cellMaxChars = 60
@@ -7,8 +7,8 @@ const commentMaxChars = 300
 
 const quoted = (comment: string): string => JSON.stringify(cutText(comment, commentMaxChars))
 
-const listed = (what: string, values: readonly string[]): string =>
-  values.length > 0 ? `, ${what}: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''
+const listed = (what: string, type: string, values: readonly string[]): string =>
+  values.length > 0 ? `, ${what}: ${values.map((value) => (isWhole(type) ? value : JSON.stringify(value))).join(', ')}` : ''
 
 const written = new WeakMap<DescribedTable, string>()
 
@@ -26,7 +26,7 @@ export const tableText = (table: DescribedTable): string => {
 const textOf = ({ name, columns, rows, comment: about, problem, late }: DescribedTable): string => {
   const shown = columns.slice(0, limits.agentColumnsShownMax)
   const lines = shown.map(({ name: column, type, values, some_values: some = [], comment }) => {
-    return `  ${JSON.stringify(column)} ${type}${listed('values', values)}${listed('some values', some)}${comment === undefined ? '' : `, comment: ${quoted(comment)}`}`
+    return `  ${JSON.stringify(column)} ${type}${listed('values', type, values)}${listed('some values', type, some)}${comment === undefined ? '' : `, comment: ${quoted(comment)}`}`
   })
   const more = columns.length > shown.length ? [`  … and ${columns.length - shown.length} other columns`] : []
   const cells = rows.map(

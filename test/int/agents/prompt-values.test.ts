@@ -71,6 +71,30 @@ test('values are given as all of a column only where all rows were read; else th
   expect(prompt).toContain('"some values" are those of the first rows alone')
 })
 
+test('the codes of a column of whole numbers are told in digits, but no ids, and none of many values', async () => {
+  const codes = 'i % 3 * 5 - 5 AS code, CASE WHEN i % 2 = 0 THEN CAST(12 AS UTINYINT) ELSE NULL END AS half, i % 13 AS many'
+  await shop.run(`CREATE TABLE files.coded (SELECT i AS id, ${codes} FROM range(500) AS t(i))`)
+  await shop.run(`CREATE TABLE files.coded_few (SELECT i AS id, ${codes} FROM range(9) AS t(i))`)
+  await shop.run('CREATE VIEW shop.coded_all AS (SELECT * FROM files.coded)')
+  await shop.run('CREATE VIEW shop.coded_some AS (SELECT * FROM files.coded_few)')
+  await shop.agent('coder', { data: { tables: ['files.coded', 'files.coded_few', 'shop.coded_all', 'shop.coded_some'] } })
+  const prompt = async () => {
+    const messages = [{ role: 'user', content: 'Which code?' }]
+    const { body } = await send(shop.url, 'POST', `${shop.path('coder')}?dry_run=true`, { messages })
+    return contentOf((body as { messages: { content: string }[] }).messages[0] ?? { content: '' })
+  }
+  await described(shop.url, shop.path('coder'))
+  await until(async () => (await prompt()).match(/"code" \w+, /g)?.length === 4)
+  const said = await prompt()
+  const linesOf = (table: string) => new RegExp(`table ${table}\\n((?:  "\\w+" .*\\n)+)`).exec(said)?.[1]?.trimEnd().split('\n')
+  const types = { id: '  "id" BIGINT', many: '  "many" BIGINT' }
+  const all = [types.id, '  "code" BIGINT, values: -5, 0, 5', '  "half" UTINYINT, values: 12', types.many]
+  expect(linesOf('files\\.coded')).toEqual(all)
+  expect(linesOf('files\\.coded_few')).toEqual(all)
+  expect(linesOf('shop\\.coded_some')).toEqual(all)
+  expect(linesOf('shop\\.coded_all')).toEqual(all.map((line) => line.replace('values', 'some values')))
+})
+
 test('values are those of their column also if its name has a backslash', async () => {
   await shop.run("CREATE TABLE files.odd (SELECT CASE WHEN i < 500 THEN 'open' ELSE 'closed' END AS `a\\tb` FROM range(2000) AS t(i))")
   await shop.agent('reader', { data: { tables: ['files.odd'] } })
