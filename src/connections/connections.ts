@@ -146,10 +146,10 @@ export class Connections {
 
   /** The comments on a table and its columns in its database, remembered for a while. @throws Problem */
   async comments(connection: Connection, table: string, schema?: string): Promise<TableComments> {
-    // Each question to a file needs its own process.
-    if (isOfFiles(connection.engine)) return noComments
-    const answer = await this.#lists.of(connection, { comments: { table, ...(schema !== undefined && { schema }) } })
-    if ('comments' in answer) return answer.comments
+    const named = { table, ...(schema !== undefined && { schema }) }
+    // Each question to a file needs its own process, and a query of the table has asked for its columns.
+    const answer = await this.#lists.of(connection, isOfFiles(connection.engine) ? { columns: named } : { comments: named })
+    if ('columns' in answer || 'comments' in answer) return answer.comments ?? noComments
     throw new TypeError('the driver answered something else')
   }
 

@@ -18,7 +18,8 @@ export type MetadataAnswer =
   | { checked: true }
   | Tables
   | ListedColumns
-  | { columns: readonly TableColumn[] }
+  // A file tells the comments with the columns.
+  | { columns: readonly TableColumn[]; comments?: TableComments }
   | { comments: TableComments }
   | { described: readonly AnswerColumn[] | null }
 

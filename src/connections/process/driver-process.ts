@@ -41,12 +41,17 @@ const fail = (id: number, error: unknown): void => {
 /** The outcome of a request whose statement was never sent. */
 const nothing = (ending: 'failed' | 'cut'): QueryEnd => ({ rows: 0, bytes: 0, durationMs: 0, sent: undefined, ending, changed: false })
 
-const ask = async (session: DatabaseSession, of: Metadata): Promise<MetadataAnswer> => {
+const ask = async (session: DatabaseSession, of: Metadata, isOfFile: boolean): Promise<MetadataAnswer> => {
   if ('tables' in of) return session.tables()
   if ('everyColumn' in of) return session.everyColumn()
   if ('comments' in of) return { comments: (await session.comments?.(of.comments.table, of.comments.schema)) ?? noComments }
   if ('described' in of) return { described: (await session.describe?.(of.described)) ?? null }
-  if ('columns' in of) return { columns: await session.columns(of.columns.table, of.columns.schema) }
+  if ('columns' in of) {
+    const { table, schema } = of.columns
+    const columns = await session.columns(table, schema)
+    // Another question to a file would need another process.
+    return { columns, ...(isOfFile && session.comments && { comments: await session.comments(table, schema) }) }
+  }
   await session.check()
   return { checked: true }
 }
@@ -156,7 +161,14 @@ class Driver {
     let isClean = false
     try {
       const [what, limit, timeoutMs] = ['Its description', 'connectionMetadataTimeoutMs', limits.connectionMetadataTimeoutMs]
-      const answer = await watchOrCancel(ask(session, of), { session, holding, timeoutMs, what, limit, signal })
+      const answer = await watchOrCancel(ask(session, of, isOfFiles(connection.engine)), {
+        session,
+        holding,
+        timeoutMs,
+        what,
+        limit,
+        signal,
+      })
       isClean = true
       return answer
     } catch (error) {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { described } from '../../support/agents/described.js'
@@ -93,6 +94,27 @@ test('the codes of a column of whole numbers are told in digits, but no ids, and
   expect(linesOf('files\\.coded_few')).toEqual(all)
   expect(linesOf('shop\\.coded_some')).toEqual(all)
   expect(linesOf('shop\\.coded_all')).toEqual(all.map((line) => line.replace('values', 'some values')))
+})
+
+test('the comments on a table or a view in a file of DuckDB are told with it', async () => {
+  const instance = await DuckDBInstance.create(join(place.path, 'told.duckdb'))
+  const connection = await instance.connect()
+  await connection.run(`CREATE TABLE sold (kind INTEGER); COMMENT ON TABLE sold IS 'All sales'; COMMENT ON COLUMN sold.kind IS '1: cash'`)
+  await connection.run(`CREATE VIEW lately AS FROM sold; COMMENT ON VIEW lately IS 'Those of this year'; CHECKPOINT`)
+  connection.disconnectSync()
+  instance.closeSync()
+  await shop.run(`CREATE DATABASE told WITH ENGINE = 'duckdb', PARAMETERS = {"path": "told.duckdb"}`)
+  await shop.agent('teller', { data: { tables: ['told.sold', 'told.lately'] } })
+  const messages = [{ role: 'user', content: 'What was sold?' }]
+  let prompt = ''
+  // On a busy machine the processes of the file may be too many, or too late.
+  await until(async () => {
+    const { body } = await send(shop.url, 'POST', `${shop.path('teller')}?dry_run=true`, { messages })
+    prompt = contentOf((body as { messages: { content: string }[] }).messages[0] ?? { content: '' })
+    return !/(?:could not|cannot) be read/.test(prompt)
+  })
+  expect(prompt).toContain('table told.sold, comment: "All sales"\n  "kind" INTEGER, comment: "1: cash"')
+  expect(prompt).toContain('table told.lately, comment: "Those of this year"\n  "kind" INTEGER')
 })
 
 test('values are those of their column also if its name has a backslash', async () => {

@@ -6,6 +6,7 @@ import { canPush } from '../../../src/connections/pushdown/can-push.js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
+import { limits } from '../../../src/basics/limits.js'
 import { Connections } from '../../../src/connections/connections.js'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { AnswerReader } from '../../../src/connections/reader/read-answer.js'
@@ -52,6 +53,7 @@ beforeAll(async () => {
   await folding.run("CREATE TABLE folded AS SELECT unnest(['abc', 'ABC', 'b']) AS name, TIMESTAMP_S '2026-01-01' AS second")
   await folding.run('CREATE TABLE words (name VARCHAR COLLATE NOCASE)')
   await folding.run('INSERT INTO words SELECT name FROM folded')
+  await folding.run(`COMMENT ON TABLE words IS 'It''s all words'; COMMENT ON COLUMN words.name IS '${'a'.repeat(3_000)}'`)
   await folding.run('CHECKPOINT')
   folding.disconnectSync()
   collated.closeSync()
@@ -88,6 +90,15 @@ test('a file of DuckDB with a collation is not asked to compare texts, nor colum
   expect(canPush(filter, plain, duckdbDialect)).toBe(true)
   const seconds = [{ name: 'name', type: { type: 'VARCHAR' }, remote: 'TIMESTAMP_S', nullable: true, exactText: false }] as const
   expect(canPush(filter, seconds, duckdbDialect)).toBe(false)
+})
+
+test('the comments on a table come from a file of DuckDB, and from no other file', async () => {
+  const said = await connections.comments(connection('duckdb', 'collated.duckdb'), 'Words', 'main')
+  expect(said).toEqual({ table: `It's all words`, columns: [{ name: 'name', comment: 'a'.repeat(limits.connectionCommentMaxChars) }] })
+  const none = { table: null, columns: [] }
+  expect(await connections.comments(connection('duckdb', 'collated.duckdb'), 'folded')).toEqual(none)
+  expect(await connections.comments(connection('sqlite', 'shop.db'), 'items')).toEqual(none)
+  expect(await connections.comments(connection('parquet', 'lake'), 'facts')).toEqual(none)
 })
 
 test('times of other precision in a file of Parquet are times', async () => {

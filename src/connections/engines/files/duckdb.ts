@@ -7,13 +7,14 @@ import * as numbers from '../../batch/numbers.js'
 import { readColumn, vectorOf, type ColumnReading } from '../../batch/column-reading.js'
 import * as times from '../../batch/times.js'
 import type { Vector } from '../../batch/vector.js'
-import type { Connection, ListedColumns, Query, Scan, Table, TableColumn, Tables } from '../../contract/requests.js'
+import type { Connection, ListedColumns, Query, Scan, Table, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
 import { columnsOfScan, printScan } from '../../pushdown/print-scan.js'
 import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
 import { missingTable } from '../contract/missing-table.js'
+import { commentsIn } from '../contract/table-comments.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { checkNative, findPath, parquetFiles, pathShown, readPath } from './paths.js'
 
@@ -95,6 +96,7 @@ const notReadable = (file: string, { detail }: Problem): Problem =>
 
 const quote = (name: string): string => duckdbDialect.quote(name)
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const schemaText = (schema: string | undefined): string => (schema === undefined ? 'current_schema()' : literal(schema.toLowerCase()))
 
 /** Prepares a statement and uses it. DuckDB prepares one statement at a time, and refuses a text with several. */
 const preparing = async <T>(connection: DuckDBConnection, sql: string, use: (one: DuckDBPreparedStatement) => Promise<T>): Promise<T> => {
@@ -122,6 +124,10 @@ class DuckSession implements DatabaseSession {
 
   columns(table: string, schema: string | undefined): Promise<readonly TableColumn[]> {
     return this.#explained(() => this.#columns(table, schema))
+  }
+
+  comments(table: string, schema: string | undefined): Promise<TableComments> {
+    return this.#explained(() => this.#comments(table, schema))
   }
 
   everyColumn(): Promise<ListedColumns> {
@@ -186,10 +192,9 @@ class DuckSession implements DatabaseSession {
     const isMeant = (each: Table) => (schema === undefined ? each.isUsual : each.schema?.toLowerCase() === schema.toLowerCase())
     if (!listed.tables.some((each) => isHere(each) && isMeant(each))) throw missingTable({ table, schema }, listed)
     const prepared = await this.connection.prepare(`FROM ${quoted} LIMIT 0`)
-    const space = schema === undefined ? 'current_schema()' : literal(schema.toLowerCase())
     const found = await this.#rows(
       `SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND NOT is_nullable
-         AND lower(schema_name) = ${space} AND lower(table_name) = ${literal(table.toLowerCase())}`,
+         AND lower(schema_name) = ${schemaText(schema)} AND lower(table_name) = ${literal(table.toLowerCase())}`,
     )
     // Where a column has a collation, texts with other bytes may be equal. The name of its type does not say so.
     const collated = await this.#rows(
@@ -207,6 +212,18 @@ class DuckSession implements DatabaseSession {
         exactText: type.toString() === 'VARCHAR' && collated.length === 0,
       }
     })
+  }
+
+  async #comments(table: string, schema: string | undefined): Promise<TableComments> {
+    const said = (name: string, relations: string, nameOfTable: string) =>
+      `SELECT ${name}, left(comment, ${limits.connectionCommentMaxChars}) FROM ${relations} WHERE database_name = current_database() AND NOT internal
+         AND comment IS NOT NULL AND lower(schema_name) = ${schemaText(schema)} AND lower(${nameOfTable}) = ${literal(table.toLowerCase())}`
+    const all = [
+      said("''", 'duckdb_tables()', 'table_name'),
+      said("''", 'duckdb_views()', 'view_name'),
+      said('column_name', 'duckdb_columns()', 'table_name'),
+    ]
+    return commentsIn(await this.#rows(all.join(' UNION ALL ')))
   }
 
   async #scanSql(scan: Scan): Promise<string> {

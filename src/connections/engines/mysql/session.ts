@@ -12,6 +12,7 @@ import { refuseComparedTexts } from '../contract/compared-texts.js'
 import type { ErrorExplainer } from '../contract/explain.js'
 import { inTime } from '../../../basics/concurrency/bounded-waits.js'
 import { missingTable } from '../contract/missing-table.js'
+import { commentsIn } from '../contract/table-comments.js'
 import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../../contract/unique-names.js'
 import { openClient, type MysqlClient } from './connect.js'
@@ -199,8 +200,7 @@ export class MysqlSession extends SocketSession implements DatabaseSession {
          UNION ALL SELECT column_name, left(column_comment, ${most}) FROM information_schema.columns WHERE ${where}`,
       ),
     )
-    const said = found.flatMap(([name = '', comment = '']) => (comment === '' ? [] : [{ name, comment }]))
-    return { table: said.find(({ name }) => name === '')?.comment ?? null, columns: said.filter(({ name }) => name !== '') }
+    return commentsIn(found)
   }
 
   async #statement(query: Query): Promise<Statement> {
