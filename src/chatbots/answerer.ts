@@ -15,7 +15,7 @@ import type { Fetch } from './channels/channel.js'
 import { Deliverer, ErasedMeanwhileError, type AddressedMessage, type DeliverableAnswer, type NextStep } from './deliverer.js'
 import { readMessage } from './payloads.js'
 import { givenAnswer, transcriptOf, type Transcript } from './transcript.js'
-import type { Watchers } from './watchers.js'
+import { messageFrameOf, type Watchers } from './watchers.js'
 import type { Logger } from '../basics/logger.js'
 
 export type AnswererOptions = {
@@ -136,7 +136,7 @@ export class Answerer {
         conversation: conversation.stream,
       })
       let step = await asking.next()
-      for (; !step.done; step = await asking.next()) watchers.tell(message, { frame: step.value })
+      for (; !step.done; step = await asking.next()) watchers.tell(message, { frame: messageFrameOf(step.value) })
       return await this.#judge(task, step.value, late)
     } catch (error) {
       if (stopping.aborted) return 'done'

@@ -2,7 +2,24 @@ import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { MessageNews, Watchers } from './watchers.js'
 
-const charsOf = (news: MessageNews): number => ('frame' in news && news.frame.type === 'text' ? news.frame.text.length : 200)
+/** The characters of a frame beside its texts, about. */
+const leastChars = 200
+
+const charsOf = (news: MessageNews): number => {
+  if ('end' in news) return leastChars
+  const { frame } = news
+  switch (frame.type) {
+    case 'text':
+      return frame.text.length
+    case 'step':
+      return leastChars + frame.input.length
+    case 'result':
+      return leastChars + frame.text.length + (frame.sql?.length ?? 0)
+    case 'start':
+    case 'remark':
+      return leastChars
+  }
+}
 
 /**
  * Follows a message until it is answered or failed. It keeps the news until they are read, up to a limit: a reader that is too slow gets an

@@ -8,8 +8,20 @@ export type MessageEnd =
   | { status: 'answered'; answer: string; text: string; queries: AgentAnswer['queries']; note?: string }
   | { status: 'failed'; reason: string; error: string; notice: string | null }
 
+type ResultFrame = Extract<AnswerFrame, { type: 'result' }>
+
+/** A frame of an answer without the rows of a query, which are many and come with the end. */
+export type MessageFrame = Exclude<AnswerFrame, ResultFrame> | (Omit<ResultFrame, 'rows'> & { sql?: string })
+
+/** @example messageFrameOf({ type: 'result', tool: 'sql', failed: false, text: '…', rows }) // { type: 'result', …, sql: 'SELECT …' } */
+export const messageFrameOf = (frame: AnswerFrame): MessageFrame => {
+  if (frame.type !== 'result') return frame
+  const { rows, ...rest } = frame
+  return { ...rest, ...(rows && { sql: rows.sql }) }
+}
+
 /** News of a message until it is answered or failed. */
-export type MessageNews = { frame: AnswerFrame } | { end: MessageEnd }
+export type MessageNews = { frame: MessageFrame } | { end: MessageEnd }
 
 type Listener = (news: MessageNews) => void
 

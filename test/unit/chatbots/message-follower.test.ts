@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { limits } from '../../../src/basics/limits.js'
 import { MessageFollower } from '../../../src/chatbots/message-follower.js'
-import { Watchers, type MessageNews } from '../../../src/chatbots/watchers.js'
+import { messageFrameOf, Watchers, type MessageNews } from '../../../src/chatbots/watchers.js'
 
 const text = (said: string): MessageNews => ({ frame: { type: 'text', text: said } })
 const end: MessageNews = { end: { status: 'failed', reason: 'agent', error: '', notice: null } }
@@ -39,6 +39,25 @@ test('what happens while a reader waits, or is busy with what came before, is re
     if (said === 'three') tell(end)
   }
   expect(read).toEqual(['one', 'two', 'three', 'end'])
+})
+
+test.each<[string, MessageNews]>([
+  ['texts of results', { frame: { type: 'result', tool: 'sql', failed: false, text: 'x'.repeat(10_000) } }],
+  ['queries', { frame: { type: 'result', tool: 'sql', failed: false, text: '', sql: 'x'.repeat(10_000) } }],
+  ['inputs of tools', { frame: { type: 'step', tool: 'sql', input: 'x'.repeat(10_000) } }],
+])('a reader that is too slow for long %s is refused', async (_, news) => {
+  const [some, many] = [follow(), follow()]
+  for (let i = 0; i < 50; i++) some.tell(news)
+  expect(await some.following.news(new AbortController().signal).next()).toEqual({ done: false, value: news })
+  for (let i = 0; i < limits.messageFramesMaxChars / 10_000; i++) many.tell(news)
+  await expect(many.following.news(new AbortController().signal).next()).rejects.toMatchObject({ code: 'busy' })
+})
+
+test('the rows of a query are not kept for a reader: they come with the end', () => {
+  const result = { type: 'result', tool: 'sql', failed: false, text: '1 row' } as const
+  const rows = { sql: 'SELECT 1', columns: ['a'], rows: [[1]], cut: false }
+  expect(messageFrameOf({ ...result, rows })).toEqual({ ...result, sql: 'SELECT 1' })
+  expect(messageFrameOf(result)).toEqual(result)
 })
 
 test('a reader that is too slow is refused, and one that leaves reads nothing more', async () => {

@@ -43,8 +43,8 @@ const framesOf = (news: MessageNews, { conversation, message }: AcceptedMessage)
     case 'remark':
       return frame(news.frame)
     case 'result': {
-      const { rows, text, ...rest } = news.frame
-      return frame({ ...rest, content: text, ...(rows && { sql: rows.sql }) })
+      const { text, sql, ...rest } = news.frame
+      return frame({ ...rest, content: text, ...(sql !== undefined && { sql }) })
     }
     case 'text':
       return frame({ type: 'data', text: news.frame.text, content: news.frame.text })
