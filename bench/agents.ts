@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request, type IncomingMessage } from 'node:http'
-import { ask, send, serverOf, serviceWith, upload, type Target } from './harness/harness.js'
+import { ask, checkAims, send, serverOf, serviceWith, upload, type Target } from './harness/harness.js'
 import { modelOf, startModel } from './harness/language-model.js'
 
 /**
@@ -14,6 +14,10 @@ const levels = [
   { streams: 200, rounds: 6 },
 ] as const
 const connections = new Agent({ keepAlive: true, maxSockets: Infinity })
+/** The first word of one stream comes at most so much later than that of the relay. */
+const laterMaxMs = 50
+/** Memory is flat if the least of the last round is at most so many times that of the second: the most depends on garbage collections. */
+const grownMax = 1.25
 
 /** Asks for a stream, and reads it to its end: the time to its first word in milliseconds. */
 const stream = async (url: string, question: string, onFirst: () => void = () => undefined): Promise<number> => {
@@ -93,15 +97,21 @@ const level = async (sides: { ours: Side; relay: Side }, { streams, rounds }: (t
       const one = await round(sides[name], streams)
       if (n > 0) taken[name].push(one)
     }
+  const timesOf = (name: keyof typeof sides) => taken[name].flatMap(({ firstMs }) => firstMs)
   const said = (name: keyof typeof sides) => {
-    const times = taken[name].flatMap(({ firstMs }) => firstMs)
+    const times = timesOf(name)
     const worked = taken[name].reduce((sum, one) => sum + one.workedMs, 0) / times.length
     return `${name} p50 ${percentile(times, 0.5).toFixed(1)} p99 ${percentile(times, 0.99).toFixed(1)} ms, ${worked.toFixed(2)} ms of processor each`
   }
   console.log(`agents: first word, ${streams} at once: ${said('ours')}; ${said('relay')}`)
+  const laterMs = percentile(timesOf('ours'), 0.5) - percentile(timesOf('relay'), 0.5)
+  if (streams === 1) checkAims([[`the first word of one stream at most ${laterMaxMs} ms after the relay`, laterMs <= laterMaxMs]])
   if (streams < 200) return
   const memory = taken.ours.map(({ memoryMb }) => `${Math.min(...memoryMb).toFixed(0)}–${Math.max(...memoryMb).toFixed(0)}`)
   console.log(`agents: memory of the server in each round of ${streams} streams: ${memory.join(', ')} MB`)
+  const least = taken.ours.map(({ memoryMb }) => Math.min(...memoryMb))
+  const grown = (least.at(-1) ?? NaN) / (least[1] ?? NaN)
+  checkAims([[`the memory of the last round at most ${grownMax} times that of the second`, grown <= grownMax]])
 }
 
 /**
