@@ -26,6 +26,13 @@ const isSecretUnder = (key: string, text: string): boolean => {
   return isDoubtfulKey(key) || /tokens?$/i.test(key) ? looksSecret(text) : true
 }
 
+/**
+ * Whether a text that is compared with a column is a secret, by its form or by the name of the column.
+ *
+ * @example isSecretOf('password', 'hunter2') // true
+ */
+export const isSecretOf = (column: string, text: string): boolean => holdsSecret(text) || (isKey(column) && isSecretUnder(column, text))
+
 /** The effect of a key on a place after it: whether the key's value is at this place, and whether more values may follow a comma. */
 type Place = { key: string | undefined; isValue: boolean; isList: boolean }
 const nowhere: Place = { key: undefined, isValue: false, isList: false }

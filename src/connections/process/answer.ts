@@ -46,7 +46,7 @@ const closed = async (session: DatabaseSession, cursor: Cursor): Promise<boolean
   }
 }
 
-/** A query, its limits, and `onSend`, which gets the text right before the database gets it. */
+/** A query, its limits, and `onSend`, which gets the text for the record right before the database gets it. */
 export type AnswerRequest = { query: Query; limit: QueryLimits; onSend: (statement: string) => void }
 
 /** One answer on its way to its reader. */

@@ -1,10 +1,12 @@
+import { mask } from '../../basics/shown.js'
 import type { Constant, TableColumn } from '../contract/requests.js'
 import { decimal, decimalMaxDigits, plain } from '../contract/types.js'
 import { isAlike, isExactNumber, isExactTime, isInteger, isNumber, isTime, type Dialect } from './dialect.js'
 import { backQuoteName } from '../../dialect/strings.js'
 
-/** A text of MySQL without quotes or escapes, whose meaning depends on modes of the server. */
-const hexText = (value: string): string => (value === '' ? "''" : `CONVERT(0x${Buffer.from(value).toString('hex')} USING utf8mb4)`)
+/** A text of MySQL without quotes or escapes, whose meaning depends on modes of the server. The mask of a secret stays readable. */
+const hexText = (value: string): string =>
+  value === '' || value === mask ? `'${value}'` : `CONVERT(0x${Buffer.from(value).toString('hex')} USING utf8mb4)`
 
 /** MySQL reads a number of two digits beside a YEAR as a year of this century or the last one. */
 const isYear = ({ remote }: TableColumn): boolean => /^year\b/i.test(remote)

@@ -4,11 +4,14 @@ import type { Scan, TableColumn } from '../contract/requests.js'
 import type { AnswerColumn } from '../contract/types.js'
 import { canAggregate, keepsSame } from './can-push.js'
 import type { Dialect } from './dialect.js'
+import { maskFilter } from './mask-filter.js'
 import { columnOf, printAggregate, printFilter, printOrder, type Columns, type Quote } from './print-parts.js'
 
 /** A scan as a database gets it. */
 export type PrintedScan = {
   sql: string
+  /** The same text for the record, with masks in place of secrets. */
+  recorded: string
   values: readonly string[]
   /** The types that the columns must have here, if they differ from those of the database. */
   types: ReadonlyMap<string, AnswerColumn['type']>
@@ -80,7 +83,13 @@ export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Print
   if (aggregates.length > 0 && !canAggregate(scan, columns ?? [], dialect))
     throw wrong('These aggregates do not mean the same in the database', 'The table may have changed just now: try again.')
   const values: string[] = []
-  const conditions = filters.flatMap((filter) => printFilter(filter, { columns, dialect, quoted }, values) ?? [])
+  const masks: string[] = []
+  const nameThere = (name: string) => scan.join?.columns.find(({ as }) => as === name)?.column ?? name
+  const conditions = filters.flatMap((filter) => {
+    const writing = { columns, dialect, quoted }
+    const sent = printFilter(filter, writing, values)
+    return sent === undefined ? [] : [{ sent, recorded: printFilter(maskFilter(filter, nameThere), writing, masks) ?? '' }]
+  })
   const types = new Map<string, AnswerColumn['type']>()
   const printed = aggregates.flatMap((aggregate) => {
     const expression = printAggregate(aggregate, columns, dialect, quoted)
@@ -99,12 +108,18 @@ export const printScan = (scan: Scan, columns: Columns, dialect: Dialect): Print
   const isSame = filters.every((filter) => keepsSame(filter, columns ?? [], dialect))
   const ordered = printOrder(order, columns, dialect)
   const hasLimit = limit !== undefined && ordered !== undefined && conditions.length === filters.length && isSame
-  const sql = [
-    `SELECT ${list.length === 0 ? '1' : list.join(', ')} FROM ${fromSql(scan, dialect, quoted)}`,
-    ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),
-    ...(aggregates.length > 0 && groups.length > 0 ? [`GROUP BY ${groups.join(', ')}`] : []),
-    ...(hasLimit && ordered !== '' ? [`ORDER BY ${ordered}`] : []),
-    ...(hasLimit ? [`LIMIT ${Math.max(0, Math.trunc(limit))}`] : []),
-  ].join(' ')
-  return { sql, values, types }
+  const withConditions = (where: readonly string[]): string =>
+    [
+      `SELECT ${list.length === 0 ? '1' : list.join(', ')} FROM ${fromSql(scan, dialect, quoted)}`,
+      ...(where.length > 0 ? [`WHERE ${where.join(' AND ')}`] : []),
+      ...(aggregates.length > 0 && groups.length > 0 ? [`GROUP BY ${groups.join(', ')}`] : []),
+      ...(hasLimit && ordered !== '' ? [`ORDER BY ${ordered}`] : []),
+      ...(hasLimit ? [`LIMIT ${Math.max(0, Math.trunc(limit))}`] : []),
+    ].join(' ')
+  return {
+    sql: withConditions(conditions.map(({ sent }) => sent)),
+    recorded: withConditions(conditions.map(({ recorded }) => recorded)),
+    values,
+    types,
+  }
 }

@@ -227,6 +227,22 @@ describe('the service, connected to a server that speaks as MySQL', () => {
     expect((await ask(`EXPLAIN ${query}`)).flat().join('\n')).toContain(text)
   })
 
+  test.each(["place = '…'", "place <> '…'", "NOT (place = '…')", "place IN ('gut', '…')", "place LIKE '…%'"])(
+    'has a secret on record as a mask: %s',
+    async (condition) => {
+      const secret = 'postgres://reader:hunter2@db/shop'
+      const hex = Buffer.from(secret).toString('hex')
+      const above = 1_000 + server.asked.length
+      await ask(`SELECT id FROM my.homes WHERE id > ${above} AND ${condition.replace('…', secret)}`)
+      expect(server.asked.some((text) => text.includes(hex))).toBe(true)
+      const recorded = async () => (await ask(`SELECT statement FROM log.database_queries WHERE statement LIKE '%> ${above}%'`)).flat()
+      await until(async () => (await recorded()).length > 0)
+      const [statement] = await recorded()
+      expect(statement).toContain("'******'")
+      expect(statement).not.toContain(hex)
+    },
+  )
+
   test('lists and describes what is there, over SQL and REST', async () => {
     expect(await ask('SHOW TABLES FROM my')).toEqual([['homes']])
     expect(await ask('SHOW FULL TABLES FROM my')).toEqual([['homes', 'BASE TABLE']])

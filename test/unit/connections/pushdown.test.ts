@@ -42,6 +42,57 @@ test.each([
   )
 })
 
+const texts = (name: string, engine: string): TableColumn => ({ ...column('VARCHAR', engine === 'mysql' ? 'varchar(20)' : 'text'), name })
+
+/** A statement with the texts that stand in hexadecimal. */
+const readable = (sql: string): string => sql.replaceAll(/0x([0-9a-f]+)/g, (_, hex: string) => Buffer.from(hex, 'hex').toString())
+
+test.each(['postgres', 'redshift', 'mysql', 'duckdb'])('a secret is masked for the record, and sent to %s', (engine) => {
+  const url = 'postgres://reader:hunter2@db/shop'
+  for (const [name, value] of [
+    ['password', 'hunter2'],
+    ['note', url],
+  ] as const) {
+    const constant: Constant = { type: 'VARCHAR', value }
+    const equal: Filter = { compare: '=', column: name, with: constant }
+    const filters: Filter[] = [
+      equal,
+      { compare: '<>', column: name, with: constant },
+      { in: [{ type: 'VARCHAR', value: 'plain' }, constant], column: name },
+      { like: value, column: name },
+      { not: { or: [equal, { and: [equal, { isNull: name }] }] } },
+    ]
+    for (const filter of filters) {
+      const { sql, recorded, values } = printScan({ table: 't', columns: [name], filters: [filter] }, [texts(name, engine)], dialectOf(engine))
+      expect([filter, readable([sql, ...values].join(' '))]).toEqual([filter, expect.stringContaining(value)])
+      expect([filter, readable(recorded)]).toEqual([filter, expect.not.stringContaining('hunter2')])
+    }
+  }
+})
+
+test('a secret of a joined table is masked by the name that its column has there', () => {
+  const [own, other] = [{ ...column('BIGINT', 'bigint'), name: 'c1' }, { ...column('BIGINT', 'bigint'), name: 'c2' }]
+  const filters: Filter[] = [{ compare: '<>', column: 'c3', with: { type: 'VARCHAR', value: 'hunter2' } }]
+  const join = {
+    tables: [{ table: 'u', isLeft: false, on: [['c1', 'c2']] as const }],
+    columns: [
+      { of: 0, column: 'id', as: 'c1' },
+      { of: 1, column: 'id', as: 'c2' },
+      { of: 1, column: 'password', as: 'c3' },
+    ],
+  }
+  const scan = { table: 't', columns: [], join, aggregates: [{ function: 'count', as: 'n' }] as const, filters }
+  const { sql, recorded } = printScan(scan, [own, other, texts('c3', 'mysql')], dialectOf('mysql'))
+  expect(readable(sql)).toContain('hunter2')
+  expect(recorded).toContain("CAST(CONVERT(t2.`password` USING utf8mb4) AS BINARY) <> CAST('******' AS BINARY)")
+})
+
+test('a text without a secret is recorded as it is sent', () => {
+  const filters: Filter[] = [{ compare: '=', column: 'place', with: { type: 'VARCHAR', value: 'gut' } }]
+  const { sql, recorded } = printScan({ table: 't', columns: ['place'], filters }, [texts('place', 'mysql')], dialectOf('mysql'))
+  expect(recorded).toBe(sql)
+})
+
 test.each([
   ['text', true],
   ['character varying(20)', true],

@@ -54,7 +54,7 @@ export type DatabaseSession = {
    * types.
    */
   describe?: (native: string) => Promise<readonly AnswerColumn[] | undefined>
-  /** Sends a statement, and reads its first rows. `onSend` gets its text right before the database does. */
+  /** Sends a statement, and reads its first rows. `onSend` gets its text for the record right before the database gets it. */
   open: (query: Query, onSend: (statement: string) => void) => Promise<Cursor>
   /** Asks the database over another connection to stop the statement of this session. Resolves when the request has been sent. */
   cancel: () => Promise<void>

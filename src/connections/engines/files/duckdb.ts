@@ -10,7 +10,7 @@ import type { Vector } from '../../batch/vector.js'
 import type { Connection, ListedColumns, Query, Scan, Table, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
-import { columnsOfScan, printScan } from '../../pushdown/print-scan.js'
+import { columnsOfScan, printScan, type PrintedScan } from '../../pushdown/print-scan.js'
 import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
 import { refusedThere } from '../contract/explain.js'
 import { missingTable } from '../contract/missing-table.js'
@@ -226,14 +226,14 @@ class DuckSession implements DatabaseSession {
     return commentsIn(await this.#rows(all.join(' UNION ALL ')))
   }
 
-  async #scanSql(scan: Scan): Promise<string> {
-    return printScan(scan, await columnsOfScan(scan, (table, schema) => this.#columns(table, schema)), duckdbDialect).sql
+  async #printed(scan: Scan): Promise<PrintedScan> {
+    return printScan(scan, await columnsOfScan(scan, (table, schema) => this.#columns(table, schema)), duckdbDialect)
   }
 
   async #open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     if (!('scan' in query)) checkNative(query)
-    const sql = 'scan' in query ? await this.#scanSql(query.scan) : query.native
-    onSend(sql)
+    const { sql, recorded } = 'scan' in query ? await this.#printed(query.scan) : { sql: query.native, recorded: query.native }
+    onSend(recorded)
     const extracted = await this.connection.extractStatements(sql)
     if (extracted.count !== 1) throw refusedThere('one statement is expected', [])
     const prepared = await extracted.prepare(0)

@@ -23,7 +23,8 @@ import { floatReading, isDecimal, readingOf, type BytesReading, type Field, type
 
 const firstRows = 1_024
 
-type Statement = { sql: string; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
+/** A statement, its text for the record, and the types of its computed columns. */
+type Statement = { sql: string; recorded: string; types: ReadonlyMap<string, AnswerColumn['type']>; writes: boolean }
 
 /** A missing table; its database may be missing, or the statement names no database. */
 const missingCodes: ReadonlySet<string> = new Set(['ER_NO_SUCH_TABLE', 'ER_NO_DB_ERROR', 'ER_BAD_DB_ERROR'])
@@ -210,13 +211,13 @@ export class MysqlSession extends SocketSession implements DatabaseSession {
       const columns = await columnsOfScan(scan, (table, schema) => this.#columns(table, schema))
       return { ...printScan(scan, columns, mysqlDialect), writes: false }
     }
-    return { sql: query.native, types: new Map(), writes: mayWrite(query, this.parameters.writable) }
+    return { sql: query.native, recorded: query.native, types: new Map(), writes: mayWrite(query, this.parameters.writable) }
   }
 
   async #open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     const statement = await this.#statement(query)
     await run(this.#client, statement.writes ? 'START TRANSACTION' : 'START TRANSACTION READ ONLY')
-    onSend(statement.sql)
+    onSend(statement.recorded)
     const reader = new Reader(this.#client, statement.sql)
     const first = await reader.read(firstRows)
     const { fields } = reader

@@ -30,6 +30,8 @@ const [firstRows, moreRows] = [32, 992]
 
 type Statement = {
   sql: string
+  /** The text for the record. */
+  recorded: string
   values: readonly string[]
   types: ReadonlyMap<string, AnswerColumn['type']>
   writes: boolean
@@ -135,7 +137,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
 
   async #fieldsOf(sql: string): Promise<readonly Field[]> {
     try {
-      const statement = { sql, values: [], types: new Map(), writes: false, isNative: false }
+      const statement = { sql, recorded: sql, values: [], types: new Map(), writes: false, isNative: false }
       await this.#begin(statement)
       return (await this.#start(statement)).fields
     } finally {
@@ -166,14 +168,15 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
       const columns = needsColumns(scan) ? await columnsOfScan(scan, (table, schema) => this.#columns(table, schema)) : undefined
       return { ...printScan(scan, columns, this.#dialect), writes: false, isNative: false }
     }
-    return { sql: query.native, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable), isNative: true }
+    const { native: sql } = query
+    return { sql, recorded: sql, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable), isNative: true }
   }
 
   async #open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
     const statement = await this.#statement(query)
     const before = this.received
     await this.#begin(statement)
-    onSend(statement.sql)
+    onSend(statement.recorded)
     const { reader, rows, fields } = await this.#start(statement)
     const open = fields.map(({ name, oid, typmod }) => {
       const reading = readingOf(oid, typmod, this.#own)
