@@ -73,16 +73,22 @@ export const isTime = ({ type }: { type: string }): boolean => times.includes(ty
 export const isExactNumber = ({ type, value }: Constant): boolean =>
   (isInteger({ type }) && /^-?\d{1,38}$/.test(value)) || (type === 'DECIMAL' && /^-?\d{1,38}(?:\.\d{1,38})?$/.test(value))
 
-/** Whether a constant of a time is written in full. */
+const day = String.raw`(\d{4})-(\d{2})-(\d{2})`
+const clock = String.raw`(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?`
+const zone = String.raw`[+-](?:0\d|1[0-5])(?::[0-5]\d)?`
+
+const fullTimes: Readonly<Partial<Record<Constant['type'], RegExp>>> = {
+  DATE: new RegExp(`^${day}$`),
+  TIMESTAMP: new RegExp(`^${day} ${clock}$`),
+  'TIMESTAMP WITH TIME ZONE': new RegExp(`^${day} ${clock}${zone}$`),
+}
+
+/** Whether the calendar has a day. It repeats itself after 400 years, and the databases know no year 0. */
+const isDay = (year: number, month: number, dayOfMonth: number): boolean =>
+  year > 0 && month >= 1 && month <= 12 && dayOfMonth >= 1 && dayOfMonth <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+
+/** Whether a constant of a time is written in full, with a day that every database knows. */
 export const isExactTime = ({ type, value }: Constant): boolean => {
-  switch (type) {
-    case 'DATE':
-      return /^\d{4}-\d{2}-\d{2}$/.test(value)
-    case 'TIMESTAMP':
-      return /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?$/.test(value)
-    case 'TIMESTAMP WITH TIME ZONE':
-      return /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?[+-]\d{2}(?::\d{2})?$/.test(value)
-    default:
-      return false
-  }
+  const [, year, month, dayOfMonth] = fullTimes[type]?.exec(value) ?? []
+  return isDay(Number(year), Number(month), Number(dayOfMonth))
 }

@@ -22,10 +22,10 @@ const bytesOf = (sql: string): string => `CAST(CONVERT(${sql} USING utf8mb4) AS 
 
 /**
  * The comparison that finds the rows of a text by an index. A constant would have the default collation, and MySQL refuses two of one
- * character set, so it gets the column's. MySQL itself converts nothing to or from UTF-16 and UTF-32.
+ * character set, so it gets the column's. MySQL itself converts nothing to or from UTF-16, UTF-32 and UCS-2.
  */
 const byIndex = ({ collation = '' }: TableColumn, quoted: string, value: string): string => {
-  if (/^utf(?:16|32)/.test(collation)) return ''
+  if (/^(?:utf(?:16|32)|ucs2)/.test(collation)) return ''
   const own = /^utf8mb4_\w+$/.test(collation) && value !== "''" ? ` COLLATE ${collation}` : ''
   return `${quoted} = ${value}${own} AND `
 }

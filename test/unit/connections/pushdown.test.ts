@@ -26,12 +26,45 @@ test.each<[engine: string, column: TableColumn, constant: Constant, isSent: bool
   expect(canPush(above(constant), [compared], dialectOf(engine))).toBe(isSent)
 })
 
+const kinds: readonly (readonly [type: 'DATE' | 'TIMESTAMP' | 'TIMESTAMP WITH TIME ZONE', behind: string])[] = [
+  ['DATE', ''],
+  ['TIMESTAMP', ' 23:59:59.5'],
+  ['TIMESTAMP WITH TIME ZONE', ' 00:00:00+00'],
+]
+
+test.each<[day: string, isSent: boolean]>([
+  ['0001-01-01', true],
+  ['2024-02-29', true],
+  ['2000-02-29', true],
+  ['9999-12-31', true],
+  // A year 0 is known here, and nowhere else.
+  ['0000-01-01', false],
+  ['2023-02-29', false],
+  ['1900-02-29', false],
+  ['2024-13-01', false],
+  ['2024-04-31', false],
+])('a time is sent only if every database has its day: %s', (day, isSent) => {
+  for (const [type, behind] of kinds)
+    for (const engine of ['postgres', 'mysql', 'duckdb'])
+      expect([engine, type, canPush(above({ type, value: `${day}${behind}` }), [column(type, 'datetime')], dialectOf(engine))]).toEqual([
+        engine,
+        type,
+        isSent,
+      ])
+})
+
+test.each([' 24:00:00', ' 10:60:00', ' 10:00:60', ' 10:00'])('a time that databases read in other ways is not sent: %s', (clock) => {
+  const filter = above({ type: 'TIMESTAMP', value: `2024-01-01${clock}` })
+  expect(canPush(filter, [column('TIMESTAMP', 'datetime')], dialectOf('postgres'))).toBe(false)
+})
+
 test.each([
   ['utf8mb4_unicode_ci', 'c', ' COLLATE utf8mb4_unicode_ci AND '],
   ['utf8mb4_bin', 'c', ' COLLATE utf8mb4_bin AND '],
   ['utf8mb4_unicode_ci', '', ' AND '],
   ['latin1_swedish_ci', 'c', ' AND '],
   ['utf16_general_ci', 'c', undefined],
+  ['ucs2_general_ci', 'c', undefined],
 ])('a text beside a column of MySQL in %s does not have another collation: "%s"', (collation, value, behind) => {
   const text = value === '' ? "''" : 'CONVERT(0x63 USING utf8mb4)'
   const filters: Filter[] = [{ compare: '=', column: 'c', with: { type: 'VARCHAR', value } }]
@@ -63,7 +96,11 @@ test.each(['postgres', 'redshift', 'mysql', 'duckdb'])('a secret is masked for t
       { not: { or: [equal, { and: [equal, { isNull: name }] }] } },
     ]
     for (const filter of filters) {
-      const { sql, recorded, values } = printScan({ table: 't', columns: [name], filters: [filter] }, [texts(name, engine)], dialectOf(engine))
+      const { sql, recorded, values } = printScan(
+        { table: 't', columns: [name], filters: [filter] },
+        [texts(name, engine)],
+        dialectOf(engine),
+      )
       expect([filter, readable([sql, ...values].join(' '))]).toEqual([filter, expect.stringContaining(value)])
       expect([filter, readable(recorded)]).toEqual([filter, expect.not.stringContaining('hunter2')])
     }
@@ -71,7 +108,10 @@ test.each(['postgres', 'redshift', 'mysql', 'duckdb'])('a secret is masked for t
 })
 
 test('a secret of a joined table is masked by the name that its column has there', () => {
-  const [own, other] = [{ ...column('BIGINT', 'bigint'), name: 'c1' }, { ...column('BIGINT', 'bigint'), name: 'c2' }]
+  const [own, other] = [
+    { ...column('BIGINT', 'bigint'), name: 'c1' },
+    { ...column('BIGINT', 'bigint'), name: 'c2' },
+  ]
   const filters: Filter[] = [{ compare: '<>', column: 'c3', with: { type: 'VARCHAR', value: 'hunter2' } }]
   const join = {
     tables: [{ table: 'u', isLeft: false, on: [['c1', 'c2']] as const }],
