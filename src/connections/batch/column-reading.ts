@@ -1,10 +1,17 @@
 import { Problem } from '../../basics/errors.js'
-import type { ColumnType } from '../contract/types.js'
+import type { AnswerColumn, ColumnType, NumberTexts } from '../contract/types.js'
 import { ValueError } from './value-error.js'
 import type { Vector } from './vector.js'
 
 /** How to read the values of a column. The driver gives a text or bytes for each. */
-export type ColumnReading<V> = { type: ColumnType; put: (vector: Vector, row: number, value: V) => void }
+export type ColumnReading<V> = { type: ColumnType; numbers?: NumberTexts; put: (vector: Vector, row: number, value: V) => void }
+
+/** The column that a reading gives. */
+export const columnOf = (name: string, { type, numbers }: Pick<AnswerColumn, 'type' | 'numbers'>): AnswerColumn => ({
+  name,
+  type,
+  ...(numbers && { numbers }),
+})
 
 /** A reading that depends on the values, for example of numbers without a declared scale. The first rows decide it. */
 export type UnsettledReading<V> = { settle: (values: readonly (V | null)[]) => ColumnReading<V> }

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../../events/common.js'
 import type { QueryOutcome } from '../../../events/records/queries.js'
-import type { ColumnType, PlainType } from './types.js'
+import type { ColumnType, NumberTexts, PlainType } from './types.js'
 
 /** A connection to open. Its parameters hold the secrets themselves, and go only to the driver process. */
 export type Connection = {
@@ -115,6 +115,8 @@ export type TableColumn = {
   collation?: string
   /** Whether its values come from a list of words (an enum), which the database does not order as texts. */
   isEnum?: boolean
+  /** Set for numbers that come as texts. */
+  numbers?: NumberTexts
 }
 
 /** The comments on a table in its database and on its columns. Every user who may change the table can write them. */

@@ -30,8 +30,14 @@ export type PlainType = keyof typeof plainTypes
 /** The type that a column has in DuckDB. */
 export type ColumnType = { type: PlainType } | { type: 'DECIMAL'; width: number; scale: number } | { type: 'LIST'; of: ColumnType }
 
+/**
+ * Numbers that come as texts because no exact type has so many digits. If all have the same digits behind the point (`fixed`), equal
+ * numbers have equal texts.
+ */
+export type NumberTexts = 'fixed' | 'free'
+
 /** A column of an answer. Names are unique, compared without case. */
-export type AnswerColumn = { name: string; type: ColumnType }
+export type AnswerColumn = { name: string; type: ColumnType; numbers?: NumberTexts }
 
 /** The most digits that DuckDB counts exactly. */
 export const decimalMaxDigits = 38

@@ -188,6 +188,86 @@ describe('types of PostgreSQL', () => {
     }
   })
 
+  describe('numbers that come as texts', () => {
+    let service: Awaited<ReturnType<typeof startTestService>>
+
+    beforeAll(async () => {
+      await postgres.run(`
+        CREATE TABLE wide AS SELECT i AS id, a::numeric(40,2) AS a, a::numeric(40,2) AS b, 1e30 + i * 1e-20 AS c
+        FROM (VALUES (1, 5.40), (2, 12), (3, 100)) AS v(i, a)`)
+      service = await startTestService()
+      await send(service.url, 'POST', '/api/databases', { database: { name: 'pg', engine: 'postgres', parameters: connection.parameters } })
+      await sql(service.url, 'CREATE VIEW wides AS (SELECT *, id AS again FROM pg.wide)')
+    })
+    afterAll(() => service.stop())
+
+    test.each([
+      'SELECT count(*) FROM pg.wide WHERE a > 5',
+      'SELECT count(*) FROM pg.wide WHERE NOT (a BETWEEN 1 AND 6)',
+      'SELECT count(*) FROM pg.wide WHERE a IN (5.4, 12)',
+      "SELECT count(*) FROM pg.wide WHERE a LIKE '5%'",
+      'SELECT count(*) FROM pg.wide AS t WHERE t.a = t.b',
+      'SELECT id, a > 5 FROM pg.wide',
+      'SELECT a AS x FROM pg.wide WHERE x > 5',
+      'SELECT max(a) FROM pg.wide',
+      'SELECT id FROM pg.wide GROUP BY id HAVING min(a) > 5',
+      'SELECT id FROM pg.wide ORDER BY a',
+      'SELECT id, a FROM pg.wide ORDER BY 2 DESC LIMIT 1',
+      'SELECT id, a FROM pg.wide ORDER BY ALL',
+      'SELECT arg_max(id, a) FROM pg.wide',
+      'SELECT list(id ORDER BY a) FROM pg.wide',
+      'SELECT row_number() OVER (ORDER BY a) FROM pg.wide',
+      'SELECT coalesce(a, b) FROM pg.wide',
+      'SELECT max(COLUMNS(*)) FROM pg.wide',
+      'SELECT id FROM pg.wide AS t ORDER BY t',
+      'SELECT * FROM (SELECT a AS x FROM pg.wide) WHERE x > 5',
+      'SELECT * FROM (SELECT * RENAME (a AS x) FROM pg.wide) WHERE x > 5',
+      'SELECT * FROM (SELECT any_value(a) AS x FROM pg.wide GROUP BY id) WHERE x > 5',
+      'SELECT * FROM (SELECT a FROM pg.wide UNION ALL SELECT b FROM pg.wide) AS u(x) WHERE x > 5',
+      'SELECT * FROM pg.wide AS t(i, x, y, z) WHERE x > 5',
+      'WITH v AS (SELECT * FROM pg.wide) SELECT min(a) FROM v',
+      'SELECT count(*) FROM wides WHERE a > 5',
+      'SELECT a > 5 FROM pg (SELECT a FROM wide)',
+      'SELECT count(*) FROM pg.wide AS t JOIN pg.wide AS u ON t.a = u.b',
+      'SELECT count(*) FROM pg.wide AS t JOIN pg.wide AS u USING (a)',
+      'SELECT count(*) FROM (SELECT a FROM pg.wide) NATURAL JOIN (SELECT a FROM pg.wide)',
+      'SELECT 1 WHERE 5 IN (SELECT a FROM pg.wide)',
+      'SELECT 1 WHERE (SELECT a FROM pg.wide WHERE id = 1) > 5',
+      'SELECT count(*) FROM pg.wide AS t WHERE EXISTS (SELECT 1 FROM pg.wide AS u WHERE u.id = t.id AND 5 < t.a)',
+      'SELECT a FROM pg.wide UNION SELECT b FROM pg.wide',
+      'SELECT a FROM pg.wide EXCEPT ALL SELECT b FROM pg.wide',
+      'SELECT c, count(*) FROM pg.wide GROUP BY c',
+      'SELECT c, count(*) FROM pg.wide GROUP BY ALL',
+      'SELECT DISTINCT c FROM pg.wide',
+      'SELECT count(DISTINCT c) FROM pg.wide',
+      'SUMMARIZE pg.wide',
+      'EXPLAIN SELECT max(a) FROM pg.wide',
+    ])('are refused: %s', async (query) => {
+      const { error_message } = await sql(service.url, query)
+      expect(error_message).toMatch(/In the column "[acx]" numbers have more digits than can be compared.*CAST\(.* AS DOUBLE\)/s)
+    })
+
+    test.each<[string, unknown[][]]>([
+      ['SELECT a FROM pg.wide WHERE id = 1', [['5.40']]],
+      ['SELECT typeof(a), any_value(a) FROM pg.wide WHERE id = 1 GROUP BY 1', [['VARCHAR', '5.40']]],
+      ['SELECT count(*) FROM pg.wide WHERE CAST(a AS DOUBLE) > 5', [[3]]],
+      ['SELECT id FROM pg.wide ORDER BY CAST(a AS DECIMAL(38, 2)) DESC LIMIT 2', [[3], [2]]],
+      ['SELECT max(a::DOUBLE) FROM pg.wide', [[100]]],
+      ['SELECT a::DOUBLE AS a FROM pg.wide ORDER BY a', [[5.4], [12], [100]]],
+      ['SELECT x FROM (SELECT a::DOUBLE AS x, a FROM pg.wide) WHERE x > 50', [[100]]],
+      ['SELECT x FROM (SELECT * REPLACE (a::DOUBLE AS a) FROM pg.wide) AS t(i, x) WHERE x > 50', [[100]]],
+      ['SELECT count(a), count(DISTINCT a) FROM pg.wide WHERE a IS NOT NULL', [[3, 3]]],
+      ['SELECT count(*) FROM (SELECT a, count(*) FROM pg.wide GROUP BY a)', [[3]]],
+      ['SELECT count(*) FROM (SELECT DISTINCT a FROM pg.wide)', [[3]]],
+      ['SELECT count(*) FROM (SELECT a FROM pg.wide UNION ALL SELECT b FROM pg.wide)', [[6]]],
+      ['SELECT * EXCLUDE (a, b, c) FROM pg.wide ORDER BY ALL', [[1], [2], [3]]],
+      ['SELECT t.a FROM pg.wide AS t JOIN pg.wide AS u ON t.id = u.id WHERE u.id = 2', [['12.00']]],
+      ['SELECT a FROM wides WHERE again = 3', [['100.00']]],
+    ])('are read, counted and cast: %s', async (query, rows) => {
+      expect(await sql(service.url, query)).toMatchObject({ data: rows })
+    })
+  })
+
   test('a NULL stands wherever one stood', async () => {
     const { rows } = await read(
       `SELECT i, CASE WHEN i % 3 = 0 THEN i END AS a, CASE WHEN i % 5 <> 0 THEN 'text number ' || i END AS b,

@@ -4,11 +4,11 @@ import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { withoutPaths } from '../../../basics/shown.js'
 import * as numbers from '../../batch/numbers.js'
-import { readColumn, vectorOf, type ColumnReading } from '../../batch/column-reading.js'
+import { columnOf, readColumn, vectorOf, type ColumnReading } from '../../batch/column-reading.js'
 import * as times from '../../batch/times.js'
 import type { Vector } from '../../batch/vector.js'
 import type { Connection, ListedColumns, Query, Scan, Table, TableColumn, TableComments, Tables } from '../../contract/requests.js'
-import { plain, type AnswerColumn, type PlainType } from '../../contract/types.js'
+import { plain, type PlainType } from '../../contract/types.js'
 import { duckdbDialect } from '../../pushdown/duckdb.js'
 import { columnsOfScan, printScan, type PrintedScan } from '../../pushdown/print-scan.js'
 import type { Cursor, DatabaseSession, Surroundings } from '../contract/engine.js'
@@ -74,7 +74,8 @@ const readingOf = (name: string): TextReading => {
   // Lists, structs and maps come as JSON.
   if (/[\](]/.test(name) && !name.startsWith('ENUM'))
     return { type: plain('JSON'), ask: (quoted) => `CAST(to_json(${quoted}) AS VARCHAR)`, put: putText }
-  return { type: plain('VARCHAR'), ask: asText, put: putText }
+  const isNumber = name === 'UHUGEINT' || name === 'BIGNUM'
+  return { type: plain('VARCHAR'), ask: asText, put: putText, ...(isNumber && { numbers: 'fixed' as const }) }
 }
 
 const explain = (error: unknown): Problem =>
@@ -205,8 +206,7 @@ class DuckSession implements DatabaseSession {
     return Array.from({ length: prepared.columnCount }, (_, index) => {
       const type = prepared.columnType(index)
       return {
-        name: prepared.columnName(index),
-        type: readingOf(type.toString()).type,
+        ...columnOf(prepared.columnName(index), readingOf(type.toString())),
         remote: type.toString(),
         nullable: !filled.has(prepared.columnName(index)),
         exactText: type.toString() === 'VARCHAR' && collated.length === 0,
@@ -244,7 +244,7 @@ class DuckSession implements DatabaseSession {
     const whole = `SELECT ${list} FROM (${body}\n) AS answer(${names.map((_, index) => `c${index}`).join(', ')})`
     const result = await preparing(this.connection, whole, (one) => one.stream())
     return {
-      columns: readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type })),
+      columns: readings.map((reading, index) => columnOf(names[index] ?? '', reading)),
       sent: sql,
       next: () =>
         this.#explained(async () => {

@@ -3,7 +3,7 @@ import { limits } from '../../../basics/limits.js'
 import type { ListedColumns, Query, Table, TableColumn, TableComments, Tables } from '../../contract/requests.js'
 import { plain, type AnswerColumn } from '../../contract/types.js'
 import { putDecimal, putHugeint } from '../../batch/numbers.js'
-import { rowsOf, settle } from '../../batch/column-reading.js'
+import { columnOf, rowsOf, settle } from '../../batch/column-reading.js'
 import { mysqlDialect } from '../../pushdown/mysql.js'
 import { mayWrite } from '../../pushdown/native.js'
 import { columnsOfScan, printScan, tableName } from '../../pushdown/print-scan.js'
@@ -19,7 +19,7 @@ import { openClient, type MysqlClient } from './connect.js'
 import { Reader, run } from './cursor.js'
 import { listColumns } from './every-column.js'
 import type { MysqlParameters } from './parameters.js'
-import { floatReading, isDecimal, readingOf, type BytesReading, type Field, type UnsettledBytes } from './types.js'
+import { floatReading, readingOf, type BytesReading, type Field, type UnsettledBytes } from './types.js'
 
 const firstRows = 1_024
 
@@ -228,17 +228,14 @@ export class MysqlSession extends SocketSession implements DatabaseSession {
     })
     const names = uniqueNames(fields.map(({ name }) => name))
     const readings = settle(open, names, first.rows)
+    const columns = readings.map((reading, index) => columnOf(names[index] ?? '', reading))
     try {
-      refuseComparedTexts(
-        query,
-        fields.filter((field, index) => isDecimal(field) && readings[index]?.type.type === 'VARCHAR'),
-      )
+      refuseComparedTexts(query, columns)
     } catch (error) {
       // The next statement would wait for rows that nobody reads.
       await this.#end(reader, true)
       throw error
     }
-    const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
     let next: typeof first | undefined = first
     let committed = false
     const step = async (most: number) => {

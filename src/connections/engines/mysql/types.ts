@@ -95,7 +95,8 @@ const decimalOf = ({ columnLength, decimals, flags }: Field): BytesReading | Uns
         values.map((value) => value?.toString('latin1') ?? null),
         decimals,
       )
-      return scale === undefined ? text : exact(decimalMaxDigits, scale)
+      // A zero may have a sign.
+      return scale === undefined ? { ...text, numbers: 'free' } : exact(decimalMaxDigits, scale)
     },
   }
 }
@@ -128,7 +129,7 @@ const others: Readonly<Record<number, BytesReading>> = {
 export const floatReading: BytesReading = others[4] ?? text
 
 /** Whether a column has decimal numbers, whose declaration may allow more digits than an exact type has. */
-export const isDecimal = ({ columnType }: Field): boolean => columnType === 0 || columnType === 246
+const isDecimal = ({ columnType }: Field): boolean => columnType === 0 || columnType === 246
 
 /** How to read the values of a column: in the type that holds each value exactly. `isUtc`: the server writes times of UTC. */
 export const readingOf = (field: Field, isUtc: boolean): BytesReading | UnsettledBytes => {

@@ -12,7 +12,7 @@ import type { ErrorExplainer } from '../contract/explain.js'
 import { missingTable } from '../contract/missing-table.js'
 import { SocketSession } from '../contract/socket-session.js'
 import { uniqueNames } from '../../contract/unique-names.js'
-import { rowsOf, settle } from '../../batch/column-reading.js'
+import { columnOf, rowsOf, settle } from '../../batch/column-reading.js'
 import { beginSql, sendCancel, type PostgresClient } from './connect.js'
 import { Reader, stepBytes, type Field, type TextRow } from './cursor.js'
 import { describe } from './describe.js'
@@ -20,7 +20,7 @@ import { listColumns } from './every-column.js'
 import { declaredColumns, isRefusal, listTables, lookUpTypes, readableColumns, tableComments, undeclared } from './metadata.js'
 import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
-import { asked, isOwn, numericOid, readingOf, type OwnType, type TextReading } from './types.js'
+import { asked, isOwn, readingOf, type OwnType, type TextReading } from './types.js'
 
 /**
  * The statement may begin again after its first rows, so these are few. More rows follow before any is passed on, up to the bytes of a step:
@@ -114,8 +114,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
       return fields.map(({ name, oid, typmod }) => {
         const { dimensions, ...known } = declared.get(name) ?? undeclared
         const reading = readingOf(oid, typmod, this.#own, dimensions)
-        const { type } = 'settle' in reading ? reading.settle([]) : reading
-        return { ...known, name, type }
+        return { ...known, ...columnOf(name, 'settle' in reading ? reading.settle([]) : reading) }
       })
     } catch (error) {
       await this.#rollback()
@@ -152,7 +151,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     const names = uniqueNames(fields.map(({ name }) => name))
     const columns = fields.flatMap(({ oid, typmod }, i) => {
       const reading = readingOf(oid, typmod, this.#own)
-      return 'settle' in reading ? [] : [{ name: names[i] ?? '', type: reading.type }]
+      return 'settle' in reading ? [] : [columnOf(names[i] ?? '', reading)]
     })
     if (columns.length === fields.length) return shownColumns(columns)
     return undefined
@@ -186,11 +185,8 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
     const names = uniqueNames(fields.map(({ name }) => name))
     try {
       const readings = settle(open, names, rows)
-      refuseComparedTexts(
-        query,
-        fields.filter((field, index) => field.oid === numericOid && readings[index]?.type.type === 'VARCHAR'),
-      )
-      const columns = readings.map(({ type }, index): AnswerColumn => ({ name: names[index] ?? '', type }))
+      const columns = readings.map((reading, index) => columnOf(names[index] ?? '', reading))
+      refuseComparedTexts(query, columns)
       return this.#cursor(statement, reader, rows, before, readings, columns)
     } catch (error) {
       // The next statement would wait for rows that nobody reads.

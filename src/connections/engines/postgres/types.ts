@@ -38,6 +38,8 @@ const putBytes = (vector: Vector, row: number, text: string): void => {
 }
 
 const text: TextReading = { type: plain('VARCHAR'), put: putText }
+const fixedNumber: TextReading = { ...text, numbers: 'fixed' }
+const freeNumber: TextReading = { ...text, numbers: 'free' }
 
 const readings: ReadonlyMap<number, TextReading> = new Map<number, TextReading>([
   [16, { type: plain('BOOLEAN'), put: putBoolean }],
@@ -74,7 +76,7 @@ const arrays: ReadonlyMap<number, number> = new Map([
 ])
 
 /** The type of exact numbers. */
-export const numericOid = 1700
+const numericOid = 1700
 const firstOwnOid = 16_384
 
 /** The shape of a declared numeric; a scale may be negative, or larger than the precision. */
@@ -85,12 +87,12 @@ const declaredNumeric = (typmod: number): TextReading => {
 }
 
 const numeric = (width: number, scale: number): TextReading =>
-  width > decimalMaxDigits ? text : { type: decimal(width, scale), put: putDecimal(width, scale) }
+  width > decimalMaxDigits ? fixedNumber : { type: decimal(width, scale), put: putDecimal(width, scale) }
 
 const openNumeric: UnsettledText = {
   settle: (texts) => {
     const scale = openScale(texts)
-    return scale === undefined ? text : numeric(decimalMaxDigits, scale)
+    return scale === undefined ? freeNumber : numeric(decimalMaxDigits, scale)
   },
 }
 
@@ -125,7 +127,7 @@ const arrayOf = (item: TextReading | UnsettledText, delimiter: string, declared:
     let type = known.type
     for (let level = 0; level < depth; level++) type = { type: 'LIST', of: type }
     const put = putList(known.put, depth)
-    return { type, put: (vector, row, value) => put(vector, row, parseArray(value, delimiter), 1) }
+    return { ...known, type, put: (vector, row, value) => put(vector, row, parseArray(value, delimiter), 1) }
   },
 })
 

@@ -6,7 +6,7 @@
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import type { Scan, TableColumn } from '../../../connections/contract/requests.js'
-import { plain } from '../../../connections/contract/types.js'
+import { plain, type AnswerColumn } from '../../../connections/contract/types.js'
 import { canAggregate, canOrder, canPush, keepsSame, shortEnough } from '../../../connections/pushdown/can-push.js'
 import { printScan } from '../../../connections/pushdown/print-scan.js'
 import { dialectOf } from '../../../connections/pushdown/dialects.js'
@@ -28,6 +28,7 @@ import { columnsOf } from './find-column.js'
 import { filtersOn } from './pushed-conditions.js'
 import { findTable } from './find-table.js'
 import { foldTimes, namesWord, type FoldedTimes } from './fold-times.js'
+import { refuseNumberTexts } from './number-texts.js'
 import { isPureStar, renamed, shownColumns, type ShownColumns } from './shown-columns.js'
 import { misnamed } from './unbound-names.js'
 import { usedColumns } from './used-columns.js'
@@ -166,8 +167,20 @@ const usedThrough = (select: AstNode, reader: Reader, ref: AstNode, columns: rea
   return columns.filter((column) => inside.includes(column) || outside.includes(column))
 }
 
-const typeOf = (columns: readonly TableColumn[], name: string): TableColumn['type'] =>
-  columns.find((column) => column.name === name)?.type ?? plain('VARCHAR')
+/** The column that a scan answers with, as far as the table tells it. */
+const shapeOf = (columns: readonly TableColumn[], name: string): AnswerColumn => {
+  const { type, numbers } = columns.find((column) => column.name === name) ?? { type: plain('VARCHAR') }
+  return { name, type, ...(numbers && { numbers }) }
+}
+
+/**
+ * Refuses a query before the rows of a table come, if it takes numbers that come as texts for texts. Beside a model or an agent, an
+ * equation may give an input and compare nothing; such a query is checked when it is rewritten.
+ */
+const checkOf = (use: Use | undefined, ref: AstNode) => (columns: readonly AnswerColumn[]) => {
+  if (use && use.models.size + use.taken.size === 0 && columns.some(({ numbers }) => numbers !== undefined))
+    refuseNumberTexts(use.select, (each) => (each === ref ? columns : undefined))
+}
 
 /** The rows of a table that were fetched, in place of what was named. `state` is their line in a plan. */
 export const fetchedRows = async (session: Session, table: string, state: string): Promise<FetchedRows> => ({
@@ -184,6 +197,7 @@ const mustBind = ({ isPlanned, names, natives, last }: Session): boolean => !isP
 /**
  * Fetches the rows of a scan of these columns. A query that is only planned fetches no rows.
  *
+ * @param check may refuse the columns of the answer
  * @example (await fetchScan(session, found.connection, { table: 'homes', columns: ['id'] }, columns)).state // 'sent SELECT "id" FROM "homes"'
  * @throws Problem of the connection
  */
@@ -192,14 +206,18 @@ export const fetchScan = async (
   { stream, engine }: ConnectedTable['connection'],
   scan: Scan,
   columns: readonly TableColumn[],
+  check?: (columns: readonly AnswerColumn[]) => void,
 ): Promise<FetchedRows> => {
   if (session.isPlanned) {
     const { sql, types } = printScan(scan, columns, dialectOf(engine))
     const names = [...scan.columns, ...(scan.aggregates ?? []).map(({ as }) => as)]
-    const shape = names.map((name) => ({ name, type: types.get(name) ?? typeOf(columns, name) }))
+    const shape = names.map((name) => {
+      const type = types.get(name)
+      return type ? { name, type } : shapeOf(columns, name)
+    })
     return fetchedRows(session, await session.answers.empty(shape), `sends ${sql}`)
   }
-  const { table, sent } = await session.answers.fetch(stream, { scan })
+  const { table, sent } = await session.answers.fetch(stream, { scan }, check)
   return fetchedRows(session, table, `sent ${sent}`)
 }
 
@@ -216,7 +234,7 @@ export const fetchTable = async (session: Session, named: ConnectedTable, ref: A
   const { scan, apply } = wantedOf(found, ref, known, columns)
   session.answers.isNarrowed ||= scan.columns.length < columns.length
   apply?.()
-  return fetchScan(session, found.connection, scan, columns)
+  return fetchScan(session, found.connection, scan, columns, checkOf(use, ref))
 }
 
 /** A query for the highest value of a column there, or for all its values if the column has another order in that database. */
@@ -252,6 +270,8 @@ export const fetchNative = async (
   const writes = mayWrite && session.mayWrite && { writes: true as const }
   const query = { native: sql, ...writes, ...(upTo !== undefined && { upTo }) }
   const { answers, isPlanned, soon } = session
-  const { table, sent } = isPlanned ? await answers.planned(connection.stream, sql, soon) : await answers.fetch(connection.stream, query)
+  const { table, sent } = isPlanned
+    ? await answers.planned(connection.stream, sql, soon)
+    : await answers.fetch(connection.stream, query, checkOf(writes ? undefined : use, ref))
   return fetchedRows(session, table, `${isPlanned ? 'sends' : 'sent'} ${sent}`)
 }

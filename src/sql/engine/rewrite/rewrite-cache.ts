@@ -2,6 +2,8 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { printSelect, type CheckedText } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
+import { textOf } from '../ast/nodes.js'
+import { refuseNumberTexts } from '../connected-tables/number-texts.js'
 import { nondeterminismIn } from '../read/nondeterminism.js'
 import { checkRewritten } from '../guard/guard.js'
 import { perInstance } from '../duckdb-connection/duckdb-connection.js'
@@ -69,6 +71,8 @@ export const rewrite = async (session: Session, request: SelectRequest): Promise
   await new Rewriter(session, read).query(tree, { db, position, ctes: new Map(), entries: [], views, options })
   if (session.last) checkLastUsed(session.last)
   checkRewritten(tree)
+  const { answers } = session
+  if (answers.hasNumberTexts) refuseNumberTexts(tree, (ref) => answers.columnsIn(textOf(ref, 'catalog_name')))
   return { text: await printSelect(session.connection, tree), tree }
 }
 

@@ -32,6 +32,8 @@ const runColumns = perInstance(() => new LRUCache<string, readonly AnswerColumn[
  */
 export class FetchedAnswers {
   readonly #attached: string[] = []
+  /** The columns of each table, by the name of its database. */
+  readonly #made = new Map<string, readonly AnswerColumn[]>()
   /** Whether a table has fewer columns here than in its database. */
   isNarrowed = false
   /** Whether a statement was sent that may have changed something in its database. */
@@ -80,15 +82,26 @@ export class FetchedAnswers {
     throw new TypeError('the server answer something else than columns')
   }
 
+  /** The columns of a table that was made here, by the name of its database; undefined for any other name. */
+  columnsIn(database: string): readonly AnswerColumn[] | undefined {
+    return this.#made.get(database)
+  }
+
+  /** Whether a table has numbers that come as texts. */
+  get hasNumberTexts(): boolean {
+    return [...this.#made.values()].flat().some(({ numbers }) => numbers !== undefined)
+  }
+
   /**
-   * Fetches an answer. A repeated question gets the same answer as before, and a statement that writes runs once.
+   * Fetches an answer. A repeated question gets the same answer as before, and a statement that writes runs once. `check` gets the columns
+   * before the rows are read, and may refuse them.
    * @throws Problem of the database
    */
-  fetch(connection: string, query: Query): Promise<FetchedTable> {
+  fetch(connection: string, query: Query, check?: (columns: readonly AnswerColumn[]) => void): Promise<FetchedTable> {
     const question = JSON.stringify([connection, query])
     const known = this.#fetched.get(question)
     if (known) return known
-    const fetched = this.#fetch(connection, query)
+    const fetched = this.#fetch(connection, query, check)
     this.#fetched.set(question, fetched)
     return fetched
   }
@@ -125,9 +138,10 @@ export class FetchedAnswers {
     return AnswerReader.open(answer.place, signal)
   }
 
-  async #fetch(connection: string, query: Query): Promise<FetchedTable> {
+  async #fetch(connection: string, query: Query, check?: (columns: readonly AnswerColumn[]) => void): Promise<FetchedTable> {
     const answer = await this.#open(connection, query, this.signal)
     try {
+      check?.(answer.columns)
       const { name, table, into } = await this.#make(answer.columns)
       const appender = await into.createAppender('rows', 'main', name)
       const { rows } = await appendAnswer(answer, appender)
@@ -218,6 +232,7 @@ export class FetchedAnswers {
     const name = `ledger_connected_${++databases}`
     await runOwn(into, `ATTACH ':memory:' AS ${name}`)
     this.#attached.push(name)
+    this.#made.set(name, columns)
     const table = `${name}.main.rows`
     await runOwn(into, `CREATE TABLE ${table} (${columnList(columns)})`)
     return { name, table, into }
