@@ -7,6 +7,7 @@ import type { LineFrame } from './contract/frames.js'
 import type { Answer } from './query-connection.js'
 import type { SqlProcessLimits } from './contract/options.js'
 import type { SelectAnswer, SelectEnd, SelectRequest } from '../sql/contract/select.js'
+import { queryTooSlow } from '../sql/contract/too-slow.js'
 
 /** The process ended under a query before its first row: the query may run again. */
 export class LostError extends Error {
@@ -29,12 +30,9 @@ export class PreemptedError extends Error {
   }
 }
 
-/** `limitProblem('sqlTimeoutMs', 'Query took too long', '…')`: the problem of a limit that was reached, by its name. */
+/** `limitProblem('sqlAnswerMaxAgeMs', 'Answer read too slowly', '…')`: the problem of a limit that was reached, by its name. */
 const limitProblem = (limit: string, title: string, detail: string): Problem =>
   new Problem('query_limit', title, `${detail} (${limit}).`, { limit })
-
-const tooLong = (timeoutMs: number): Problem =>
-  limitProblem('sqlTimeoutMs', 'Query took too long', `The query ran for more than ${timeoutMs} ms`)
 
 /** The problem of a query that was running alone when the process ended. */
 export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: SqlProcessLimits): Problem => {
@@ -45,7 +43,7 @@ export const blamedFor = (loss: Loss, { memoryMaxBytes, timeoutMs }: SqlProcessL
     }
     case 'blocked':
     case 'stuck':
-      return tooLong(timeoutMs)
+      return queryTooSlow({}, timeoutMs)
     case 'died':
     case 'other_rows':
     case 'replaced':
@@ -61,6 +59,7 @@ const nothing = Buffer.alloc(0)
 /** One try of one query on one process. Its deadline counts the time of the process, not the time of a client that reads slowly. */
 export class QueryAttempt {
   #timeoutMs: number
+  #request: SelectRequest | undefined
   #remainingMs: number
   #begun = false
   #begunAt = 0
@@ -102,6 +101,7 @@ export class QueryAttempt {
         if (!this.child.mayHaveChanged(this.number)) this.#answer?.stop(new PreemptedError())
       })
       this.child.waits.set(this.number, () => this.ticket.waits())
+      this.#request = request
       this.#timeoutMs = request.timeoutMs ?? this.#timeoutMs
       this.#remainingMs = this.#timeoutMs
       const head = await this.#next()
@@ -165,7 +165,7 @@ export class QueryAttempt {
   }
 
   #expired(): Problem {
-    if (this.#begun) return tooLong(this.#timeoutMs)
+    if (this.#begun) return queryTooSlow(this.#request ?? {}, this.#timeoutMs)
     return new Problem(
       'analytics_unavailable',
       'SQL is behind',

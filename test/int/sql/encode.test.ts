@@ -130,6 +130,19 @@ test('a query that takes too long is stopped', async () => {
   expect((await ledger.select('SELECT 1')).data).toEqual([[1]])
 })
 
+test.each([
+  [{}, 'sqlTimeoutMs'],
+  [{ purpose: 'training' }, 'trainingReadTimeoutMs'],
+  [{ purpose: 'skill' }, 'agentQueryTimeoutMs'],
+] as const)('a query whose time is over names the limit that ended it, and says what to do: %j', async (more, limit) => {
+  const slow = ledger.select('SELECT count(*) FROM range(100000000000) AS t(i) WHERE i % 7 = 8', { timeoutMs: 200, ...more })
+  await expect(slow).rejects.toMatchObject({
+    code: 'query_limit',
+    detail: `The query took longer than 200 ms (${limit})`,
+    extras: { limit, hint: expect.stringMatching(/^Narrow it .* SELECT \* FROM db/) as unknown },
+  })
+})
+
 test('the time that its reader takes does not count as time of a query', async () => {
   let rows = 0
   for await (const frame of ledger.frames('SELECT i FROM range(10000) AS t(i)', { timeoutMs: 10_000 })) {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { foldName } from '../../../../events/common.js'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { BasesFound, lastSeen } from '../rewrite/last-in-query.js'
-import { isProblem, Problem } from '../../../basics/errors.js'
+import { isProblem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { accountOf } from '../../../dialect/names.js'
 import { prepareChecked } from '../ast/checked-text.js'
@@ -28,6 +28,7 @@ import { answerTable, erasableIn } from '../query-outputs/answer-table.js'
 import { keepText, keptText, rewrite, type RewrittenQuery } from '../rewrite/rewrite-cache.js'
 import { upToDate, type TablesStatus } from '../../relations/projections.js'
 import type { AskServer } from '../../contract/connected.js'
+import { queryTooSlow } from '../../contract/too-slow.js'
 import type { SelectPurpose } from '../../contract/select-purpose.js'
 import type { Frame, SelectHead, SelectRequest } from '../../contract/select.js'
 import { defineMacros } from '../errors/session-user.js'
@@ -313,9 +314,7 @@ export async function* runSelect(
     const context = { connection, database, request, services: { ...services, signal }, clock, answers }
     isClean = yield* attempts(context, { mode: 'inside', strings: new Set() })
   } catch (error) {
-    if (!isLate()) throw error
-    const hint = 'Narrow it with WHERE or LIMIT.'
-    throw new Problem('query_limit', 'The query took too long', `The query took longer than ${timeoutMs} ms`, { hint })
+    throw isLate() ? queryTooSlow(request, timeoutMs) : error
   } finally {
     done()
     try {
