@@ -72,6 +72,18 @@ export const repeatedly =
     more()
   }
 
+/** A row that claims to have five values, and has none. */
+export const brokenRow = message('D', numbers(2, 5))
+
+/** A server with PostgreSQL's protocol that asks for a login by the method with this number. `hear` gets each answer. */
+export const asksForLogin = (method: number, hear: (answer: Buffer) => void = () => undefined): Promise<Listening> =>
+  listen((socket) => {
+    socket.once('data', () => {
+      socket.write(message('R', numbers(4, method)))
+      socket.on('data', hear)
+    })
+  })
+
 /** A server with PostgreSQL's protocol that asks for the password in clear, and repeats it in its refusal. `hear` gets each password. */
 export const repeatsPassword = (hear: (password: string) => void): Promise<Listening> =>
   listen((socket) => {

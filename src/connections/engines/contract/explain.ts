@@ -88,6 +88,14 @@ export const loginRefused = (says: string): Problem =>
     'Check the parameters "user" and "password", and who may connect from here.',
   )
 
+/** The server asks for the password itself. `parameter` is the parameter with which it would get it. */
+export const plainPasswordAsked = (parameter: string): Problem =>
+  connectionFailed(
+    'Login refused',
+    'The database asks for the password itself, as for PAM, LDAP or IAM, and this connection does not check its certificate',
+    `Set the parameter ${parameter}, and give the authority of the certificate as ssl_ca unless it is a public one.`,
+  )
+
 /** The login did not end in time. */
 export const loginTooSlow = (): Problem =>
   connectionFailed(

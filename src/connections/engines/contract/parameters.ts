@@ -77,6 +77,9 @@ export type Encryption = {
   key: string | undefined
 }
 
+/** Whether the server is known to be the right one: by its name, or by a certificate of the connection's own authority. */
+export const isKnownServer = ({ mode, ca }: Encryption): boolean => mode === 'verify-full' || (mode === 'verify-ca' && ca !== undefined)
+
 /** The URLs of a kind of database: their beginning, their form, and their options. */
 export type UrlForm = { protocols: readonly string[]; form: string; options: readonly string[] }
 

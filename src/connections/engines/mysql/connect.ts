@@ -7,6 +7,7 @@ import type { NameLookup } from '../../../egress/shared-lookup.js'
 import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
 import { loginTooSlow, type ErrorExplainer } from '../contract/explain.js'
+import { isKnownServer } from '../contract/parameters.js'
 import { run } from './cursor.js'
 import type { MysqlParameters } from './parameters.js'
 
@@ -18,10 +19,6 @@ const disorderMax = 100
 
 /** Whether the certificate of the server is checked. */
 const isChecked = ({ encryption: { mode } }: MysqlParameters): boolean => mode === 'verify-ca' || mode === 'verify-full'
-
-/** Whether the server is known to be the right one: by its name, or by a certificate of the connection's own authority. */
-const isKnown = ({ encryption: { mode, ca } }: MysqlParameters): boolean =>
-  mode === 'verify-full' || (mode === 'verify-ca' && ca !== undefined)
 
 const tlsOptions = (parameters: MysqlParameters): NonNullable<Exclude<ConnectionOptions['ssl'], string>> => {
   const { mode, ca, cert, key } = parameters.encryption
@@ -56,7 +53,7 @@ const login = (parameters: MysqlParameters, { socket, to }: ConnectedSocket, isS
       ...(database !== undefined && { database }),
       ...(isSecured && { ssl: tlsOptions(parameters) }),
       // A server that asks for the password itself (mysql_clear_password) gets it only if it is known to be the right one.
-      enableCleartextPlugin: isSecured && isKnown(parameters),
+      enableCleartextPlugin: isSecured && isKnownServer(parameters.encryption),
     })
     const stop = () => {
       socket.destroy()

@@ -8,6 +8,7 @@ import {
   lost,
   noTls,
   notUnderstood,
+  plainPasswordAsked,
   redacted,
   refusedThere,
   tooManyConnections,
@@ -30,13 +31,6 @@ const pluginUnknown = (plugin: string): Problem =>
     'Login refused',
     `The database asks for a login by the plugin ${plugin}, which this service does not know`,
     'Give the user another plugin in the database: caching_sha2_password, sha256_password or mysql_native_password.',
-  )
-
-const plainPasswordAsked = (): Problem =>
-  connectionFailed(
-    'Login refused',
-    'The database asks for the password itself, as for PAM, LDAP or IAM, and this connection does not check its certificate',
-    'Set the parameter "ssl_mode": "VERIFY_IDENTITY", and give the authority of the certificate as ssl_ca unless it is a public one.',
   )
 
 /** Says what an error of the driver means, without the secrets of the connection. `toRead` is why a statement must read. */
@@ -71,7 +65,7 @@ export const explainMysql =
       case 'HANDSHAKE_NO_SSL_SUPPORT':
         return noTls('"ssl": false')
       case 'MYSQL_CLEAR_PASSWORD_NOT_ENABLED':
-        return plainPasswordAsked()
+        return plainPasswordAsked('"ssl_mode": "VERIFY_IDENTITY"')
       default:
     }
     const plugin = pluginIn(error)

@@ -2,11 +2,14 @@ import type { Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import pg from 'pg'
 import { limits } from '../../../basics/limits.js'
+import { kindOf, parseAddress } from '../../../egress/addresses.js'
 import { connectAllowed, type ConnectedSocket } from '../../../egress/tcp-connection.js'
 import { boundLogin } from '../contract/bounded.js'
 import type { Surroundings } from '../contract/engine.js'
-import { loginTooSlow, type ErrorExplainer } from '../contract/explain.js'
+import { loginTooSlow, plainPasswordAsked, type ErrorExplainer } from '../contract/explain.js'
+import { isKnownServer } from '../contract/parameters.js'
 import type { PostgresParameters } from './parameters.js'
+import { reportExceptions } from './report-exceptions.js'
 import { run } from './run.js'
 
 /** A logged in client, and the socket below it. */
@@ -35,17 +38,28 @@ const asStream = (socket: Socket): Socket => {
   return socket
 }
 
-const login = async (
+/** Whether a server may have the password itself: one of this machine, or one that is known to be the right one. */
+const mayHavePassword = ({ encryption }: PostgresParameters, address: string): boolean => {
+  const read = parseAddress(address)
+  return isKnownServer(encryption) || (read !== undefined && kindOf(read) === 'loopback')
+}
+
+/** Logs in through a connected socket. @throws Error of the driver, Problem connection_failed */
+export const login = async (
   parameters: PostgresParameters,
   { socket, to }: ConnectedSocket,
   tls: ConnectionOptions | undefined,
   deadline: AbortSignal,
 ) => {
   const { user, password, database } = parameters
+  let isAskedPlainly = false
   const client = new pg.Client({
     user,
     // Without a password the driver looks into files of the operator for one, and to it an empty text is none.
-    password: () => password,
+    password: () => {
+      if (isAskedPlainly && !mayHavePassword(parameters, to.address)) throw plainPasswordAsked('"sslmode": "verify-full"')
+      return password
+    },
     database,
     host: to.name,
     port: to.port,
@@ -57,10 +71,13 @@ const login = async (
   })
   // The next statement notices a failure between two statements.
   client.on('error', () => undefined)
+  const failed = new Promise<never>((_, reject) => client.once('error', reject))
+  client.connection.prependListener('authenticationCleartextPassword', () => (isAskedPlainly = true))
+  reportExceptions(client, () => socket.destroy())
   const stop = () => socket.destroy()
   deadline.addEventListener('abort', stop, { once: true })
   try {
-    await client.connect()
+    await Promise.race([client.connect(), failed])
     return client
   } catch (error) {
     socket.destroy()

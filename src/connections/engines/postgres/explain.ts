@@ -25,6 +25,24 @@ const severalRefusing = 'exec_parse_message'
 const isFromServer = (error: unknown): error is DatabaseError =>
   error instanceof Error && typeof Reflect.get(error, 'severity') === 'string' && typeof Reflect.get(error, 'code') === 'string'
 
+/** The ways to log in that the protocol has and the driver does not, by their numbers. */
+const unknownLogins: ReadonlyMap<string, string> = new Map([
+  ['2', 'Kerberos'],
+  ['6', 'SCM credentials'],
+  ['7', 'GSSAPI'],
+  ['8', 'GSSAPI'],
+  ['9', 'SSPI'],
+])
+
+const loginUnknown = (number: string): Problem => {
+  const method = unknownLogins.get(number) ?? `the method ${number} of its protocol`
+  return connectionFailed(
+    'Login refused',
+    `The database asks for a login by ${method}, which this service does not know`,
+    'Give the user another method in pg_hba.conf of the database: scram-sha-256 or md5, or password with a checked certificate.',
+  )
+}
+
 const fromServer = (error: DatabaseError, secrets: readonly string[], toRead: Reason): Problem => {
   const code = error.code ?? ''
   const says = redacted(error.message, secrets)
@@ -60,6 +78,8 @@ export const explainPostgres =
     if (known) return known
     if (isFromServer(error)) return fromServer(error, secrets, toRead)
     const message = error instanceof Error ? error.message : ''
+    const asked = /^Unknown authenticationOk message type (\d+)$/.exec(message)?.[1]
+    if (asked !== undefined) return loginUnknown(asked)
     if (/does not support SSL/i.test(message)) return noTls('"sslmode": "disable"')
     if (/password must be a string|SASL|SCRAM|client password/i.test(message))
       return connectionFailed(
