@@ -34,6 +34,12 @@ const onlyAsked: Reason = {
   hint: 'Send it by itself: SELECT * FROM database (statement).',
 }
 
+/** The same for a procedure, in whose place a function may do. */
+const withFunction = ({ because, hint }: Reason): Reason => ({
+  because,
+  hint: `${hint} A function that reads stands in a SELECT: SELECT * FROM database (SELECT * FROM a_function()).`,
+})
+
 /** Why a statement that was not allowed to write must read. */
 export const reasonToRead = (isWritable: boolean): Reason => (isWritable ? onlyAsked : onlyRead)
 
@@ -59,6 +65,8 @@ const checkReading = (native: string, reason: Reason): void => {
   // MySQL runs the text of such a comment, and the check below skips comments.
   if (/\/\*M?!/i.test(native)) throw refusedToWrite('The statement has a comment that databases run', reason)
   const [word = ''] = /^[a-z]+/i.exec(native.replace(before, '')) ?? []
+  if (/^call$/i.test(word))
+    throw refusedToWrite('The statement begins with CALL, whose procedure may write and commit', withFunction(reason))
   if (!readers.includes(word.toUpperCase()))
     throw refusedToWrite(`The statement begins with ${word === '' ? 'no word' : word.toUpperCase()}`, reason)
   if (writesFile(native)) throw refusedToWrite('The statement writes a file where the database runs', reason)

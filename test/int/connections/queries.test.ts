@@ -828,6 +828,22 @@ describe('a statement that writes there', () => {
     expect(await notes(note)).toEqual([{ n: 1 }])
   })
 
+  test.each([
+    [
+      'SELECT * FROM pg (CALL tidy())',
+      /begins with CALL, whose procedure may write and commit.*"writable": true.*SELECT \* FROM a_function\(\)/s,
+    ],
+    ['SELECT * FROM writer (CALL tidy())', /invalid transaction termination.*sent in a transaction of its own.*Run it in a client/s],
+    ['SELECT * FROM writer (VACUUM notes)', /VACUUM cannot run inside a transaction block.*Run it in a client of the database/s],
+    [
+      'SELECT * FROM writer (CREATE INDEX CONCURRENTLY by_note ON notes (note))',
+      /CONCURRENTLY cannot run.*also works without CONCURRENTLY/s,
+    ],
+  ])('is refused with what to do where its database takes it in no transaction: %s', async (query, says) => {
+    await postgres.run('CREATE OR REPLACE PROCEDURE tidy() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$')
+    await expect(ask(query)).rejects.toThrow(says)
+  })
+
   describe('beside an agent or a knowledge base, whose answers need further runs of the query', () => {
     beforeAll(async () => {
       await ask('CREATE KNOWLEDGE_BASE told')

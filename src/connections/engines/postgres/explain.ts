@@ -43,6 +43,11 @@ const loginUnknown = (number: string): Problem => {
   )
 }
 
+/** What to do with VACUUM, CREATE INDEX CONCURRENTLY and the like, and with a procedure that commits. */
+const noTransaction =
+  'Each statement is sent in a transaction of its own, so that it has its effect once or not at all, and the database does not run this ' +
+  'one there. Run it in a client of the database, such as psql; CREATE INDEX also works without CONCURRENTLY.'
+
 const fromServer = (error: DatabaseError, secrets: readonly string[], toRead: Reason): Problem => {
   const code = error.code ?? ''
   const says = redacted(error.message, secrets)
@@ -61,6 +66,9 @@ const fromServer = (error: DatabaseError, secrets: readonly string[], toRead: Re
     case queryCancelled:
       // A file that the statement asks for is not sent. PostgreSQL calls that cancelled, too.
       return error.message.includes(copyRefusal) ? refusedThere(error.message, secrets, 'Files are not copied by statements.') : cancelled()
+    case '25001':
+    case '2D000':
+      return refusedThere(error.message, secrets, noTransaction)
     case '25006':
       return writeRefused(says, toRead)
     case '42601':
