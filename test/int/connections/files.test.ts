@@ -116,6 +116,36 @@ test('times of other precision in a file of Parquet are times', async () => {
   ).toEqual([['1']])
 })
 
+test.each([
+  ['[1.5, NULL]::DECIMAL(9,2)[]', 'DECIMAL(9,2)[]', '[1.50, NULL]'],
+  [`['a text that is long', 'b"', '', NULL]`, 'VARCHAR[]', `[a text that is long, 'b"', '', NULL]`],
+  ['[[1, 2], NULL, [], [NULL]]', 'INTEGER[][]', '[[1, 2], NULL, [], [NULL]]'],
+  ['[[[1]]]', 'INTEGER[][][]', '[[[1]]]'],
+  ['[1, 2, 3]::INTEGER[3]', 'INTEGER[]', '[1, 2, 3]'],
+  ['[9007199254740993, -9223372036854775808]', 'BIGINT[]', '[9007199254740993, -9223372036854775808]'],
+  ["['NaN'::DOUBLE, 1e300, 0.1]", 'DOUBLE[]', '[nan, 1e+300, 0.1]'],
+  ["['\\xAA'::BLOB]", 'BLOB[]', '[\\xAA]'],
+  ["['b']::ENUM('a','b')[]", 'VARCHAR[]', '[b]'],
+  ["[DATE '2024-01-01', DATE '0044-03-15 (BC)']", 'DATE[]', "[2024-01-01, '0044-03-15 (BC)']"],
+  ['[]::BOOLEAN[]', 'BOOLEAN[]', '[]'],
+  ['NULL::TIMESTAMP[]', 'TIMESTAMP[]', null],
+  ["[{'a': 1}, NULL]", 'JSON', '[{"a":1},null]'],
+  ["{'a': [1]}", 'JSON', '{"a":[1]}'],
+])('a list of a file of DuckDB is a list, unless its items have fields: %s', async (sql, type, text) => {
+  const { types, table } = await readAll(db, connections, connection('duckdb', 'lake.duckdb'), `SELECT ${sql} AS v`)
+  expect(types).toEqual({ v: type })
+  expect((await db.runAndReadAll(`SELECT v::VARCHAR FROM ${table}`)).getRowsJson()).toEqual([[text]])
+  if (type.endsWith(']') && text !== null)
+    expect((await db.runAndReadAll(`SELECT len(v) = len(${sql}) FROM ${table}`)).getRowsJson()).toEqual([[true]])
+})
+
+test('numbers of DuckDB with more digits than an exact type has are told as such, also in lists', async () => {
+  const native = 'SELECT 1::UHUGEINT AS a, 1::BIGNUM AS b, [1::BIGNUM] AS c, 1::HUGEINT AS d'
+  const answer = await AnswerReader.open(await connections.open(connection('duckdb', 'lake.duckdb'), { native }))
+  answer.close()
+  expect(answer.columns.map(({ numbers }) => numbers)).toEqual(['fixed', 'fixed', 'fixed', undefined])
+})
+
 test('many files list their tables and columns at once, though few are read at a time', async () => {
   const many = Array.from({ length: 9 }, (_, n) => ({ ...connection('parquet', 'times.parquet'), id: `many-${n}` }))
   const tables = await Promise.all(many.map((each) => connections.tables(each)))
@@ -309,13 +339,13 @@ describe.each([
     expect(types).toMatchObject({
       id: 'BIGINT',
       price: 'DECIMAL(9,2)',
-      list: 'JSON',
+      list: 'BIGINT[]',
       ratio: 'DOUBLE',
       day: 'DATE',
       bytes: 'BLOB',
       past: 'TIMESTAMP',
     })
-    expect(rows[0]?.slice(0, 4)).toEqual(['2998', '749.50', 'n2998', '[2998,null]'])
+    expect(rows[0]?.slice(0, 4)).toEqual(['2998', '749.50', 'n2998', ['2998', null]])
     expect((await db.runAndReadAll(`SELECT past::VARCHAR FROM ${table} LIMIT 1`)).getRowsJson()).toEqual([['0044-03-15 (BC) 01:02:03']])
     expect((await connections.tables(connection(engine, path))).tables.map(({ name }) => name)).toEqual(['facts'])
     expect((await readAll(db, connections, connection(engine, path), 'SELECT count(*) AS n FROM facts')).rows).toEqual([['3000']])

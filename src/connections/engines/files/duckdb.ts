@@ -4,6 +4,7 @@ import { isProblem, Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import { withoutPaths } from '../../../basics/shown.js'
 import * as numbers from '../../batch/numbers.js'
+import { listOf, putList, type Items } from '../../batch/lists.js'
 import { columnOf, readColumn, vectorOf, type ColumnReading } from '../../batch/column-reading.js'
 import * as times from '../../batch/times.js'
 import type { Vector } from '../../batch/vector.js'
@@ -50,8 +51,27 @@ const floats: Readonly<Record<string, TextReading['put']>> = { FLOAT: numbers.pu
 const withEra = (text: string): string => (text.includes(' (BC)') ? `${text.replace(' (BC)', '')} BC` : text)
 const special: Readonly<Record<string, string>> = { nan: 'NaN', '-nan': 'NaN', inf: 'Infinity', '-inf': '-Infinity' }
 
+/** Whether a type has fields: a struct, a map or a union. */
+const hasFields = (name: string): boolean => name.includes('(') && !/^(?:ENUM|DECIMAL)\(/.test(name)
+
+/** Lists come as JSON with the texts of their items, which keeps each item as it is. */
+const listReading = (name: string, depth: number): TextReading => {
+  const { type, ask, put, ...more } = readingOf(name)
+  const texts = (quoted: string, level: number): string =>
+    level > depth ? ask(quoted) : `list_transform(${quoted}, lambda e${level}: ${texts(`e${level}`, level + 1)})`
+  const putItems = putList(put, depth)
+  return {
+    ...more,
+    type: listOf(type, depth),
+    ask: (quoted) => asText(`to_json(${texts(quoted, 1)})`),
+    put: (vector, row, text) => putItems(vector, row, JSON.parse(text) as Items),
+  }
+}
+
 /** How the values of a type are read, by the name that DuckDB gives it. */
 const readingOf = (name: string): TextReading => {
+  const [, item = '', levels] = /^(.+?)((?:\[\d*\])+)$/s.exec(name) ?? []
+  if (levels !== undefined && !hasFields(item)) return listReading(item, levels.split(']').length - 1)
   const [, width, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(name) ?? []
   if (width !== undefined && scale !== undefined) {
     const shape = { type: 'DECIMAL', width: Number(width), scale: Number(scale) } as const
@@ -71,9 +91,7 @@ const readingOf = (name: string): TextReading => {
     }
   const putText = (vector: Vector, row: number, text: string) => vector.setText(row, text)
   if (name === 'JSON') return { type: plain('JSON'), ask: asText, put: putText }
-  // Lists, structs and maps come as JSON.
-  if (/[\](]/.test(name) && !name.startsWith('ENUM'))
-    return { type: plain('JSON'), ask: (quoted) => `CAST(to_json(${quoted}) AS VARCHAR)`, put: putText }
+  if (hasFields(name)) return { type: plain('JSON'), ask: (quoted) => `CAST(to_json(${quoted}) AS VARCHAR)`, put: putText }
   const isNumber = name === 'UHUGEINT' || name === 'BIGNUM'
   return { type: plain('VARCHAR'), ask: asText, put: putText, ...(isNumber && { numbers: 'fixed' as const }) }
 }

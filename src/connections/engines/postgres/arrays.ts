@@ -1,7 +1,5 @@
+import type { Items } from '../../batch/lists.js'
 import { ValueError } from '../../batch/value-error.js'
-
-/** The items of an array as texts, or arrays. */
-export type Items = (string | null | Items)[]
 
 const withoutBounds = (text: string): string => (text.startsWith('[') ? text.slice(text.indexOf('=') + 1) : text)
 

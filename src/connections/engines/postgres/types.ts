@@ -10,13 +10,14 @@ import {
   putUinteger,
   putUuid,
 } from '../../batch/numbers.js'
+import { listOf, putList } from '../../batch/lists.js'
 import { openScale } from '../../batch/open-scale.js'
 import { putDate, putInterval, putTime, putTimestamp, putTimestampTz, putTimeTz } from '../../batch/times.js'
 import type { ColumnReading, UnsettledReading } from '../../batch/column-reading.js'
 import { ValueError } from '../../batch/value-error.js'
 import type { Vector } from '../../batch/vector.js'
 import { decimal, decimalMaxDigits, plain, type ColumnType } from '../../contract/types.js'
-import { depthOf, flat, parseArray, type Items } from './arrays.js'
+import { depthOf, flat, parseArray } from './arrays.js'
 
 /** Reads PostgreSQL's text of a value. */
 export type TextReading = ColumnReading<string>
@@ -96,38 +97,13 @@ const openNumeric: UnsettledText = {
   },
 }
 
-const putList = (put: (vector: Vector, row: number, text: string) => void, depth: number) => {
-  const putItems = (vector: Vector, row: number, items: Items, level: number): void => {
-    const { child } = vector
-    if (!child) throw new TypeError('a list has no child')
-    const from = vector.childRows
-    child.reserve(from + items.length)
-    vector.childRows += items.length
-    vector.data.writeBigUInt64LE(BigInt(from), row * 16)
-    vector.data.writeBigUInt64LE(BigInt(items.length), row * 16 + 8)
-    items.forEach((item, index) => {
-      const isLast = level === depth
-      if (item === null) child.setNull(from + index)
-      else if (typeof item === 'string' && isLast) put(child, from + index, item)
-      else if (typeof item !== 'string' && !isLast) putItems(child, from + index, item, level + 1)
-      else
-        throw new ValueError(
-          `an array does not have ${depth} ${depth === 1 ? 'dimension' : 'dimensions'} like the arrays of the first rows`,
-        )
-    })
-  }
-  return putItems
-}
-
 /** @param declared the dimensions that the table declares, which PostgreSQL does not enforce */
 const arrayOf = (item: TextReading | UnsettledText, delimiter: string, declared: number): UnsettledText => ({
   settle: (texts) => {
     const depth = Math.max(declared, 1, ...texts.map((each) => (each === null ? 0 : depthOf(each))))
     const known = 'settle' in item ? item.settle(texts.flatMap((each) => (each === null ? [] : flat(parseArray(each, delimiter))))) : item
-    let type = known.type
-    for (let level = 0; level < depth; level++) type = { type: 'LIST', of: type }
     const put = putList(known.put, depth)
-    return { ...known, type, put: (vector, row, value) => put(vector, row, parseArray(value, delimiter), 1) }
+    return { ...known, type: listOf(known.type, depth), put: (vector, row, value) => put(vector, row, parseArray(value, delimiter)) }
   },
 })
 
