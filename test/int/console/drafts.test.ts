@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage } from '../../support/console/browser.js'
+import { openPage, untilDrawn } from '../../support/console/browser.js'
 import { expectRefusals, expectUsable, startConsole } from '../../support/console/console.js'
 import { secretKeys } from '../../support/secret-keys.js'
 import { send, sql, startTestService } from '../../support/service.js'
@@ -128,6 +128,66 @@ test('a statement is kept without its secrets, whatever they are called', async 
   await page.locator('.cm-content', { hasText: '******' }).waitFor()
   expect(await page.locator('.cm-content').innerText()).not.toContain('planted-')
   await page.context().close()
+})
+
+test('a statement whose secret was not kept does not run until it is typed again or meant, and a mask that was typed runs', async () => {
+  await sql(at.url, `CREATE TABLE files.logins (SELECT 'ann' AS name, 'old' AS word)`)
+  const statement = `INSERT INTO files.logins VALUES ('ben', 'password: planted-1')`
+  const { page } = await openPage(at.browser, at.url, '#/query')
+  const run = page.getByRole('button', { name: 'Run' })
+  const told = (of: Page) => of.getByText('Secrets are kept neither in the browser nor in an address.')
+  const words = async () => (await sql(at.url, 'SELECT word FROM files.logins ORDER BY word')).data.flat()
+  const type = async (text: string) => {
+    await page.getByLabel('SQL').click()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText(text)
+  }
+  const sent: string[] = []
+  page.on('request', (request) => void (request.postData()?.includes('INSERT') === true && sent.push(request.url())))
+  await type(statement)
+  await run.click()
+  await page.getByText('This statement answers no rows.').waitFor()
+  await page.reload()
+  await told(page).waitFor()
+  await page.getByText(`VALUES ('ben', 'password: ******'`).last().waitFor()
+  await expectUsable(page)
+  expect([await run.isDisabled(), await page.getByRole('button', { name: 'CSV' }).isDisabled()]).toEqual([true, true])
+  await page.getByLabel('SQL').click()
+  await page.keyboard.press('Control+Enter')
+  await untilDrawn(page)
+  expect(sent).toHaveLength(1)
+  await type(statement)
+  await told(page).waitFor({ state: 'detached' })
+  await run.click()
+  await until(async () => (await words()).length === 3)
+  expect(await words()).toEqual(['old', 'password: planted-1', 'password: planted-1'])
+
+  await page.reload()
+  await told(page).waitFor()
+  await type('SELECT 1 AS one')
+  await told(page).waitFor({ state: 'detached' })
+  await page.getByRole('tab', { name: 'My queries' }).click()
+  await page
+    .locator('.past')
+    .getByRole('button', { name: /^INSERT/ })
+    .click()
+  await told(page).waitFor()
+  await page.waitForURL(/INSERT/)
+  const { page: colleague } = await openPage(at.browser, at.url, new URL(page.url()).hash)
+  await told(colleague).waitFor()
+  expect(await run.isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'I mean ******' }).click()
+  await told(page).waitFor({ state: 'detached' })
+  expect(await run.isEnabled()).toBe(true)
+
+  await page.getByRole('button', { name: 'New statement' }).click()
+  await type(`SELECT '******' AS stars`)
+  await run.click()
+  await page.locator('.grid-row', { hasText: '******' }).waitFor()
+  await page.reload()
+  await page.locator('.cm-content', { hasText: 'stars' }).waitFor()
+  expect([await told(page).count(), await run.isEnabled()]).toEqual([0, true])
+  for (const one of [page, colleague]) await one.context().close()
 })
 
 test('values of parameters that are secrets, and secrets in a question or in the query of a training, are nowhere but in the page', async () => {

@@ -30,6 +30,7 @@ import type { Outcome } from './statement-run.js'
 import { SheetList } from './sheet-list.js'
 import { chosen, followWindows, openSheet, sheets, shownSheet, write, type Draft, type Sheet } from './sheets.js'
 import { NoAnswer, Status } from './status.js'
+import { NotKept, notKept } from './writing/not-kept.js'
 import { ParameterFields } from './writing/parameter-fields.js'
 import { givenText, keptGiven, readGiven, secretsIn, sentAs, type Given } from './writing/parameters.js'
 import { loadDatabases, loadSchema, parametersOf, placeOf, type Schema } from './writing/schema.js'
@@ -160,9 +161,11 @@ export default () => {
   const params: Record<string, Value> = Object.fromEntries(asked.map(({ name, value }) => [name, value]))
   const wrongly = asked.find(({ problem }) => problem !== undefined)
   const wrong = wrongly && `The parameter :${wrongly.name}: ${wrongly.problem ?? ''}.`
+  const isMasked = shownSheet().isMasked === true
+  const unfit = wrong ?? (isMasked ? notKept : undefined)
 
   const hindrance =
-    wrong ?? (sheetRuns.isFull && !running.isRunning ? `${runsMax} statements run. Cancel one, or wait until it ends.` : undefined)
+    unfit ?? (sheetRuns.isFull && !running.isRunning ? `${runsMax} statements run. Cancel one, or wait until it ends.` : undefined)
 
   // Blanks before the statement are sent: the place of an error is counted from the beginning of the text.
   const sql = text.value.trimEnd()
@@ -230,9 +233,10 @@ export default () => {
           />
           <span>Dry run</span>
         </label>
-        <Downloads asked={{ query: text.value, db, at, params, isDryRun }} wrong={wrong} answer={running.wholeAnswerOf(statement)} />
+        <Downloads asked={{ query: text.value, db, at, params, isDryRun }} wrong={unfit} answer={running.wholeAnswerOf(statement)} />
       </div>
       <Editor text={text} sheet={chosen.value} onRun={() => void runText()} schema={schema.value.value ?? noSchema} db={db} fault={fault} />
+      {isMasked && <NotKept sql={text.value} isMeant={() => write({ isMasked: false })} />}
       {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={give} />}
       {savingError.value && <Refusal error={savingError.value} />}
       <NoAnswer outcome={outcome} />

@@ -1,16 +1,19 @@
 import { signal, untracked } from '@preact/signals'
 import { defaultProject } from '../../basics/default-project.js'
 import { keep as keepText, readKeptJson } from '../../basics/kept.js'
-import { withoutSecrets } from '../../basics/secrets.js'
+import { mask, withoutSecrets } from '../../basics/secrets.js'
 import { sheetRuns } from './sheet-runs.js'
-import { hasRun } from './statement-history.js'
+import { hasRun, isMasked } from './statement-history.js'
 import { keptGiven } from './writing/parameters.js'
 
 /** What runs: a statement in its database, whether as a dry run, and the values of its parameters. Both are as in the address. */
 export type Draft = { sql: string; db: string; dry?: string | undefined; given?: string | undefined }
 
-/** A statement in progress. `at` is the time of its last change, in ms; it is absent for old sheets. */
-export type Sheet = Draft & { id: number; at?: number }
+/**
+ * A statement in progress. `at` is the time of its last change, in ms; it is absent for old sheets. `isMasked`: the mask in its text stands
+ * for a secret that was not kept.
+ */
+export type Sheet = Draft & { id: number; at?: number; isMasked?: boolean | undefined }
 
 /** A closed sheet, and the time when it was closed: other windows may still have it. */
 type Closed = { id: number; at: number }
@@ -27,16 +30,21 @@ const readList = <T>(from: string): T[] => {
   return Array.isArray(kept) ? (kept as T[]) : []
 }
 
+/** The sheets that the browser keeps. An old one does not say whether its mask was typed. */
+const readSheets = (): Sheet[] => readList<Sheet>(key).map((one) => ({ ...one, isMasked: one.isMasked ?? one.sql.includes(mask) }))
+
 /** A sheet as the browser keeps it: only the window in which a secret was typed has it. */
-const withoutItsSecrets = (sheet: Sheet): Sheet => ({
-  ...sheet,
-  sql: withoutSecrets(sheet.sql),
-  ...(sheet.given !== undefined && { given: keptGiven(sheet.given) }),
-})
+const withoutItsSecrets = (sheet: Sheet): Sheet => {
+  const sql = withoutSecrets(sheet.sql)
+  return {
+    ...{ ...sheet, sql, isMasked: sheet.isMasked === true || sql !== sheet.sql },
+    ...(sheet.given !== undefined && { given: keptGiven(sheet.given) }),
+  }
+}
 
 const orBlank = (kept: readonly Sheet[]): readonly Sheet[] => (kept.length === 0 ? [blank] : kept)
 
-export const sheets = signal<readonly Sheet[]>(orBlank(readList(key)))
+export const sheets = signal<readonly Sheet[]>(orBlank(readSheets()))
 export const chosen = signal(sheets.value[0]?.id ?? blank.id)
 
 /** Windows that create sheets at the same time must create different ids. */
@@ -68,7 +76,7 @@ const isReplaceable = ({ id, sql }: Sheet): boolean => !untracked(() => sheetRun
  */
 const keep = (next: readonly Sheet[], closing?: Closed): void => {
   const closed = [...readList<Closed>(closedKey), ...(closing ? [closing] : [])].slice(-closedMax)
-  const all = merged(readList(key), next, closed)
+  const all = merged(readSheets(), next, closed)
   let surplus = all.length - sheetsMax
   const isDropped = (one: Sheet): boolean =>
     surplus > 0 && one.id !== chosen.peek() && one.id !== next.at(-1)?.id && isReplaceable(one) && surplus-- > 0
@@ -80,12 +88,14 @@ const keep = (next: readonly Sheet[], closing?: Closed): void => {
 /** The sheet that is shown. */
 export const shownSheet = (): Sheet => sheets.value.find(({ id }) => id === chosen.value) ?? sheets.value[0] ?? blank
 
-/** Changes the sheet that is shown. */
-export const write = (change: Partial<Draft>): void => {
+/** Changes the sheet that is shown. Nothing is missing in a text without the mask. */
+export const write = (change: Partial<Omit<Sheet, 'id' | 'at'>>): void => {
   const shown = shownSheet()
-  const names = Object.keys(change) as (keyof Draft)[]
+  const names = Object.keys(change) as (keyof typeof change)[]
   if (names.every((name) => shown[name] === change[name])) return
-  keep(sheets.value.map((one) => (one.id === shown.id ? { ...one, ...change, at: Date.now() } : one)))
+  const next = { ...shown, ...change, at: Date.now() }
+  const changed = { ...next, isMasked: next.isMasked === true && next.sql.includes(mask) }
+  keep(sheets.value.map((one) => (one.id === shown.id ? changed : one)))
 }
 
 /**
@@ -99,9 +109,10 @@ export const openSheet = (draft: Draft, isStep = false): void => {
   const same = [shown, ...sheets.value].find(({ sql }) => sql === draft.sql || withoutSecrets(sql) === draft.sql)
   const found = same ?? (shown.sql.trim() === '' || (isStep && isReplaceable(shown)) ? shown : undefined)
   const id = found?.id ?? newId()
-  if (!found) keep([...sheets.value, { id, ...draft, at: Date.now() }])
+  const opened = { ...draft, sql: same?.sql ?? draft.sql, isMasked: same ? same.isMasked : isMasked(draft.sql) }
+  if (!found) keep([...sheets.value, { id, ...opened, at: Date.now() }])
   chosen.value = id
-  write({ ...draft, sql: same?.sql ?? draft.sql })
+  write(opened)
 }
 
 /** Closes a sheet in all windows; there is always at least one sheet. */
@@ -113,7 +124,7 @@ export const closeSheet = (id: number): void => {
 }
 
 const takeKept = (): void => {
-  sheets.value = orBlank(merged(readList(key), sheets.peek(), readList(closedKey)))
+  sheets.value = orBlank(merged(readSheets(), sheets.peek(), readList(closedKey)))
   chosen.value = shownSheet().id
 }
 
