@@ -62,6 +62,37 @@ test('a training tells how far it is and how long that takes, and is cancelled f
   await page.context().close()
 })
 
+test('a training that fails stays on its page with the reason, and not on that of the version that answers', async () => {
+  const run = async (statement: string) => expect([statement, (await sql(at.url, statement)).error_message]).toEqual([statement, undefined])
+  await run(`CREATE MODEL unlucky FROM files (SELECT * FROM homes) PREDICT rent USING engine = 'constant'`)
+  await until(async () => (await status('unlucky')) === 'complete')
+  await run(`RETRAIN unlucky USING engine = 'auto', include = ['size'], exclude = ['size']`)
+  await until(async () => (await status('unlucky')) === 'error')
+  const { page } = await openPage(at.browser, at.url, '#/models')
+  // The training is long over, and seems to be under way until the page has shown its progress.
+  let isEnded = false
+  await page.route('**/models/unlucky*', async (route) => {
+    const response = await route.fetch()
+    const record = (await response.json()) as object
+    await route.fulfill({ response, json: isEnded ? record : { ...record, status: 'training', error: null } })
+  })
+  await page.route('**/sql/query', async (route) => {
+    if (isEnded || route.request().postData()?.includes('.jobs') !== true) return route.continue()
+    const response = await route.fetch()
+    const [head = '', ...lines] = (await response.text()).split('\n')
+    await route.fulfill({ response, body: [head, ...lines.map((line) => line.replaceAll('"error"', '"training"'))].join('\n') })
+  })
+  await page.goto(`${at.url}/#/models/mindsdb/unlucky?version=2`)
+  await page.getByRole('region', { name: 'Training' }).getByText('Version 2 is training').waitFor()
+  isEnded = true
+  await page.getByRole('alert').getByText('"size" stands in include and in exclude').waitFor()
+  await page.locator('.title', { hasText: 'version 2 ' }).waitFor()
+  expect(new URL(page.url()).hash).toContain('version=2')
+  expect(await page.getByText('version 1, active').count()).toBe(0)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.context().close()
+})
+
 test('a card shows which class is taken for which, whether intervals hold, and how far predictions are off', async () => {
   const told = async (part: string) => {
     const { column_names: names, data } = await sql(at.url, `DESCRIBE ${part}`)

@@ -136,8 +136,9 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
         <Progress
           of={of}
           version={record.version}
-          ended={() => {
-            changeQuery({ version: undefined, tab: undefined })
+          ended={(hasFailed) => {
+            // The active version in the place of one that failed would look like its success.
+            changeQuery({ version: hasFailed ? String(record.version) : undefined, tab: undefined })
             reload()
           }}
         />

@@ -22,8 +22,16 @@ const lastTook = (versions: readonly ListedVersion[]): string => {
   return last ? ` Version ${last.version} took ${figure(last.seconds)} s in all.` : ''
 }
 
+type Props = {
+  of: ModelName
+  version: number
+  /** Gets whether the training failed. One that was cancelled here did not. */
+  ended: (hasFailed: boolean) => void
+}
+
 /** The progress of a training, and the remaining time. It is updated until the training ends. */
-export const Progress = ({ of, version, ended }: { of: ModelName; version: number; ended: () => void }) => {
+export const Progress = ({ of, version, ended }: Props) => {
+  const isCancelled = useRef(false)
   const { send, isSending, error } = useSending()
   const begun = useRef<PhaseStart | undefined>(undefined)
   const { loaded, reload } = useLoaded((signal) => loadVersions(of, undefined, signal), [of.project, of.model])
@@ -32,12 +40,18 @@ export const Progress = ({ of, version, ended }: { of: ModelName; version: numbe
   const job = versions.find((one) => one.version === version)
   const hasEnded = job !== undefined && !isUnderWay(job.status)
   useEffect(() => {
-    if (hasEnded) ended()
+    if (hasEnded) ended(job.status === 'error' && !isCancelled.current)
   }, [hasEnded])
   const cancel = () =>
-    send(() =>
-      json(`projects/${encodeURIComponent(of.project)}/models/${encodeURIComponent(of.model)}/cancel`, { method: 'POST', body: {} }),
-    )
+    send(async () => {
+      // The end may be seen before the answer comes.
+      isCancelled.current = true
+      const path = `projects/${encodeURIComponent(of.project)}/models/${encodeURIComponent(of.model)}/cancel`
+      await json(path, { method: 'POST', body: {} }).catch((refused: unknown) => {
+        isCancelled.current = false
+        throw refused
+      })
+    })
   const [done, total] = [Number(job?.done ?? NaN), Number(job?.total ?? NaN)]
   const isMeasured = total > 0 && done >= 0
   const now = { at: performance.now(), done, total }
