@@ -62,12 +62,19 @@ test('a training tells how far it is and how long that takes, and is cancelled f
   await page.context().close()
 })
 
+/** Trains a model whose first version answers, and whose second one failed. */
+const trainWithFailure = async (name: string): Promise<void> => {
+  for (const [statement, ended] of [
+    [`CREATE MODEL ${name} FROM files (SELECT * FROM homes) PREDICT rent USING engine = 'constant'`, 'complete'],
+    [`RETRAIN ${name} USING engine = 'auto', include = ['size'], exclude = ['size']`, 'error'],
+  ] as const) {
+    expect([statement, (await sql(at.url, statement)).error_message]).toEqual([statement, undefined])
+    await until(async () => (await status(name)) === ended)
+  }
+}
+
 test('a training that fails stays on its page with the reason, and not on that of the version that answers', async () => {
-  const run = async (statement: string) => expect([statement, (await sql(at.url, statement)).error_message]).toEqual([statement, undefined])
-  await run(`CREATE MODEL unlucky FROM files (SELECT * FROM homes) PREDICT rent USING engine = 'constant'`)
-  await until(async () => (await status('unlucky')) === 'complete')
-  await run(`RETRAIN unlucky USING engine = 'auto', include = ['size'], exclude = ['size']`)
-  await until(async () => (await status('unlucky')) === 'error')
+  await trainWithFailure('unlucky')
   const { page } = await openPage(at.browser, at.url, '#/models')
   // The training is long over, and seems to be under way until the page has shown its progress.
   let isEnded = false
@@ -90,6 +97,16 @@ test('a training that fails stays on its page with the reason, and not on that o
   expect(new URL(page.url()).hash).toContain('version=2')
   expect(await page.getByText('version 1, active').count()).toBe(0)
   await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.context().close()
+})
+
+test('the list of models shows the version that answers, and says that a newer one failed', async () => {
+  await trainWithFailure('spare')
+  const { page } = await openPage(at.browser, at.url, '#/resources/model')
+  const row = page.getByRole('row', { name: /^spare / })
+  await row.waitFor()
+  const [project, state, predicted, , version] = await row.getByRole('cell').allInnerTexts()
+  expect([project, state, predicted, version]).toEqual(['mindsdb', 'complete, version 2 failed', 'rent', '1'])
   await page.context().close()
 })
 

@@ -18,6 +18,28 @@ import {
 
 const keyOf = (project: string | null, name: string): string => `${project ?? ''}\n${name}`
 
+/** What a newer version of a model than the active one does, for its status. */
+const notYet: Readonly<Record<string, string>> = { generating: 'waits', training: 'is training', error: 'failed' }
+
+/** The record that stands for all versions of a model: that of the version which answers, or else the newest. Others have one record. */
+const standingFor = (versions: readonly ResourceRecord[]): ResourceRecord => {
+  const [newest = {}] = versions.toSorted((a, b) => Number(b['version']) - Number(a['version']))
+  const active = versions.find((one) => one['active'] === true && one['status'] === 'complete') ?? newest
+  const state = notYet[shown(newest['status'])]
+  if (active === newest || state === undefined) return active
+  return { ...active, status: `${shown(active['status'])}, version ${shown(newest['version'])} ${state}` }
+}
+
+/** One record for each name: the API lists every version of a model. */
+const byName = (records: readonly ResourceRecord[]): [string, ResourceRecord][] => {
+  const versions = new Map<string, ResourceRecord[]>()
+  for (const record of records) {
+    const name = shown(record['name'])
+    versions.set(name, [...(versions.get(name) ?? []), record])
+  }
+  return Array.from(versions, ([name, all]) => [name, standingFor(all)])
+}
+
 /** Combines lists and records: the log's table has all resources of a kind at once, the records have their settings. */
 const load = async (info: KindInfo, only: string | null, at: string | undefined, signal: AbortSignal) => {
   const listed = await listResources(at, signal, { kinds: [info.kind], project: only })
@@ -26,7 +48,7 @@ const load = async (info: KindInfo, only: string | null, at: string | undefined,
     projects.map(async (project) => {
       const path = info.isInProject ? `projects/${encodeURIComponent(project ?? '')}/${info.plural}` : info.plural
       const records = info.columns.length === 0 ? [] : await json<ResourceRecord[]>(path, { at, signal })
-      return records.map((record): [string, ResourceRecord] => [keyOf(project, shown(record['name'])), record])
+      return byName(records).map(([name, record]): [string, ResourceRecord] => [keyOf(project, name), record])
     }),
   )
   return { listed, records: new Map(lists.flat()) }
