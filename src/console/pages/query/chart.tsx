@@ -16,6 +16,7 @@ import {
   pictureKinds,
   proposedPicture,
   sampleOf,
+  spreadOf,
   type Drawing,
   type Picture,
   type Point,
@@ -23,6 +24,9 @@ import {
 import { savePng, saveSvg } from './save-picture.js'
 
 const numbersIn = (columns: readonly Column[]): string[] => columns.filter(({ type }) => isNumeric(type)).map(({ name }) => name)
+
+/** Whether a chart has bars, for which all rows are read. */
+const hasBars = ({ kind }: Picture): boolean => kind === 'bar' || kind === 'histogram'
 
 /** The columns that a kind of chart can have along its lower edge. */
 const alongOf = (kind: Picture['kind'], columns: readonly Column[]): string[] =>
@@ -32,7 +36,8 @@ type Plot = Parameters<Parameters<typeof Plotted>[0]['draw']>[0]
 
 const marksOf = (plot: Plot, { kind, x, y, by }: Picture, points: Point[], names: ReadonlySet<string>) => {
   const colour = by === '' ? 'var(--accent)' : by
-  if (kind === 'histogram') return [plot.rectY(points, { ...plot.binX({ y: 'count' }, { x }), fill: 'var(--accent)' }), plot.ruleY([0])]
+  if (kind === 'histogram')
+    return [plot.rectY(points, { x1: 'from', x2: 'to', y: 'rows', insetLeft: 1, fill: 'var(--accent)' }), plot.ruleY([0])]
   if (kind === 'bar') return [plot.barY(points, { x: 'x', y: 'y', fill: by === '' ? colour : 'by' }), plot.ruleY([0])]
   if (kind === 'dots') return [plot.dot(points, { x, y, stroke: colour, r: 2.5 })]
   const line = alongLine(points, x)
@@ -93,9 +98,9 @@ export const Chart = ({ store, version, summaries }: Props) => {
   const failure = useSignal<unknown>(undefined)
   const coloured = colourable(summaries)
   const picture = askedPicture(place.value.query, store.columns, coloured)
-  const bars = picture?.kind === 'bar' ? picture : undefined
+  const bars = picture && hasBars(picture) ? picture : undefined
   const { loaded } = useLoaded<Drawing>(
-    (signal) => (bars ? barsOf(store, bars, signal) : sampleOf(store, signal)),
+    (signal) => (!bars ? sampleOf(store, signal) : bars.kind === 'bar' ? barsOf(store, bars, signal) : spreadOf(store, bars, signal)),
     [store, version, JSON.stringify(bars)],
   )
   if (!picture) return <Empty title="No column has numbers">A picture needs one.</Empty>
@@ -107,7 +112,7 @@ export const Chart = ({ store, version, summaries }: Props) => {
   const numbers = numbersIn(store.columns)
   // While other bars are added up, the picture stays the one of the bars that are known.
   const drawn = value.bars?.picture ?? picture
-  const up = value.bars?.isSummed === true ? `sum of ${drawn.y}` : drawn.y
+  const up = drawn.kind === 'histogram' ? 'rows' : value.bars?.isSummed === true ? `sum of ${drawn.y}` : drawn.y
   const svg = () => shown.current?.querySelector<SVGSVGElement>('svg.plot') ?? undefined
   const save = (how: (picture: SVGSVGElement) => unknown) => {
     const plotted = svg()
@@ -136,7 +141,7 @@ export const Chart = ({ store, version, summaries }: Props) => {
       </div>
       {failure.value !== undefined && <Refusal error={asApiError(failure.value)} />}
       <div ref={shown}>
-        {drawn.kind === 'bar' && !value.bars ? (
+        {hasBars(drawn) && !value.bars ? (
           <Busy what="Drawing" />
         ) : (
           <Plotted
@@ -147,7 +152,7 @@ export const Chart = ({ store, version, summaries }: Props) => {
                 ...{ width, height: Math.max(260, Math.min(520, width * 0.5)), className: 'plot', grid: true, marginLeft: 60 },
                 ...(drawn.by !== '' && { color: { legend: true, scheme: 'observable10', label: drawn.by } }),
                 x: { label: drawn.x, ...(drawn.kind === 'bar' && { type: 'band', domain: value.points.map(({ x }) => x) as string[] }) },
-                ...(drawn.kind !== 'histogram' && { y: { label: up } }),
+                y: { label: up },
                 marks: marksOf(plot, drawn, value.points, new Set(names)),
               })
             }

@@ -92,6 +92,20 @@ test.each([
   await page.context().close()
 })
 
+test('a histogram counts all rows of an answer, however many', async () => {
+  // Every second row would be one with 0 alone.
+  const many = 'SELECT i % 2 AS a FROM range(25000) AS t(i)'
+  const { page } = await openPage(at.browser, at.url, queryPage(many, { view: 'chart', kind: 'histogram' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  const picture = page.getByRole('img', { name: 'How a is spread' })
+  await picture.locator('g > rect').first().waitFor({ state: 'attached' })
+  const heights = await Promise.all((await picture.locator('g > rect').all()).map((bar) => bar.getAttribute('height')))
+  expect(heights).toHaveLength(2)
+  expect(heights[0]).toBe(heights[1])
+  expect(await picture.locator('text').allTextContents()).toEqual(expect.arrayContaining(['12,000', expect.stringContaining('rows')]))
+  await page.context().close()
+})
+
 test('if there are more names than bars, the first names have bars, with all their rows', async () => {
   const many = `SELECT 'n' || i % 100 AS name, 1 AS n FROM range(300) AS t(i)`
   const { page } = await openPage(at.browser, at.url, queryPage(many, { view: 'chart' }))
