@@ -3,17 +3,16 @@ import { loadModule } from '../../support/console/load-module.js'
 
 type Value = number | string | null
 type Ranges = { points: { from: number; to: number; rows: number }[] }
-type Store = { columns: { name: string; type: string }[]; all: () => AsyncGenerator<Value[][]> }
+type Store = { columns: { name: string; type: string }[]; fitting: () => AsyncGenerator<Value[][]> }
 type Samples = { spreadOf: (store: Store, picture: Record<string, string>, signal: AbortSignal) => Promise<Ranges> }
 
 const { spreadOf } = await loadModule<Samples>('pages/query/sample.ts')
 
 const rangesOf = async (values: readonly Value[]): Promise<Ranges['points']> => {
-  // eslint-disable-next-line @typescript-eslint/require-await
-  async function* all(): AsyncGenerator<Value[][]> {
+  async function* fitting(): AsyncGenerator<Value[][]> {
     yield values.map((value) => [value])
   }
-  const store = { columns: [{ name: 'a', type: 'DOUBLE' }], all }
+  const store = { columns: [{ name: 'a', type: 'DOUBLE' }], fitting }
   return (await spreadOf(store, { kind: 'histogram', x: 'a', y: 'a', by: '' }, new AbortController().signal)).points
 }
 

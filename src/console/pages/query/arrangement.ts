@@ -26,12 +26,13 @@ const slowMs = 400
 export const useArranged = (
   store: RowStore | undefined,
   isWhole: boolean,
-  { filter, by, descending }: Arrangement,
+  { filter, by: asked, descending }: Arrangement,
 ): { arranged: number; isArranging: boolean } => {
   const arranged = useSignal(0)
   const isSlow = useSignal(false)
+  const by = asked !== undefined && store && asked < store.columns.length ? asked : undefined
   useEffect(() => {
-    if (!store || store.columns.length <= (by ?? -1)) return undefined
+    if (!store) return undefined
     const aborting = new AbortController()
     const slow = setTimeout(() => (isSlow.value = true), slowMs)
     const stop = () => {

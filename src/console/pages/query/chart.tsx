@@ -92,7 +92,7 @@ const askedPicture = (query: URLSearchParams, columns: readonly Column[], colour
 
 type Props = { store: RowStore; version: number; summaries: readonly ColumnSummary[] }
 
-/** A chart of the rows that have arrived. The address stores its kind and its columns. */
+/** A chart of the rows that fit the filter. The address stores its kind and its columns. */
 export const Chart = ({ store, version, summaries }: Props) => {
   const shown = useRef<HTMLDivElement>(null)
   const failure = useSignal<unknown>(undefined)

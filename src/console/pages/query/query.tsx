@@ -14,6 +14,7 @@ import { Icon } from '../../components/icon.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
 import { Tabs } from '../../components/tabs.js'
+import { Summaries } from '../../components/summary.js'
 import { shown } from '../../components/value.js'
 import { sheetRuns, runsMax } from './sheet-runs.js'
 import { asItComes, readArrangement, sortText, useArranged } from './arrangement.js'
@@ -53,6 +54,21 @@ const plannedIn = (store: RowStore): PlannedEvent[] =>
     const [type, stream, version, data] = store.row(i) ?? []
     return { type: shown(type), stream: shown(stream), version: Number(version), data: JSON.parse(shown(data)) as Value }
   })
+
+/** The columns of the rows that fit the filter. They are summarised again when other rows do: `version` is another number then. */
+const FittingColumns = ({ store, version }: { store: RowStore; version: number }) => {
+  const { loaded } = useLoaded(
+    async (signal) => {
+      const summaries = new Summaries(store.columns)
+      for await (const rows of store.fitting(signal)) summaries.add(rows)
+      return { summaries: summaries.read(), rows: store.length }
+    },
+    [store, version],
+  )
+  const { value, error } = loaded.value
+  if (error) return <Refusal error={error} />
+  return value ? <Columns {...value} /> : <Busy what="Looking at the rows" />
+}
 
 /** Ignores the second click of a double click: by then, Cancel may be at the place of Run. */
 const firstClick =
@@ -288,11 +304,15 @@ export default () => {
             )
           ) : isPlanned ? (
             <PlannedEvents events={plannedIn(store)} />
+          ) : (view === 'columns' || view === 'chart') && store.filter !== filter ? (
+            <Busy what="Filtering" />
+          ) : view === 'columns' && filter !== '' ? (
+            <FittingColumns store={store} version={arranged} />
           ) : view === 'columns' ? (
             <Columns summaries={running.columnSummaries()} rows={store.total} />
           ) : view === 'chart' ? (
             outcome.type === 'table' && outcome.isWhole ? (
-              <Chart store={store} version={outcome.version} summaries={running.columnSummaries()} />
+              <Chart store={store} version={outcome.version + arranged} summaries={running.columnSummaries()} />
             ) : (
               <Busy what="Rows are still coming" />
             )

@@ -24,12 +24,21 @@ export class RowStore {
   #bytes = 0
   /** The indexes of the rows in the order shown; undefined means the order of the answer. */
   #order: Uint32Array | undefined
+  /** The text that the shown rows contain; empty without a filter. */
+  #filter = ''
+  /** The indexes of the rows that contain it, in the order of the answer. */
+  #fitting: Uint32Array | undefined
 
   constructor(readonly columns: readonly Column[]) {}
 
   /** The number of rows that are shown: all, or those that match the filter. */
   get length(): number {
     return this.#order?.length ?? this.#rows
+  }
+
+  /** The filter of the rows that are shown. */
+  get filter(): string {
+    return this.#filter
   }
 
   /** The number of rows that have arrived. */
@@ -94,6 +103,18 @@ export class RowStore {
     }
   }
 
+  /** The rows that fit the filter, in the order of the answer. The page stays responsive between the pieces. */
+  async *fitting(signal: AbortSignal): AsyncGenerator<Row[], void, void> {
+    const places = this.#fitting
+    let [end, next] = [0, 0]
+    for await (const rows of this.all(signal)) {
+      const [first, from] = [end, next]
+      end += rows.length
+      while (places && (places[next] ?? end) < end) next += 1
+      yield places ? Array.from(places.subarray(from, next), (place) => rows[place - first] ?? []) : rows
+    }
+  }
+
   /** All rows as the service wrote them, in pieces of JSON. The page stays responsive between the pieces. */
   async *written(signal: AbortSignal): AsyncGenerator<string, void, void> {
     const decoder = new TextDecoder()
@@ -114,6 +135,7 @@ export class RowStore {
   ): Promise<void> {
     if (filter === '' && by === undefined) {
       this.#order = undefined
+      this.#setFilter('', undefined)
       return
     }
     const wanted = filter.toLowerCase()
@@ -128,8 +150,10 @@ export class RowStore {
         }
         at += 1
       }
+    const fitting = Uint32Array.from(places)
     if (by === undefined) {
-      this.#order = Uint32Array.from(places)
+      this.#order = fitting
+      this.#setFilter(filter, fitting)
       return
     }
     const direction = descending ? -1 : 1
@@ -140,6 +164,12 @@ export class RowStore {
       signal,
     )
     this.#order = order.map((i) => places[i] ?? 0)
+    this.#setFilter(filter, fitting)
+  }
+
+  #setFilter(filter: string, fitting: Uint32Array | undefined): void {
+    this.#filter = filter
+    this.#fitting = filter === '' ? undefined : fitting
   }
 }
 

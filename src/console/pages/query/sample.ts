@@ -33,15 +33,15 @@ type Bars = { picture: Picture; isSummed: boolean; isMore: boolean }
 export type Drawing = { points: Point[]; every: number; bars?: Bars }
 
 /**
- * The rows of an answer as points: all of them, or every second, third … of many.
+ * The rows of an answer that fit the filter as points: all of them, or every second, third … of many.
  *
  * @throws the reason of the signal
  */
 export const sampleOf = async (store: RowStore, signal: AbortSignal): Promise<Drawing> => {
-  const every = Math.max(1, Math.ceil(store.total / pointsMax))
+  const every = Math.max(1, Math.ceil(store.length / pointsMax))
   const points: Point[] = []
   let at = 0
-  for await (const rows of store.all(signal))
+  for await (const rows of store.fitting(signal))
     for (const row of rows) {
       if (at % every === 0)
         points.push(Object.fromEntries(store.columns.map(({ name, type }, i) => [name, pointValue(row[i] ?? null, type)])))
@@ -51,7 +51,7 @@ export const sampleOf = async (store: RowStore, signal: AbortSignal): Promise<Dr
 }
 
 /**
- * The bars of all rows of an answer: the sum of the numbers of each name and colour. If there are many names, the first ones have bars.
+ * The bars of all rows that fit the filter: the sum of the numbers of each name and colour. If there are many names, the first ones have bars.
  *
  * @throws the reason of the signal
  * @example await barsOf(store, { kind: 'bar', x: 'district', y: 'rent', by: '' }, signal) // { points: [{ x: 'north', y: 5200, by: null }, …], … }
@@ -64,7 +64,7 @@ export const barsOf = async (store: RowStore, picture: Picture, signal: AbortSig
   const [x, y, by] = [columnOf(picture.x), columnOf(picture.y), columnOf(picture.by)]
   const names = new Map<string, Map<string, Point & { y: number }>>()
   let [isSummed, isMore] = [false, false]
-  for await (const rows of store.all(signal))
+  for await (const rows of store.fitting(signal))
     for (const row of rows) {
       const bar = { x: x(row), y: Number(y(row)), by: by(row) }
       const name = JSON.stringify(bar.x)
@@ -108,7 +108,7 @@ const rangesOf = (step: number) => {
 }
 
 /**
- * The histogram of all rows of an answer: how many of them have a number in each range.
+ * The histogram of all rows that fit the filter: how many of them have a number in each range.
  *
  * @throws the reason of the signal
  * @example await spreadOf(store, { kind: 'histogram', x: 'rent', … }, signal) // { points: [{ from: 500, to: 600, rows: 7 }, …], … }
@@ -118,7 +118,7 @@ export const spreadOf = async (store: RowStore, picture: Picture, signal: AbortS
   const numbersIn = (rows: readonly Row[]): number[] =>
     rows.flatMap((row) => (row[at] === null || !Number.isFinite(Number(row[at])) ? [] : [Number(row[at])]))
   let [count, least, greatest, mean, squares] = [0, Infinity, -Infinity, 0, 0]
-  for await (const rows of store.all(signal))
+  for await (const rows of store.fitting(signal))
     for (const value of numbersIn(rows)) {
       count += 1
       least = Math.min(least, value)
@@ -129,7 +129,7 @@ export const spreadOf = async (store: RowStore, picture: Picture, signal: AbortS
     }
   const { begin, indexOf } = rangesOf(stepOf({ count, least, greatest, deviation: Math.sqrt(squares / count) }))
   const counts = new Map<number, number>()
-  for await (const rows of store.all(signal))
+  for await (const rows of store.fitting(signal))
     for (const value of numbersIn(rows)) {
       const i = indexOf(value)
       counts.set(i, (counts.get(i) ?? 0) + 1)

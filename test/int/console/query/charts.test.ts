@@ -92,6 +92,30 @@ test.each([
   await page.context().close()
 })
 
+test('a chart draws the rows that fit the filter, also after the filter is changed and taken away', async () => {
+  const named = `SELECT ['north', 'south', 'west'][i % 3 + 1] AS name, i % 3 + 1 AS n FROM range(30000) AS t(i)`
+  const { page } = await openPage(at.browser, at.url, queryPage(named, { view: 'chart', kind: 'bar', filter: 'north' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  const picture = page.getByRole('img', { name: 'sum of n by name' })
+  const drawn = async () => {
+    await picture.waitFor()
+    return (await picture.locator('text').allTextContents()).filter((text) => ['north', 'south', 'west'].includes(text))
+  }
+  const isDrawn = (...names: string[]) => until(async () => JSON.stringify(await drawn()) === JSON.stringify(names))
+  await isDrawn('north')
+  expect(await picture.locator('g > rect').count()).toBe(1)
+  await page.getByLabel('Filter').fill('th')
+  await isDrawn('north', 'south')
+  await page.getByRole('combobox', { name: 'Chart' }).selectOption('histogram')
+  const spread = page.getByRole('img', { name: 'How n is spread' })
+  await spread.locator('g > rect').first().waitFor({ state: 'attached' })
+  expect(await spread.locator('g > rect').count()).toBe(2)
+  await page.getByRole('combobox', { name: 'Chart' }).selectOption('bar')
+  await page.getByLabel('Filter').fill('')
+  await isDrawn('north', 'south', 'west')
+  await page.context().close()
+})
+
 test('a histogram counts all rows of an answer, however many', async () => {
   // Every second row would be one with 0 alone.
   const many = 'SELECT i % 2 AS a FROM range(25000) AS t(i)'

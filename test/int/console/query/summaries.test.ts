@@ -37,6 +37,19 @@ test('the columns of an answer say how many values there are, how many are NULL,
   await page.context().close()
 })
 
+test('the columns of an answer are those of the rows that fit the filter', async () => {
+  const statement = `SELECT i AS n, ['red', 'blue'][i % 2 + 1] AS colour FROM range(5000) AS t(i)`
+  const { page } = await openPage(at.browser, at.url, queryPage(statement, { view: 'columns', filter: 'RED' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  const card = (name: string) => page.locator('.columns > li', { has: page.locator('h2', { hasText: new RegExp(`^${name} `) }) })
+  await card('n').getByText('2,500 distinct · 0 % NULL').waitFor()
+  await card('n').getByText('0 to 4,998, mean 2,499').waitFor()
+  expect(await card('colour').locator('.frequent > li').allInnerTexts()).toEqual([expect.stringMatching(/^red\s+2,500$/)])
+  await page.getByLabel('Filter').fill('')
+  await card('n').getByText('5,000 distinct').waitFor()
+  await page.context().close()
+})
+
 const copied = `document.addEventListener('copy', (event) => { document.body.dataset.copied = event.clipboardData.getData('text/plain').length })`
 
 test('of a long text the page has the beginning, and the whole of it when it is opened or copied', async () => {
