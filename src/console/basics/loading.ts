@@ -1,11 +1,30 @@
-import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals'
+import { createContext } from 'preact'
+import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { isReachable, lookNow, pauseMs, rest, setAway, untilReachable } from '../api/away.js'
 import { ApiError, brokenOffError, isBrokenOff, untilLoggedIn } from '../api/request.js'
 import { isVisible } from './visible.js'
 
-/** The state of a page's request: loading, loaded or refused. Old data stays during a new request. */
+/** The state of a page's request: loading, loaded or refused. Old data stays during a new request, and the frame says so. */
 export type LoadState<T> = { value: T | undefined; error: ApiError | undefined; isLoading: boolean }
+
+/**
+ * The number of parts of a page that still show the data of earlier inputs, such as those of another moment. The frame says that the page
+ * loads; what is outside of the page counts for nothing.
+ */
+export const Outdated = createContext<Signal<number> | undefined>(undefined)
+
+/** Counts a part of the page as long as it shows the data of earlier inputs, before the browser draws it. */
+const useOutdated = (isOutdated: boolean): void => {
+  const outdated = useContext(Outdated)
+  useLayoutEffect(() => {
+    if (!outdated || !isOutdated) return undefined
+    outdated.value = outdated.peek() + 1
+    return () => {
+      outdated.value = outdated.peek() - 1
+    }
+  }, [isOutdated])
+}
 
 /** Errors that no code throws on purpose. */
 const mistakes = [TypeError, RangeError, ReferenceError, SyntaxError]
@@ -39,6 +58,8 @@ export const useLoaded = <T>(
   const tries = useSignal(0)
   const failures = useRef(0)
   const loadedFor = useRef<readonly unknown[]>(undefined)
+  const isLoadedFor = (): boolean => inputs.every((input, i) => input === loadedFor.current?.[i])
+  useOutdated(state.value.value !== undefined && !isLoadedFor())
   useEffect(() => {
     const aborting = new AbortController()
     const { signal } = aborting
@@ -60,7 +81,7 @@ export const useLoaded = <T>(
         // Behind the login, and while the service is away or starts, a page keeps its data, but not in the place of other data.
         if (refused.status === 401) await untilLoggedIn(signal)
         else {
-          const isSame = inputs.every((input, i) => input === loadedFor.current?.[i]) && state.peek().value !== undefined
+          const isSame = isLoadedFor() && state.peek().value !== undefined
           if (!isPassing(refused) || isPast || !(isSame || (isAway && failures.current === 1)))
             state.value = { value: undefined, error: refused, isLoading: false }
           if (!isPassing(refused) || (isPast && refused.status !== 503)) return

@@ -1,7 +1,7 @@
 /** Room: what is around the pages: the menu, the login and the moment. It imports only console. */
 
 import { useSignal, useSignalEffect } from '@preact/signals'
-import type { ComponentType } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { isReachable } from '../api/away.js'
 import { loginNeeded } from '../api/request.js'
@@ -11,7 +11,7 @@ import { Icon } from '../components/icon.js'
 import { Busy, Empty, Refusal } from '../components/notice.js'
 import { useHeading } from './heading.js'
 import { JumpMenu, openJumpMenu } from './jump-menu.js'
-import { asApiError } from '../basics/loading.js'
+import { asApiError, Outdated } from '../basics/loading.js'
 import { isInSession, LogOut } from './log-out.js'
 import { Login } from './login.js'
 import { Moment } from './moment.js'
@@ -86,6 +86,22 @@ const Shown = ({ path }: { path: string }) => {
   return <View params={found.params} />
 }
 
+/** The page, and what is said of it as a whole. While a part of it shows the data of another moment or of other choices, it says so. */
+const Content = ({ children }: { children: ComponentChildren }) => {
+  const outdated = useSignal(0)
+  const isOutdated = outdated.value > 0
+  return (
+    <main id="content" tabIndex={-1} aria-busy={isOutdated}>
+      {isOutdated && (
+        <p class="outdated" role="status">
+          <span class="busy">Loading… Until then you see what was here before.</span>
+        </p>
+      )}
+      <Outdated.Provider value={outdated}>{children}</Outdated.Provider>
+    </main>
+  )
+}
+
 /** The title of the browser tab: the section, and the resource if the address names one. */
 const titleOf = (path: string): string => {
   const section = sections.find(({ path: of, also = [] }) => [of, ...also].some((each) => isWithin(each, path)))
@@ -111,7 +127,7 @@ export const Layout = () => {
         </a>
         <Header />
         <Navigation />
-        <main id="content" tabIndex={-1}>
+        <Content>
           {!isReachable.value && (
             <p class="notice bad" role="alert">
               The service cannot be reached. It is tried again by itself. What you see may be old, and what you typed stays.
@@ -132,7 +148,7 @@ export const Layout = () => {
           )}
           {/* State of one resource, such as the plan of a deletion, must not reach the page of another one. */}
           <Shown key={path} path={path} />
-        </main>
+        </Content>
       </div>
       {!mustLogIn && <JumpMenu />}
     </>

@@ -81,6 +81,29 @@ test.each([
   await page.context().close()
 })
 
+test('until the data of another moment are there, the page says that it shows those of before', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/skill')
+  const later = page.getByRole('link', { name: 'later_skill' })
+  await later.waitFor()
+  expect(await page.locator('main').getAttribute('aria-busy')).toBe('false')
+  let answer = (): void => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/sql/query', async (route) => {
+    if (route.request().postData()?.includes('"as_of"') === true) await held
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Now' }).click()
+  await page.getByLabel('A position of the log').fill(String(then))
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.locator('main[aria-busy=true]').getByText('Until then you see what was here before.').waitFor()
+  expect(await later.count()).toBe(1)
+  await expectUsable(page)
+  answer()
+  await page.locator('main[aria-busy=false]').waitFor()
+  expect([await later.count(), await page.getByText('what was here before').count()]).toEqual([0, 0])
+  await page.context().close()
+})
+
 test('a query reads the rows of then, and the slider of its page is at their position', async () => {
   const statement = new URLSearchParams({ sql: 'SELECT word FROM files.notes', at: String(then) })
   const { page } = await openPage(at.browser, at.url, `#/query?${statement.toString()}`)
