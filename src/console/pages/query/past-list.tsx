@@ -1,6 +1,9 @@
 import { Empty } from '../../components/notice.js'
 import { msText } from '../../components/value.js'
-import { forgetAll, past } from './statement-history.js'
+import { forgetAll, past, type PastStatement } from './statement-history.js'
+
+const endOf = ({ ended, ms }: PastStatement): string =>
+  ended === 'done' ? msText(ms) : ended === 'unanswered' ? 'may have been carried out' : ended
 
 /** The statements that ran in this browser, the newest first. */
 export const PastList = ({ choose }: { choose: (sql: string, db: string) => void }) =>
@@ -9,13 +12,13 @@ export const PastList = ({ choose }: { choose: (sql: string, db: string) => void
   ) : (
     <>
       <ol class="past">
-        {past.value.map(({ sql, db, at, ended, ms }) => (
-          <li key={sql}>
-            <button type="button" class="plain" onClick={() => choose(sql, db)}>
-              <code>{sql}</code>
+        {past.value.map((one) => (
+          <li key={one.sql}>
+            <button type="button" class="plain" onClick={() => choose(one.sql, one.db)}>
+              <code>{one.sql}</code>
             </button>
             <span class="quiet">
-              {ended === 'done' ? msText(ms) : ended} · {at.slice(0, 16).replace('T', ' ')}
+              {endOf(one)} · {one.at.slice(0, 16).replace('T', ' ')}
             </span>
           </li>
         ))}

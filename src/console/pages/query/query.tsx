@@ -27,7 +27,7 @@ import { note } from './statement-history.js'
 import { PastList } from './past-list.js'
 import { Plan } from './plan.js'
 import type { RowStore } from './rows.js'
-import type { Outcome } from './statement-run.js'
+import type { Outcome, StatementRun } from './statement-run.js'
 import { SheetList } from './sheet-list.js'
 import { chosen, followWindows, openSheet, sheets, shownSheet, write, type Draft, type Sheet } from './sheets.js'
 import { NoAnswer, Status } from './status.js'
@@ -101,6 +101,8 @@ export default () => {
   /** The values of parameters that are secrets, of each sheet. They are neither in the address nor in the browser's storage. */
   const secrets = useSignal<Record<number, Record<string, Given>>>({})
   const values = Object.assign(readGiven(given), secrets.value[chosen.value])
+  /** The run whose statement writes, and for which another one was not run. */
+  const held = useSignal<StatementRun | undefined>(undefined)
   const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
   const { loaded: databases } = useLoaded((signal) => loadDatabases(at, signal), [at])
   const outcome = running.outcome.value
@@ -188,7 +190,9 @@ export default () => {
   const statement = { query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) }
 
   const runText = async () => {
-    if (sql === '' || hindrance !== undefined || running.isTwice(statement)) return
+    if (sql === '' || hindrance !== undefined) return
+    held.value = running.isWritingOther(statement) ? running : undefined
+    if (held.value || running.isTwice(statement)) return
     savingError.value = undefined
     // The filter and the order of another statement do not apply to this one.
     const arrangement = withoutSecrets(text.value) === sent ? {} : { filter: undefined, sort: undefined }
@@ -254,6 +258,11 @@ export default () => {
       <Editor text={text} sheet={chosen.value} onRun={() => void runText()} schema={schema.value.value ?? noSchema} db={db} fault={fault} />
       {isMasked && <NotKept sql={text.value} isMeant={() => write({ isMasked: false })} />}
       {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={give} />}
+      {held.value === running && isRunning && (
+        <p class="notice" role="alert">
+          The statement before still runs, and may change something. Cancel it first, or wait until it ends.
+        </p>
+      )}
       {savingError.value && <Refusal error={savingError.value} />}
       <NoAnswer outcome={outcome} />
       <div class="answer">

@@ -34,8 +34,11 @@ export type Outcome =
   | { type: 'ok'; affected: number | null; ms: number }
   | { type: 'error'; error: ApiError }
 
-/** How a statement ended: with its whole answer, or the part that a page can keep; refused or cut off; or cancelled by its user. */
-export type Ending = 'done' | 'refused' | 'cancelled'
+/**
+ * How a statement ended: with its whole answer, or the part that a page can keep; refused or cut off; cancelled by its user; or without an
+ * answer, although it may have been carried out.
+ */
+export type Ending = 'done' | 'refused' | 'cancelled' | 'unanswered'
 
 /** The time between two redraws of the page while rows arrive. */
 const drawEveryMs = 120
@@ -109,6 +112,11 @@ export class StatementRun {
     return before !== undefined && doesWrite(statement) && (this.isRunning || now - before < twiceMs)
   }
 
+  /** Whether another statement than this one is under way, and may change something: only its user ends it, because its end is not known. */
+  isWritingOther(statement: Omit<Statement, 'signal'>): boolean {
+    return this.isRunning && this.#mayWrite && JSON.stringify(statement) !== JSON.stringify(this.statement.value)
+  }
+
   /**
    * Runs a statement instead of the previous one. One that only reads is sent again if the service refused it before it began. After a
    * broken connection or the answer of a proxy nothing is sent again: agents and models may have been asked.
@@ -122,21 +130,24 @@ export class StatementRun {
     const { signal: aborted } = aborting
     const isOver = () => aborted.aborted
     const since = performance.now()
-    this.#mayWrite = doesWrite(statement)
+    const isWriting = doesWrite(statement)
+    /** Nobody knows what became of a statement that writes without its answer. */
+    const asFarAsKnown = (ended: Ending): Ending => (isWriting && ended !== 'done' ? 'unanswered' : ended)
+    this.#mayWrite = isWriting
     this.statement.value = statement
     this.outcome.value = { type: 'running', since }
     for (let failures = 0; ; failures++) {
       const ended = await this.#ask(statement, since, aborting).catch(asApiError)
-      if (!(ended instanceof ApiError)) return ended
-      if (isOver()) return 'cancelled'
-      if (this.#mayWrite || failures === againMax || ended.status !== 503 || !unbegun.has(ended.code)) {
-        this.outcome.value = { type: 'error', error: this.#mayWrite ? unanswered(ended) : ended }
-        return 'refused'
+      if (!(ended instanceof ApiError)) return asFarAsKnown(ended)
+      if (isOver()) return asFarAsKnown('cancelled')
+      if (isWriting || failures === againMax || ended.status !== 503 || !unbegun.has(ended.code)) {
+        this.outcome.value = { type: 'error', error: isWriting ? unanswered(ended) : ended }
+        return ended.status === 0 ? asFarAsKnown('refused') : 'refused'
       }
       this.outcome.value = { type: 'running', since, isWaiting: true }
       await rest(pauseMs(failures), aborted)
       await untilReachable(aborted)
-      if (isOver()) return 'cancelled'
+      if (isOver()) return asFarAsKnown('cancelled')
       this.outcome.value = { type: 'running', since }
     }
   }

@@ -197,6 +197,42 @@ test('a statement that writes is run by a double click, and one that nobody wait
   await page.context().close()
 })
 
+test('a statement that may change something is not given up for another text, and is never listed as cancelled', async () => {
+  await sql(at.url, 'CREATE TABLE files.counted (SELECT 1 AS i)')
+  const { page } = await openPage(at.browser, at.url, queryPage('INSERT INTO files.counted VALUES (2)'))
+  const rows = async () => (await sql(at.url, 'SELECT i FROM files.counted ORDER BY i')).data.flat()
+  const isInsert = (sent: string | null) => sent?.includes('INSERT') === true
+  let aborted = 0
+  page.on('requestfailed', (request) => isInsert(request.postData()) && aborted++)
+  await page.route('**/sql/query', async (route) => {
+    // It is carried out, and its answer never comes.
+    if (isInsert(route.request().postData())) await route.fetch()
+    else await route.continue()
+  })
+  await page.getByRole('button', { name: 'Run' }).click()
+  await until(async () => (await rows()).length === 2)
+  await page.getByLabel('SQL').click()
+  await page.keyboard.press('Control+A')
+  await page.keyboard.insertText('SELECT 7 AS seven')
+  await page.keyboard.press('Control+Enter')
+  const notice = page.getByRole('alert').getByText('The statement before still runs, and may change something.')
+  await notice.waitFor()
+  expect(aborted).toBe(0)
+  expect(await violationsOf(page)).toEqual([])
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('The statement may have been carried out.').waitFor()
+  await until(() => aborted === 1)
+  expect(await notice.count()).toBe(0)
+  await page.getByLabel('SQL').click()
+  await page.keyboard.press('Control+Enter')
+  await page.locator('.grid-row', { hasText: '7' }).waitFor()
+  await page.getByRole('tab', { name: 'My queries' }).click()
+  const listed = page.locator('.past > li', { hasText: 'INSERT' }).locator('span')
+  expect(await listed.allInnerTexts()).toEqual([expect.stringMatching(/^may have been carried out · /)])
+  expect(await rows()).toEqual([1, 2])
+  await page.context().close()
+})
+
 test.each([
   ['SELECT * FROM shop_db (INSERT INTO notes VALUES (1) RETURNING id)', 'The statement may have been carried out.'],
   ['SELECT id FROM shop_db (WITH x AS (SELECT 1) UPDATE notes SET a = 1 RETURNING id) AS n', 'The statement may have been carried out.'],
