@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { contentOf, queries, questionOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
-import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { openBrowser, openPage, untilDrawn, violationsOf } from '../../support/console/browser.js'
 import { checkMisdeeds, expectRefusals, expectUsable, screenWidths } from '../../support/console/console.js'
 import { send } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -67,6 +67,27 @@ test('an agent is asked: its work, its answer, a verdict, and the record, which 
   await page.getByRole('button', { name: 'Ask again from the record' }).click()
   await page.locator('section pre', { hasText: 'Ten in each of the two.' }).waitFor()
   expect(shop.model.asked).toHaveLength(asked)
+  await page.context().close()
+})
+
+test('a link to another question that is opened on the page itself is followed, and one without a question takes nothing away', async () => {
+  const hash = (question: string) =>
+    `#/playground?${new URLSearchParams({ agent: 'shop/broker', ...(question && { question }) }).toString()}`
+  const { page } = await openPage(browser, shop.url, hash('First?'))
+  const field = page.getByLabel('Question')
+  await field.waitFor()
+  expect(await field.inputValue()).toBe('First?')
+  await page.goto(`${shop.url}/${hash('Second?')}`)
+  await until(async () => (await field.inputValue()) === 'Second?')
+  await field.fill('Third?')
+  await page.waitForURL(/question=Third/)
+  expect(await field.inputValue()).toBe('Third?')
+  await page.goto(`${shop.url}/${hash('')}`)
+  await page.waitForURL((address) => !address.hash.includes('question='))
+  await untilDrawn(page)
+  expect(await field.inputValue()).toBe('Third?')
+  await page.goto(`${shop.url}/${hash('First?')}`)
+  await until(async () => (await field.inputValue()) === 'First?')
   await page.context().close()
 })
 

@@ -69,6 +69,9 @@ export default () => {
   const { found: draft, type } = useDraft('question')
   const question = useSignal(query.get('question') ?? draft?.texts['question'] ?? '')
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const sent = query.get('question') ?? ''
+  /** The question that this page itself has put into the address. */
+  const ours = useRef(sent)
   const { value: agents, error } = loaded.value
   const chosen = [sideOf(query.get('agent'), moment), sideOf(query.get('beside'), query.get('beside_at') ?? moment)]
   const sides = chosen.filter((side) => side !== undefined)
@@ -104,8 +107,19 @@ export default () => {
     question.value = text
     type(text === '' ? {} : { question: text })
     clearTimeout(resting.current)
-    resting.current = setTimeout(() => changeQuery({ question: withoutSecrets(text) }), afterMs)
+    resting.current = setTimeout(() => {
+      ours.current = withoutSecrets(text)
+      changeQuery({ question: ours.current })
+    }, afterMs)
   }
+  // A link to another question shows that question. One without a question takes nothing away.
+  useEffect(() => {
+    if (sent === ours.current) return
+    ours.current = sent
+    if (sent === '') return
+    clearTimeout(resting.current)
+    question.value = sent
+  }, [sent])
   // After leaving this page, the address must not get a question.
   useEffect(() => () => clearTimeout(resting.current), [])
   const choose = (change: Record<string, string | undefined>) => {
