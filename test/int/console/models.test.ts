@@ -125,6 +125,20 @@ test('the number of steps ahead can be emptied and written anew', async () => {
   await page.context().close()
 })
 
+test('a table is shown as a part of itself only if it has more rows than are looked at', async () => {
+  for (const [rows, said] of [
+    [20_000, '20,000 rows.'],
+    [20_001, 'The first 20,000 rows, as they are. A training reads all.'],
+  ] as const) {
+    await sql(at.url, `CREATE TABLE files.rows_${rows} (SELECT i % 7 AS n FROM range(${rows}) AS t(i))`)
+    const { page } = await openPage(at.browser, at.url, `#/models/new?table=files.rows_${rows}`)
+    const told = page.getByText(/rows.* Choose what to predict\.$/)
+    await told.waitFor()
+    expect(await told.innerText()).toBe(`${said} Choose what to predict.`)
+    await page.context().close()
+  }
+})
+
 test('a target in any script gives its model a name of its own', async () => {
   await sql(at.url, 'CREATE TABLE files.offers (SELECT i AS "имя", 2 * i AS "цена, €" FROM range(30) AS t(i))')
   const { page } = await openPage(at.browser, at.url, '#/models/new?table=files.offers')

@@ -35,13 +35,15 @@ const loadPicture = async (plan: Plan, signal: AbortSignal): Promise<Picture> =>
   const answer = await run({ query: rowsToLearn, readsOnly: true, signal }, ofQuery)
   if (answer.type === 'ok') return { summaries: [], rows: 0, isPart: false }
   const summaries = new Summaries(answer.columns)
-  let rows = 0
+  let [rows, isPart] = [0, false]
   for await (const piece of answer.pieces) {
-    const taken = exactRowsOf(piece, answer.columns).slice(0, picturedMax - rows)
+    const found = exactRowsOf(piece, answer.columns)
+    const taken = found.slice(0, picturedMax - rows)
     summaries.add(taken)
     rows += taken.length
+    isPart ||= taken.length < found.length
   }
-  return { summaries: summaries.read(), rows, isPart: rows === picturedMax }
+  return { summaries: summaries.read(), rows, isPart }
 }
 
 /** The project of a table that is a view; undefined for any other table. */
