@@ -238,6 +238,32 @@ test('inputs are compared with the rows of the training, and its ranges are thei
   await page.context().close()
 })
 
+test('inputs that are times are compared as times, however they are written, once there are enough of them', async () => {
+  const days = Array.from({ length: 40 }, (_, i) => new Date(Date.UTC(2024, 0, 1 + i)).toISOString().slice(0, 10))
+  const moment = `TIMESTAMP '2024-01-01 06:00:00' + to_days((i % 40)::INTEGER)`
+  for (const statement of [
+    `CREATE TABLE files.visits (SELECT ${moment} AS moment, CAST(${moment} AS DATE) AS day, i % 40 AS visits FROM range(200) AS t(i))`,
+    `CREATE MODEL visits FROM files (SELECT * FROM visits) PREDICT visits USING engine = 'linear'`,
+  ])
+    expect([statement, (await sql(at.url, statement)).error_message]).toEqual([statement, undefined])
+  await until(async () => (await status('visits')) === 'complete')
+  const ask = async () => {
+    const rows = days.map((day) => ({ day, moment: `${day}T06:00:00` }))
+    expect((await send(at.url, 'POST', '/api/projects/mindsdb/models/visits/predict', rows)).status).toBe(200)
+  }
+  await ask()
+  const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/visits?tab=since')
+  await page.getByText(/^40 inputs of this version are recorded\..* when there are 50/).waitFor()
+  const drift = page.getByRole('list', { name: 'Distance of each input from the training' }).getByRole('listitem')
+  expect(await drift.count()).toBe(0)
+  await ask()
+  await page.reload()
+  await drift.first().waitFor()
+  const told = (await drift.allInnerTexts()).map((text) => text.trim().split(/\s+/).join(' '))
+  expect(told.sort()).toEqual(['day 0 %', 'moment 0 %'])
+  await page.context().close()
+})
+
 test('the rows of a connected database are those of now, and the page says so', async () => {
   await trainOnEarlierRows('rooms')
   const { page } = await openPage(at.browser, at.url, '#/models')

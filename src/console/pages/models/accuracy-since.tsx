@@ -9,7 +9,7 @@ import { countText, figure, percentText } from '../../components/value.js'
 import { timeOf } from '../../basics/time.js'
 import { againstPredicted } from './against-predicted.js'
 import { rowsOfQuery } from './asked-in-sql.js'
-import { loadDrift } from './drift.js'
+import { askedMin, loadDrift } from './drift.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
 import { loadTrainingRows, RowsOfNow } from './training-rows.js'
 
@@ -147,6 +147,13 @@ const Inputs = ({ of, record, report }: InputsProps) => {
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
   if (value.asked === 0) return <p class="quiet">No prediction of this version is recorded yet.</p>
+  if (value.asked < askedMin)
+    return (
+      <p class="quiet">
+        {countText(value.asked)} {value.asked === 1 ? 'input of this version is' : 'inputs of this version are'} recorded. They are compared
+        with the training when there are {askedMin}: fewer differ from it by chance.
+      </p>
+    )
   return (
     <>
       <Shares

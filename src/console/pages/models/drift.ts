@@ -1,4 +1,5 @@
 import { memberOf, select, streamOf, type Value } from '../../api/sql.js'
+import { timeOf } from '../../basics/time.js'
 import { percentText, shown } from '../../components/value.js'
 import type { Feature, ModelName } from './reports.js'
 import type { TrainingRows } from './training-rows.js'
@@ -12,12 +13,27 @@ export type Drift = {
   about: string
 }
 
+/** The least number of recorded inputs that are compared: the shares of fewer differ from those of the training by chance. */
+export const askedMin = 50
 const sampleRows = 2_000
 const partsOfNumbers = 10
 
 type Rows = readonly Record<string, Value>[]
 
-const isNumber = ({ type }: Feature): boolean => type === 'integer' || type === 'number'
+/**
+ * How a feature of numbers or times is divided into parts: a value as a number, and a border as a text. A time may be written in several ways,
+ * as in JSON and as in SQL. Undefined for a feature without an order.
+ */
+const orderOf = ({ type }: Feature): { numberOf: (value: Value) => number; textOf: (border: number) => string } | undefined => {
+  if (type === 'integer' || type === 'number') return { numberOf: Number, textOf: String }
+  if (type !== 'date' && type !== 'timestamp') return undefined
+  const textOf = (border: number): string =>
+    new Date(border)
+      .toISOString()
+      .slice(0, type === 'date' ? 10 : 19)
+      .replace('T', ' ')
+  return { numberOf: (value) => Number(timeOf(shown(value))), textOf }
+}
 
 /** The borders of parts with equally many values. */
 const bordersOf = (values: readonly number[]): number[] => {
@@ -32,18 +48,24 @@ const sharesOf = (parts: readonly string[]): Map<string, number> => {
   return shares
 }
 
-/** The part of a value: a range for numbers, the value itself for others. */
+/** The part of a value: a range for numbers and times, the value itself for others. */
 const partsWith = (feature: Feature, then: Rows): ((row: Record<string, Value>) => string) => {
   const of = (row: Record<string, Value>): Value => memberOf(row, feature.column) ?? null
-  if (!isNumber(feature)) return (row) => (of(row) === null ? 'no value' : shown(of(row)))
-  const borders = bordersOf(then.flatMap((row) => (of(row) === null ? [] : [Number(of(row))])))
+  const order = orderOf(feature)
+  if (!order) return (row) => (of(row) === null ? 'no value' : shown(of(row)))
+  const { numberOf, textOf } = order
+  const known = then.flatMap((row) => (of(row) === null ? [] : [numberOf(of(row))]))
+  const borders = bordersOf(known.filter((value) => !Number.isNaN(value)))
+  const text = (i: number): string => textOf(borders[i] ?? 0)
   return (row) => {
     const value = of(row)
     if (value === null) return 'no value'
-    const at = borders.findIndex((border) => Number(value) < border)
+    const number = numberOf(value)
+    if (Number.isNaN(number)) return shown(value)
     if (borders.length === 0) return 'any value'
-    if (at === 0) return `below ${borders[0] ?? ''}`
-    return at < 0 ? `from ${borders.at(-1) ?? ''} on` : `${borders[at - 1] ?? ''} to ${borders[at] ?? ''}`
+    const at = borders.findIndex((border) => number < border)
+    if (at === 0) return `below ${text(0)}`
+    return at < 0 ? `from ${text(borders.length - 1)} on` : `${text(at - 1)} to ${text(at)}`
   }
 }
 
@@ -71,7 +93,7 @@ const driftOf = (features: readonly Feature[], then: Rows, now: Rows): Drift[] =
     })
     .toSorted((a, b) => b.distance - a.distance)
 
-/** Compares rows of the training with the latest recorded inputs of a version. @throws ApiError */
+/** Compares rows of the training with the latest recorded inputs of a version, if there are enough of them. @throws ApiError */
 export const loadDrift = async (
   of: ModelName,
   { version, training }: { version: number; training: TrainingRows },
@@ -93,5 +115,5 @@ export const loadDrift = async (
     }),
   ])
   const now = recorded.map(({ input }) => JSON.parse(input) as Record<string, Value>)
-  return { drift: now.length === 0 ? [] : driftOf(wanted, then, now), asked: now.length }
+  return { drift: now.length < askedMin ? [] : driftOf(wanted, then, now), asked: now.length }
 }
