@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { json } from '../api/request.js'
 import { select } from '../api/sql.js'
+import { useDraft } from '../basics/drafts.js'
 import { useLoaded, useSending } from '../basics/loading.js'
 import { Refusal } from './notice.js'
+import { Restored } from './restored.js'
 
 type Verdict = 'good' | 'bad'
 type Judgement = { verdict: Verdict; comment: string | null; readable: boolean; actor: string; recorded_at: string; is_own: boolean }
@@ -44,7 +46,8 @@ type Props = {
 /** The verdicts on an answer, and the own one, which can be given with a comment and changed. */
 export const Feedback = ({ path, answer, at }: Props) => {
   const { loaded, reload } = useLoaded((signal) => loadJudgements(answer, at, signal), [answer, at])
-  const written = useSignal<string | undefined>(undefined)
+  const { found, type, drop } = useDraft(`comment on ${answer}`)
+  const written = useSignal<string | undefined>(found?.texts['comment'])
   const { send, isSending, error } = useSending()
   const { value: judgements = [], error: refused } = loaded.value
   const own = judgements.find(({ is_own: isOwn }) => isOwn)
@@ -52,17 +55,27 @@ export const Feedback = ({ path, answer, at }: Props) => {
   const judge = (verdict: Verdict) =>
     send(async () => {
       await json(`${path}/feedback`, { method: 'POST', body: { verdict, ...(comment.trim() !== '' && { comment: comment.trim() }) } })
+      drop()
       reload()
     })
+  const write = (text: string) => {
+    written.value = text
+    type(text === '' ? {} : { comment: text })
+  }
+  const discard = () => {
+    drop()
+    written.value = undefined
+  }
   return (
     <div class="feedback">
+      {at === undefined && found && <Restored draft={found} discard={discard} />}
       {at === undefined && (
         <div class="row">
           <input
             aria-label="Comment on the answer"
             placeholder="Why, if you like"
             value={comment}
-            onInput={({ currentTarget }) => (written.value = currentTarget.value)}
+            onInput={({ currentTarget }) => write(currentTarget.value)}
           />
           {(['good', 'bad'] as const).map((verdict) => (
             <button

@@ -91,6 +91,26 @@ test('a link to another question that is opened on the page itself is followed, 
   await page.context().close()
 })
 
+test('a comment on an answer is there again after a reload, until it is sent', async () => {
+  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/broker')
+  const comment = page.getByLabel('Comment on the answer')
+  const restored = page.getByText('What you typed before is here again.')
+  await page.getByLabel('Question').fill('Again?')
+  await page.keyboard.press('Enter')
+  await comment.fill('Too short')
+  await page.waitForURL(/answers=/)
+  await page.reload()
+  await restored.waitFor()
+  expect(await comment.inputValue()).toBe('Too short')
+  await expectUsable(page)
+  await page.getByRole('button', { name: 'Bad answer' }).click()
+  await restored.waitFor({ state: 'detached' })
+  await page.reload()
+  await page.getByRole('list', { name: 'Verdicts' }).getByText('Too short').waitFor()
+  expect([await restored.count(), await comment.inputValue()]).toEqual([0, 'Too short'])
+  await page.context().close()
+})
+
 test('what was said to a chatbot is read as a conversation, with the record of each answer', async () => {
   await send(shop.url, 'POST', '/api/projects/shop/chatbots', {
     chatbot: {

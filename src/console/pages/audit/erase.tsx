@@ -2,10 +2,12 @@ import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { json } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
+import { useDraft } from '../../basics/drafts.js'
 import { useFocusWhen } from '../../basics/focus.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, jsonIn, place } from '../../basics/place.js'
 import { Refusal } from '../../components/notice.js'
+import { Restored } from '../../components/restored.js'
 import { countText } from '../../components/value.js'
 
 /** The subjects that can be erased, and the fields that identify them. A single field is sent as a plain value. */
@@ -92,7 +94,10 @@ const chosen = () => {
 /** Erases a person's data after showing how much data that is. The user confirms that this cannot be undone. The plan has an address. */
 export const Erase = ({ erased }: { erased: () => void }) => {
   const { what, given, data, isPlanned, isOpen } = chosen()
-  const reason = useSignal('')
+  const { found, type, drop } = useDraft('reason of an erasure')
+  /** A form with what was typed before is open, and stays so when that is discarded. */
+  const wasTyped = useRef(found !== undefined)
+  const reason = useSignal(found?.texts['reason'] ?? '')
   /** The plan that the user agrees to: another one needs a new word. */
   const agreed = useSignal<ErasurePlan | undefined>(undefined)
   const done = useSignal<ErasureResult | undefined>(undefined)
@@ -134,14 +139,23 @@ export const Erase = ({ erased }: { erased: () => void }) => {
         ...(told.shared_with.length > 0 && { shared: true }),
       }
       const result = await json<ErasureResult>('log/erasures', { method: 'POST', body })
+      drop()
       // The fields may name other data by now, or the user may have left.
       const now = chosen()
       if (isShown() && JSON.stringify(now.data) === JSON.stringify(planData)) change({ what: now.what, given: {} })
       done.value = result
       erased()
     })
+  const write = (text: string) => {
+    reason.value = text
+    type(text === '' ? {} : { reason: text })
+  }
+  const discard = () => {
+    drop()
+    reason.value = ''
+  }
   return (
-    <details open={isOpen}>
+    <details open={isOpen || wasTyped.current}>
       <summary>Erase data of a person</summary>
       <form
         class="resource-form"
@@ -150,6 +164,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
           ask()
         }}
       >
+        {found && <Restored draft={found} discard={discard} />}
         <label>
           What
           <select value={what} onChange={({ currentTarget }) => change({ what: currentTarget.value, given })}>
@@ -170,7 +185,7 @@ export const Erase = ({ erased }: { erased: () => void }) => {
         ))}
         <label>
           Reason, which the log keeps
-          <input value={reason.value} onInput={({ currentTarget }) => (reason.value = currentTarget.value)} />
+          <input value={reason.value} onInput={({ currentTarget }) => write(currentTarget.value)} />
         </label>
         {error && <Refusal error={error} />}
         <div class="row">

@@ -1,9 +1,10 @@
 import { useSignal, type Signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { exactRowsOf } from '../../api/exact.js'
 import { nameText, quotedName, run } from '../../api/sql.js'
 import { ofQuery } from '../../api/silence-timer.js'
 import { defaultProject } from '../../basics/default-project.js'
+import { useDraft } from '../../basics/drafts.js'
 import { listResources } from '../../basics/kinds.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, goToMade, pathOf, place, jsonIn } from '../../basics/place.js'
@@ -12,6 +13,7 @@ import { nameFrom } from '../../basics/words.js'
 import { Columns } from '../../components/columns.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { ProjectChoice } from '../../components/project-choice.js'
+import { Restored } from '../../components/restored.js'
 import { Summaries, type ColumnSummary } from '../../components/summary.js'
 import { countText } from '../../components/value.js'
 import { rowsOf, statementOf, type Plan } from './statement.js'
@@ -76,13 +78,27 @@ const readPlan = (query: URLSearchParams, typed: string, projects: readonly stri
   }
 }
 
-const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string> }) => {
+/** The query that is being written, as the browser keeps it until a model is trained. */
+type QueryDraft = ReturnType<typeof useDraft>
+
+/** What a query is written instead of: the query or the table in the address. */
+const baseIn = (query: URLSearchParams): string => query.get('query') ?? query.get('table') ?? ''
+
+type SourceProps = { plan: Plan | undefined; typed: Signal<string>; draft: QueryDraft }
+
+const Source = ({ plan, typed, draft }: SourceProps) => {
   const { loaded, reload } = useLoaded(loadTables, [])
   const { value, error } = loaded.value
   const own = place.value.query.get('query')
-  const text = useSignal(plan?.query ?? '')
-  const isOwn = useSignal(own !== null)
+  const base = baseIn(place.value.query)
+  // A link to another query or table shows that one.
+  const found = draft.found && (base === '' || draft.found.base === base) ? draft.found : undefined
+  const text = useSignal(found?.texts['query'] ?? plan?.query ?? '')
+  const isOwn = useSignal(own !== null || found !== undefined)
+  const shownFor = useRef(own)
   useEffect(() => {
+    if (own === shownFor.current) return
+    shownFor.current = own
     if (own === null) return
     isOwn.value = true
     if (own !== withoutSecrets(text.peek())) text.value = own
@@ -95,50 +111,67 @@ const Source = ({ plan, typed }: { plan: Plan | undefined; typed: Signal<string>
         <p>Upload a file on the first page, or connect a database.</p>
       </Empty>
     )
+  const discard = () => {
+    draft.drop()
+    text.value = plan?.query ?? ''
+    isOwn.value = own !== null
+  }
   return (
-    <form
-      class="row source"
-      onSubmit={(event) => {
-        event.preventDefault()
-        typed.value = text.value
-        const query = withoutSecrets(text.value)
-        if (query !== own)
-          changeQuery({ query, project: plan?.project, table: undefined, target: undefined, without: undefined }, { replace: false })
-      }}
-    >
-      <label>
-        Table
-        <select
-          value={place.value.query.get('table') ?? ''}
-          onChange={({ currentTarget }) => {
-            isOwn.value = false
-            const table = currentTarget.value
-            // A query of the user's own puts its project into the address, too. Without one, the project there was asked for.
-            const project = own === null ? (place.value.query.get('project') ?? undefined) : undefined
-            changeQuery({ table, query: undefined, db: undefined, project, target: undefined, without: undefined }, { replace: false })
-          }}
-        >
-          <option value="">{own === null ? 'Choose…' : 'a query of your own'}</option>
-          {value.map((table) => (
-            <option key={table}>{table}</option>
-          ))}
-        </select>
-      </label>
-      {!isOwn.value && plan && (
-        <button type="button" onClick={() => ((isOwn.value = true), (text.value = plan.query))}>
-          Choose rows by a query
-        </button>
-      )}
-      {isOwn.value && (
-        <>
-          <label class="wide">
-            Query, in {plan?.db}
-            <textarea rows={3} spellcheck={false} value={text.value} onInput={({ currentTarget }) => (text.value = currentTarget.value)} />
-          </label>
-          <button type="submit">Show its rows</button>
-        </>
-      )}
-    </form>
+    <>
+      {found && <Restored draft={found} discard={discard} />}
+      <form
+        class="row source"
+        onSubmit={(event) => {
+          event.preventDefault()
+          typed.value = text.value
+          const query = withoutSecrets(text.value)
+          if (query !== own)
+            changeQuery({ query, project: plan?.project, table: undefined, target: undefined, without: undefined }, { replace: false })
+        }}
+      >
+        <label>
+          Table
+          <select
+            value={place.value.query.get('table') ?? ''}
+            onChange={({ currentTarget }) => {
+              if (isOwn.value) draft.drop()
+              isOwn.value = false
+              const table = currentTarget.value
+              // A query of the user's own puts its project into the address, too. Without one, the project there was asked for.
+              const project = own === null ? (place.value.query.get('project') ?? undefined) : undefined
+              changeQuery({ table, query: undefined, db: undefined, project, target: undefined, without: undefined }, { replace: false })
+            }}
+          >
+            <option value="">{own === null ? 'Choose…' : 'a query of your own'}</option>
+            {value.map((table) => (
+              <option key={table}>{table}</option>
+            ))}
+          </select>
+        </label>
+        {!isOwn.value && plan && (
+          <button type="button" onClick={() => ((isOwn.value = true), (text.value = plan.query))}>
+            Choose rows by a query
+          </button>
+        )}
+        {isOwn.value && (
+          <>
+            <label class="wide">
+              Query, in {plan?.db ?? defaultProject()}
+              <textarea
+                rows={3}
+                spellcheck={false}
+                value={text.value}
+                onInput={({ currentTarget }) => {
+                  text.value = currentTarget.value
+                  draft.type(text.value === '' ? {} : { query: text.value })
+                }}
+              />
+            </label>
+            <button type="submit">Show its rows</button>
+          </>
+        )}
+      </form>
+    </>
   )
 }
 
@@ -208,7 +241,9 @@ const Options = ({ plan, projects, summaries }: OptionsProps) => {
   )
 }
 
-const Pictured = ({ plan, projects }: { plan: Plan; projects: readonly string[] }) => {
+type PicturedProps = { plan: Plan; projects: readonly string[]; draft: QueryDraft }
+
+const Pictured = ({ plan, projects, draft }: PicturedProps) => {
   const { loaded, reload } = useLoaded((signal) => loadPicture(plan, signal), [plan.db, plan.query])
   const { send, isSending, error } = useSending()
   const isShown = useIsShown()
@@ -221,6 +256,7 @@ const Pictured = ({ plan, projects }: { plan: Plan; projects: readonly string[] 
   const train = (query: string) =>
     send(async () => {
       await run({ query, db: plan.project })
+      if (place.value.query.has('query')) draft.drop()
       if (isShown()) goToMade(pathOf('models', plan.project, named.name))
     })
   const toggle = (name: string) => {
@@ -267,6 +303,7 @@ const Pictured = ({ plan, projects }: { plan: Plan; projects: readonly string[] 
 /** Trains a model, after an overview of its rows. */
 export default () => {
   const typed = useSignal('')
+  const draft = useDraft('query of a training', baseIn(place.value.query))
   const { loaded, reload } = useLoaded(loadProjects, [])
   const { value: projects, error } = loaded.value
   const plan = projects && readPlan(place.value.query, typed.value, projects)
@@ -275,9 +312,9 @@ export default () => {
       <h1>Train a model</h1>
       {error && <Refusal error={error} again={reload} />}
       {!projects && !error && <Busy />}
-      {projects && <Source plan={plan} typed={typed} />}
+      {projects && <Source plan={plan} typed={typed} draft={draft} />}
       {plan && !isOnlySent(place.value.query, typed.value) && (
-        <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} projects={projects} />
+        <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} projects={projects} draft={draft} />
       )}
     </>
   )

@@ -1,8 +1,7 @@
-import { useSignal } from '@preact/signals'
 import { exactTable } from '../../api/exact.js'
 import { quoted, run, select, type Column, type Value } from '../../api/sql.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
-import { changeQuery } from '../../basics/place.js'
+import { changeQuery, jsonIn, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { Rows } from '../../components/rows.js'
 import { countText } from '../../components/value.js'
@@ -10,6 +9,18 @@ import { isText, isTime, lossesOf, selectOf, type Changes, type ColumnChange } f
 
 const offered = ['BIGINT', 'DOUBLE', 'DECIMAL(18,4)', 'VARCHAR', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'TIME'] as const
 const previewedMax = 20
+
+/** The chosen types in the address. Whatever else stands there is not one of them: it would become a part of a statement. */
+const readChanges = (text: string | null): Changes => {
+  const found = Object.entries(jsonIn(text) ?? {}) as [string, unknown][]
+  return new Map(
+    found.flatMap(([name, one]): [string, ColumnChange][] => {
+      const { type, format = '' } = typeof one === 'object' && one !== null ? (one as { type?: unknown; format?: unknown }) : { type: one }
+      const known = offered.find((each) => each === type)
+      return known === undefined ? [] : [[name, { type: known, format: String(format) }]]
+    }),
+  )
+}
 
 /** What a change of a column's type would lose, with an example. */
 type Loss = { name: string; gone: number; changed: number; before: string | null; after: string | null } & Record<string, Value>
@@ -56,30 +67,34 @@ const Outcome = ({ file, columns, wanted }: { file: string; columns: readonly Co
   )
 }
 
-/** Shows and changes the types of a file's columns. A change gives the file new content; time travel still reads the old content. */
+/**
+ * Shows and changes the types of a file's columns, which the address has until they are given. A change gives the file new content; time
+ * travel still reads the old content.
+ */
 export const Types = ({ file, done }: { file: string; done: () => void }) => {
   const { loaded, reload } = useLoaded(
     async (signal) => (await exactTable({ query: `SELECT * FROM files.${quoted(file)} LIMIT 0`, signal })).columns,
     [file],
   )
-  const wanted = useSignal<Changes>(new Map())
+  const asked = readChanges(place.value.query.get('types'))
   const { send, isSending, error } = useSending()
   const isShown = useIsShown()
   const { value: columns, error: refused } = loaded.value
   if (refused) return <Refusal error={refused} again={reload} />
   if (!columns) return <Busy />
+  const wanted: Changes = new Map([...asked].filter(([name]) => columns.some((column) => column.name === name)))
   const set = (name: string, next: ColumnChange | undefined) => {
-    const others = [...wanted.value].filter(([other]) => other !== name)
-    wanted.value = new Map(next === undefined ? others : [...others, [name, next]])
+    const others = [...wanted].filter(([other]) => other !== name)
+    const all = next === undefined ? others : [...others, [name, next] as const]
+    changeQuery({ types: all.length === 0 ? undefined : JSON.stringify(Object.fromEntries(all)) })
   }
-  const isChanged = wanted.value.size > 0
+  const isChanged = wanted.size > 0
   const apply = (event: SubmitEvent) => {
     event.preventDefault()
     void send(async () => {
-      await run({ query: `CREATE OR REPLACE TABLE files.${quoted(file)} (${selectOf(file, columns, wanted.value)})` })
-      wanted.value = new Map()
+      await run({ query: `CREATE OR REPLACE TABLE files.${quoted(file)} (${selectOf(file, columns, wanted)})` })
       done()
-      if (isShown()) changeQuery({ tab: 'rows' })
+      if (isShown()) changeQuery({ tab: 'rows', types: undefined })
     })
   }
   return (
@@ -96,7 +111,7 @@ export const Types = ({ file, done }: { file: string; done: () => void }) => {
           </thead>
           <tbody>
             {columns.map(({ name, type }) => {
-              const chosen = wanted.value.get(name)
+              const chosen = wanted.get(name)
               return (
                 <tr key={name}>
                   <th scope="row">{name}</th>
@@ -138,7 +153,7 @@ export const Types = ({ file, done }: { file: string; done: () => void }) => {
         </button>
         <span class="quiet">The file gets a new content. What it was stays readable as of now.</span>
       </div>
-      {isChanged && <Outcome file={file} columns={columns} wanted={wanted.value} />}
+      {isChanged && <Outcome file={file} columns={columns} wanted={wanted} />}
     </form>
   )
 }
