@@ -308,6 +308,20 @@ test('versions are compared, and another one is activated', async () => {
     .getByRole('row', { name: /Compare version 1/ })
     .getByRole('button', { name: 'Activate' })
     .click()
+  const plan = page.getByRole('group', { name: 'Activate version 1' })
+  await plan.getByText('Model version activated').waitFor()
+  await page.locator('[role=group]:focus', { hasText: 'would answer from now on' }).waitFor()
+  await expectUsable(page)
+  // The plan has an address, which does nothing.
+  const { page: colleague } = await openPage(at.browser, at.url, new URL(page.url()).hash)
+  await colleague.getByRole('group', { name: 'Activate version 1' }).getByText('Model version activated').waitFor()
+  await plan.getByRole('button', { name: 'Leave it' }).click()
+  await page.locator('button:focus', { hasText: 'Activate…' }).waitFor()
+  const active = `SELECT VERSION FROM information_schema.models WHERE NAME = 'fee' AND ACTIVE`
+  expect((await sql(at.url, active)).data).toEqual([[2]])
+  await colleague.context().close()
+  await page.getByRole('button', { name: 'Activate…' }).click()
+  await plan.getByRole('button', { name: 'Activate version 1' }).click()
   await until(
     async () => (await sql(at.url, `SELECT VERSION FROM information_schema.models WHERE NAME = 'fee' AND ACTIVE`)).data[0]?.[0] === 1,
   )

@@ -1,8 +1,11 @@
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { quoted, run } from '../../api/sql.js'
-import { useLoaded, useRepeated, useSending } from '../../basics/loading.js'
+import { quoted, run, select, type Value } from '../../api/sql.js'
+import { useFocusWhen } from '../../basics/focus.js'
+import { useIsShown, useLoaded, useRepeated, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
+import { PlannedEvents } from '../../components/planned-events.js'
 import { figure } from '../../components/value.js'
 import { isUnderWay, loadReport, loadVersions, type ModelName, type ModelRecord, type ListedVersion } from './reports.js'
 
@@ -76,25 +79,64 @@ const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [numbe
   )
 }
 
-const Line = ({
-  of,
-  version,
-  chosen,
-  choose,
-  changed,
-}: {
+type Planned = { type: string; stream: string; version: number; data: string } & Record<string, Value>
+
+type ActivationProps = { of: ModelName; version: number; isAsked: boolean; changed: () => void; leave: () => void }
+
+/** The events of an activation, before they are recorded. The plan takes the focus if the user asked for it here. */
+const ActivationPlan = ({ of, version, isAsked, changed, leave }: ActivationProps) => {
+  const query = `SET active ${quoted(of.project)}.${quoted(of.model)}.${version}`
+  const { loaded, reload } = useLoaded((signal) => select<Planned>({ query, dryRun: true, signal }), [query])
+  const { send, isSending, error: refused } = useSending()
+  const isShown = useIsShown()
+  const { value: planned, error } = loaded.value
+  const group = useFocusWhen<HTMLDivElement>(planned !== undefined && isAsked)
+  const activate = () =>
+    send(async () => {
+      await run({ query })
+      if (isShown()) changeQuery({ activate: undefined })
+      changed()
+    })
+  return (
+    <div ref={group} class="notice" role="group" tabIndex={-1} aria-label={`Activate version ${version}`}>
+      {error && <Refusal error={error} again={reload} />}
+      {!planned && !error && <Busy />}
+      {planned && (
+        <>
+          <p>Version {version} would answer from now on. This would be recorded:</p>
+          <PlannedEvents events={planned.map((event) => ({ ...event, data: JSON.parse(event.data) as Value }))} />
+        </>
+      )}
+      {refused && <Refusal error={refused} />}
+      <div class="row">
+        {planned && (
+          <button type="button" class="primary" disabled={isSending} onClick={() => void activate()}>
+            Activate version {version}
+          </button>
+        )}
+        <button type="button" disabled={isSending} onClick={leave}>
+          Leave it
+        </button>
+      </div>
+    </div>
+  )
+}
+
+/** Whether a version can be made the active one: it learned, and another one answers. */
+const canAnswer = ({ status, active }: ListedVersion): boolean => status === 'complete' && !active && momentShown() === undefined
+
+type LineProps = {
   of: ModelName
   version: ListedVersion
   chosen: boolean
   choose: () => void
-  changed: () => void
-}) => {
-  const { send, isSending, error } = useSending()
-  const activate = () =>
-    send(async () => {
-      await run({ query: `SET active ${quoted(of.project)}.${quoted(of.model)}.${version.version}` })
-      changed()
-    })
+  /** Whether the plan of its activation is shown, or was left just now: then its button has the focus again. */
+  planIs: 'shown' | 'left' | undefined
+  plan: () => void
+}
+
+const Line = ({ of, version, chosen, choose, planIs, plan }: LineProps) => {
+  const button = useFocusWhen<HTMLButtonElement>(planIs === 'left')
   return (
     <tr>
       <td>
@@ -111,13 +153,12 @@ const Line = ({
       <td class="right">{figure(version.rows)}</td>
       <td class="right">{version.seconds === null ? '' : `${figure(version.seconds)} s`}</td>
       <td>
-        {version.status === 'complete' && !version.active && momentShown() === undefined && (
-          <button type="button" disabled={isSending} onClick={() => void activate()}>
-            Activate
+        {canAnswer(version) && planIs !== 'shown' && (
+          <button ref={button} type="button" onClick={plan}>
+            Activate…
           </button>
         )}
         {version.error !== null && <span class="quiet clipped">{version.error}</span>}
-        {error && <Refusal error={error} />}
       </td>
     </tr>
   )
@@ -126,7 +167,7 @@ const Line = ({
 const lookEveryMs = 1_000
 
 /**
- * All trainings of a model. The user can compare two of them, and choose the active version.
+ * All trainings of a model. The user can compare two of them, and choose the active version. The address has the plan of that.
  *
  * @param record the list is loaded again together with it
  * @param changed loads the record again
@@ -137,6 +178,8 @@ export const Versions = ({ of, record, changed }: { of: ModelName; record: Model
   const { value, error } = loaded.value
   const isTraining = at === undefined && value?.some(({ status }) => isUnderWay(status)) === true
   useRepeated(loaded, reload, isTraining ? lookEveryMs : undefined)
+  /** The plan that the user asked for or left here last. One of an address does not take the focus. */
+  const last = useSignal<{ version: number; isLeft: boolean } | undefined>(undefined)
   const hasTrained = useRef(false)
   useEffect(() => {
     if (hasTrained.current && !isTraining) changed()
@@ -150,6 +193,12 @@ export const Versions = ({ of, record, changed }: { of: ModelName; record: Model
     changeQuery({ compare: next.length === 0 ? undefined : next.join(',') })
   }
   const [first, second] = chosen.toSorted((a, b) => a - b)
+  const planned = value.find((one) => String(one.version) === place.value.query.get('activate') && canAnswer(one))?.version
+  const left = last.value?.isLeft === true ? last.value.version : undefined
+  const show = (version: number, isLeft: boolean) => {
+    last.value = { version, isLeft }
+    changeQuery({ activate: isLeft ? undefined : String(version) })
+  }
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label="Versions">
@@ -182,12 +231,23 @@ export const Versions = ({ of, record, changed }: { of: ModelName; record: Model
                 version={version}
                 chosen={chosen.includes(version.version)}
                 choose={() => choose(version.version)}
-                changed={changed}
+                planIs={planned === version.version ? 'shown' : left === version.version ? 'left' : undefined}
+                plan={() => show(version.version, false)}
               />
             ))}
           </tbody>
         </table>
       </div>
+      {planned !== undefined && (
+        <ActivationPlan
+          key={planned}
+          of={of}
+          version={planned}
+          isAsked={last.value?.isLeft === false}
+          changed={changed}
+          leave={() => show(planned, true)}
+        />
+      )}
       {first !== undefined && second !== undefined ? (
         <Comparison of={of} pair={[first, second]} />
       ) : (
