@@ -111,6 +111,34 @@ test('a comment on an answer is there again after a reload, until it is sent', a
   await page.context().close()
 })
 
+test('an answer and its record lead to the event that records it, also after a reload', async () => {
+  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/broker')
+  await page.getByLabel('Question').fill('By which event?')
+  await page.keyboard.press('Enter')
+  const link = page.locator('main').getByRole('link', { name: /^event \d+$/ })
+  await link.waitFor()
+  const [[position]] = (await shop.run('SELECT max(position) FROM log.answers')) as [[number]]
+  const isEvent = async () => {
+    expect(await link.innerText()).toBe(`event ${position}`)
+    await link.click()
+    await page.locator('h1', { hasText: 'Events' }).waitFor()
+    const first = page.locator('.events > li').first()
+    await first.locator('.position', { hasText: new RegExp(`^${position}$`) }).waitFor()
+    await page.goBack()
+    await link.waitFor()
+  }
+  await isEvent()
+  await page.waitForURL(/answers=/)
+  await page.reload()
+  await link.waitFor()
+  await isEvent()
+  await page.getByRole('link', { name: 'Its record' }).click()
+  await page.locator('h1', { hasText: 'By which event?' }).waitFor()
+  await link.waitFor()
+  await isEvent()
+  await page.context().close()
+})
+
 test('what was said to a chatbot is read as a conversation, with the record of each answer', async () => {
   await send(shop.url, 'POST', '/api/projects/shop/chatbots', {
     chatbot: {

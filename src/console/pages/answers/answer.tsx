@@ -194,7 +194,8 @@ export default ({ params: { project = '', agent = '', id = '' } }: PageProps) =>
             <div>
               <dt>recorded</dt>
               <dd>
-                {value.recorded_at.slice(0, 19).replace('T', ' ')} UTC, at position {countText(value.position)}, after{' '}
+                {value.recorded_at.slice(0, 19).replace('T', ' ')} UTC, by{' '}
+                <a href={hrefOf('/events', { position: String(value.position) })}>event {value.position}</a>, after{' '}
                 {(value.duration_ms / 1_000).toFixed(2)} s
               </dd>
             </div>

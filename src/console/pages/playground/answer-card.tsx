@@ -37,7 +37,7 @@ const Cost = ({ answer }: { answer: string }) => {
 
 /** An answer while it arrives: the agent's steps, its text, and a link to its record. */
 export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
-  const { state, text, steps, answer, version, outcome, note, tokens, ms, error } = asking.said.value
+  const { state, text, steps, answer, position, version, outcome, note, tokens, ms, error } = asking.said.value
   const { project, agent, asOf } = asking.side
   /** Screen readers hear of the end of an answer only if it ends here, and not of one that was loaded. */
   const isLive = useMemo(() => asking.said.peek().state === 'asking', [asking])
@@ -78,6 +78,7 @@ export const AnswerCard = ({ asking }: { asking: LiveAnswer }) => {
             <Cost answer={answer} />
           </span>
           {/* It is recorded now, also if the agent of a past moment answers. */}
+          {position !== undefined && <a href={hrefOf('/events', { position: String(position), at: undefined })}>event {position}</a>}
           <a class="button" href={hrefOf(pathOf('answers', project, agent, answer), { at: undefined })}>
             Its record
           </a>

@@ -22,6 +22,8 @@ export type AnswerState = {
   text: string
   steps: Step[]
   answer: string | undefined
+  /** The position of the event that records it. */
+  position: number | undefined
   /** The version of the agent that a record names. */
   version: number | undefined
   outcome: string | undefined
@@ -42,6 +44,7 @@ type Frame = {
   note?: string
   outcome?: string
   error?: string
+  position?: number
 } & Partial<{
   actions: { tool: string; tool_input: string }[]
   columns: string[]
@@ -53,8 +56,8 @@ type Frame = {
 
 /** An answer that has not begun. */
 export const nothing: AnswerState = {
-  ...{ state: 'asking', text: '', steps: [], answer: undefined, version: undefined, outcome: undefined },
-  ...{ note: undefined, tokens: undefined, ms: undefined, error: undefined },
+  ...{ state: 'asking', text: '', steps: [], answer: undefined, position: undefined, version: undefined },
+  ...{ outcome: undefined, note: undefined, tokens: undefined, ms: undefined, error: undefined },
 }
 
 const lastStep = (steps: readonly Step[], change: Partial<Step>): Step[] =>
@@ -82,10 +85,13 @@ const after = (said: AnswerState, frame: Frame): AnswerState => {
       return { ...said, answer, text: '' }
     case 'answer': {
       const tokens = frame.usage && { read: frame.usage.input_tokens, written: frame.usage.output_tokens }
-      return { ...said, answer, state: 'answered', text: frame.output ?? said.text, outcome: frame.outcome, note: frame.note, tokens }
+      const { position, outcome, note } = frame
+      return { ...said, answer, position, state: 'answered', text: frame.output ?? said.text, outcome, note, tokens }
     }
     case 'error':
       return { ...said, answer, state: 'failed', error: asApiError(new Error(frame.error ?? 'the answer failed')) }
+    case 'end':
+      return { ...said, answer, position: frame.position ?? said.position }
     default:
       return { ...said, answer }
   }

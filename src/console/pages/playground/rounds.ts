@@ -15,6 +15,7 @@ type RecordedTool = {
 /** What the service records of an answer. */
 type RecordedAnswer = {
   id: string
+  position: number
   version: number
   question: string
   answer: string
@@ -65,6 +66,7 @@ const stateIn = ({ id, answer, outcome, error, tools, duration_ms, ...more }: Re
     rows: sql === undefined || failed ? undefined : { sql, columns, rows, isCut: cut },
   })),
   answer: id,
+  position: more.position,
   version: more.version,
   outcome,
   tokens: { read: more.input_tokens, written: more.output_tokens },
