@@ -19,6 +19,8 @@ type Options = {
   newest: () => Promise<void>
   /** Whether this node may write. A node that must wait for an operator leaves the work to the others. */
   mayWrite: () => boolean
+  /** Whether the file of this node can be written. Until it can, this node renews no lease: work whose end it cannot record moves on. */
+  canWrite: () => boolean
   times?: Times
   /** Milliseconds of a clock that goes on while the machine sleeps. */
   elapsed?: () => number
@@ -110,10 +112,11 @@ class HeldLease implements Lease {
 /**
  * Leases in PostgreSQL, by its clock. Each is renewed well before it ends. A holder that cannot renew its lease counts it as lost some
  * time before another node can take it. It measures from the moment before it asked, so its lease never ends later than in PostgreSQL.
- * A node that may not write loses its leases, and takes none.
+ * A node that may not write loses its leases, and takes none. A node whose file cannot be written takes none, and loses those that end
+ * before the file works again.
  *
  * @example
- * const leases = new SharedLeases({ way: new Link(url), node: randomUUID(), newest: () => log.newest(), mayWrite: () => true })
+ * const leases = new SharedLeases({ way: new Link(url), node: randomUUID(), newest, mayWrite: () => true, canWrite: () => true })
  * const lease = await leases.take('retention')
  */
 export class SharedLeases implements Leases {
@@ -126,7 +129,8 @@ export class SharedLeases implements Leases {
   constructor(private readonly options: Options) {}
 
   async take(name: string): Promise<Lease | undefined> {
-    if (this.#held.has(name) || this.#closing.signal.aborted || !this.options.mayWrite()) return undefined
+    const { mayWrite, canWrite } = this.options
+    if (this.#held.has(name) || this.#closing.signal.aborted || !mayWrite() || !canWrite()) return undefined
     this.#held.set(name, undefined)
     try {
       const asked = this.#elapsed()
@@ -197,7 +201,7 @@ export class SharedLeases implements Leases {
       for (const one of held) one.lose()
       return
     }
-    if (held.length === 0) return
+    if (held.length === 0 || !this.options.canWrite()) return
     const asked = this.#elapsed()
     const values = [held.map(({ name }) => name), this.#times.leaseMs, this.options.node, held.map(({ epoch }) => epoch)]
     const { rows } = await this.#query<{ name: string }>(renew, values)

@@ -32,6 +32,11 @@ export class NodeStatus {
     return this.#isForked || this.#isOutdated ? this.#refusal : undefined
   }
 
+  /** Whether the last write failed because of the file of this node, for example because its disk is full. */
+  get isFileFailing(): boolean {
+    return this.#failure?.of === 'file'
+  }
+
   /** Why work does not wait for PostgreSQL: it is known to be away, or to give statements up. Undefined if work waits. */
   get absence(): 'away' | 'slow' | undefined {
     const of = this.#failure?.of

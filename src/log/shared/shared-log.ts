@@ -150,7 +150,8 @@ export class SharedLog extends FileLog {
       const poll = new HeadPoll(queue)
       undo(() => poll.stop())
       const mayWrite = () => queue.refusal === undefined
-      const leases = new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite })
+      const canWrite = () => !queue.isFileFailing
+      const leases = new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite, canWrite })
       undo(() => leases.close())
       return { id, queue, vault, clock, nodes, link, leases, talk: talkOver(link, sequencer) }
     }).catch((error: unknown) => {

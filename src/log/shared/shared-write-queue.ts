@@ -125,6 +125,11 @@ export class SharedWriteQueue implements WriteQueue {
     return this.#status.refusal ?? this.#replica.displaced()
   }
 
+  /** Whether the file of this node could not be written the last time. */
+  get isFileFailing(): boolean {
+    return this.#status.isFileFailing
+  }
+
   refuseWrites(refusal: Refusal): void {
     this.#status.refuse(refusal)
   }

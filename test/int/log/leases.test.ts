@@ -12,10 +12,12 @@ import { until } from '../../support/until.js'
 
 const { server } = logServer()
 
-type Holder = { leases: SharedLeases; node: string; pass: (ms: number) => void; refuse: () => void }
+type Holder = { leases: SharedLeases; node: string; pass: (ms: number) => void; refuse: () => void; fail: (fails: boolean) => void }
+
+type Times = { leaseMs: number; renewIntervalMs: number; marginMs: number }
 
 /** Runs a test over holders of leases at one PostgreSQL, each with a clock that can be moved on. */
-const withHolders = async (count: number, run: (holders: Holder[], url: string) => Promise<void>): Promise<void> => {
+const withHolders = async (count: number, run: (holders: Holder[], url: string) => Promise<void>, times?: Times): Promise<void> => {
   const url = await server().newUrl()
   const { path, remove } = temporaryDirectory()
   const undo: (() => unknown)[] = [remove]
@@ -25,14 +27,18 @@ const withHolders = async (count: number, run: (holders: Holder[], url: string) 
     const holders = Array.from({ length: count }, () => {
       let passed = 0
       let mayWrite = true
-      const { leases, node, close } = openLeases(
-        url,
-        () => newest(log),
-        () => performance.now() + passed,
-        () => mayWrite,
-      )
+      let fails = false
+      const { leases, node, close } = openLeases(url, () => newest(log), {
+        ...{ elapsed: () => performance.now() + passed, mayWrite: () => mayWrite, canWrite: () => !fails },
+        ...(times && { times }),
+      })
       undo.push(close)
-      return { leases, node, pass: (ms: number) => void (passed += ms), refuse: () => void (mayWrite = false) }
+      return {
+        ...{ leases, node },
+        pass: (ms: number) => void (passed += ms),
+        refuse: () => void (mayWrite = false),
+        fail: (now: boolean) => void (fails = now),
+      }
     })
     await run(holders, url)
   } finally {
@@ -184,6 +190,22 @@ test('a node that may not write any more loses what it holds, and takes nothing:
     expect(await a!.leases.take('z')).toBeUndefined()
     await task.stop()
   }))
+
+test('a node whose file cannot be written takes nothing, and what it holds goes to another one, until it can', () =>
+  withHolders(
+    2,
+    async ([a, b]) => {
+      const held = await taken(a!.leases, 'x')
+      a!.fail(true)
+      expect(await a!.leases.take('y')).toBeUndefined()
+      await until(() => held.lost.aborted, 60_000)
+      await until(async () => (await b!.leases.take('x')) !== undefined)
+      expect(await a!.leases.take('y')).toBeUndefined()
+      a!.fail(false)
+      await taken(a!.leases, 'y')
+    },
+    { leaseMs: 600, renewIntervalMs: 20, marginMs: 100 },
+  ))
 
 test('a task is done by one node; another takes it over when it is lost or left, and never both at once', () =>
   withHolders(2, async ([a, b]) => {

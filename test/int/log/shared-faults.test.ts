@@ -50,6 +50,19 @@ test('a file that cannot be opened again ends nothing: writes are refused becaus
     await expectSame([a!, b!])
   }))
 
+test('a node whose file cannot be written takes no work that another node could do, until it can be written again', () =>
+  withNodes(1, async ([a]) => {
+    await a!.log.submit(writes(projectCreated(1)))
+    const { leases } = a!.log.peers
+    await (await leases.take('before'))?.release()
+    tamperWith(a!.file, (db) => db.exec('ALTER TABLE answers RENAME TO away'))
+    await expect(a!.log.submit(writes(projectCreated(2)))).rejects.toMatchObject({ title: 'Storage failed' })
+    expect(await leases.take('work')).toBeUndefined()
+    tamperWith(a!.file, (db) => db.exec('ALTER TABLE away RENAME TO answers'))
+    await until(async () => (await leases.take('work')) !== undefined)
+    await a!.log.submit(writes(projectCreated(2)))
+  }))
+
 describe('when PostgreSQL is away', () => {
   test('writes are refused with a time to wait, reads go on, and it all comes back by itself', () =>
     withNodes(2, async (nodes) => {

@@ -36,16 +36,17 @@ export type Node = {
 /** The duration of a lease. No test waits for its end, and none must lose it because the machine is busy. */
 const times = { leaseMs: 40_000, renewIntervalMs: 100, marginMs: 10_000 }
 
+type LeaseOptions = Partial<Pick<ConstructorParameters<typeof SharedLeases>[0], 'elapsed' | 'mayWrite' | 'canWrite' | 'times'>>
+
 /** The leases of a node, under a separate name, with a function that closes them and their connection. */
 export const openLeases = (
   url: string,
   newest: () => Promise<void>,
-  elapsed?: () => number,
-  mayWrite: () => boolean = () => true,
+  options: LeaseOptions = {},
 ): { leases: SharedLeases; node: string; close: () => Promise<void> } => {
   const way = new Link(url)
   const node = randomUUID()
-  const leases = new SharedLeases({ way, node, newest, mayWrite, times, ...(elapsed && { elapsed }) })
+  const leases = new SharedLeases({ way, node, newest, mayWrite: () => true, canWrite: () => true, times, ...options })
   const close = async () => {
     await leases.close()
     await way.close()
