@@ -295,12 +295,12 @@ export class Erasures {
     const { wipes, ledger, blobs } = this.options
     const { log } = ledger
     const { position } = await log.head()
-    const hasErased = (await log.erasedAt()) > 0
-    if (hasErased) await removeErasedBlobs(log, blobs)
+    const erasedAt = await log.erasedAt()
+    if (erasedAt > 0) await removeErasedBlobs(log, blobs)
     if (!wipes) return
-    if (hasErased) {
+    if (erasedAt > 0) {
       this.#files.note('documents')
-      await this.#files.wipe(position, this.#patience.signal)
+      await this.#files.wipe(erasedAt, this.#patience.signal)
     }
     await wipes.wiped(position)
     this.#processing = startLastingProcessor<LogEvent>(log, {

@@ -35,6 +35,8 @@ type ChildState = {
   foreign: string | undefined
   /** Known since the tables are open. */
   rebuilds: Rebuilds | undefined
+  /** The head of the log when the open tables were begun. */
+  begunAt: number | undefined
   /** The mechanism that took its rights: `landlock`, or which rights it kept, and why. */
   confinement: string | undefined
   /** The last reason why it could not follow the log. */
@@ -68,6 +70,7 @@ export class SqlChildProcess {
     failed: undefined,
     foreign: undefined,
     rebuilds: undefined,
+    begunAt: undefined,
     confinement: undefined,
     lastError: undefined,
     trouble: undefined,
@@ -267,6 +270,7 @@ export class SqlChildProcess {
         break
       case 'opened':
         state.rebuilds = message.rebuilds
+        state.begunAt = message.begunAt
         state.confinement = message.confinement
         break
       case 'starting': {

@@ -156,8 +156,8 @@ export class SqlProcess implements SelectService {
 
   /**
    * Resolves when the tables' files have no byte of erased data. A copy replaces the tables, and a new process replaces the old one; queries
-   * wait meanwhile. If no copy is possible, the new process purges the tables when it opens them. `erasedAt` tells the position of the last
-   * erasure.
+   * wait meanwhile. If no copy is possible, the new process purges the tables when it opens them. Nothing is done if the tables were begun
+   * after the last erasure: erased data never came into their file. `erasedAt` tells the position of the last erasure.
    */
   async purge(erasedAt: () => Promise<number>): Promise<void> {
     const purged = this.#purging.then(() => this.#purge(erasedAt))
@@ -166,12 +166,14 @@ export class SqlProcess implements SelectService {
   }
 
   async #purge(erasedAt: () => Promise<number>): Promise<void> {
-    let copy = await this.#copied(erasedAt)
+    const erased = await erasedAt().catch(() => undefined)
+    if (erased !== undefined && ((await this.#supervisor.begunAt()) ?? -1) >= erased) return
+    let copy = await this.#copied(erasedAt, { erased })
     const release = this.#admission.hold()
     try {
       const until = performance.now() + this.#limits.purgeWaitMs
       while (this.#admission.running > 0 && performance.now() < until) await sleep(idleLookMs)
-      copy &&= await this.#copied(erasedAt, copy)
+      copy &&= await this.#copied(erasedAt, { earlier: copy })
       await this.#supervisor.replace(async () => {
         if (copy) await this.#exchange(copy.file)
       })
@@ -182,15 +184,18 @@ export class SqlProcess implements SelectService {
 
   /**
    * A copy of the tables without erased data: the earlier copy, if it has none. Data that is erased during the copying may be in the copy,
-   * and no process would open it, so then it is made again.
+   * and no process would open it, so then it is made again. `erased` is the position of the last erasure, as far as it is known.
    */
-  async #copied(erasedAt: () => Promise<number>, earlier?: TablesCopy): Promise<TablesCopy | undefined> {
+  async #copied(
+    erasedAt: () => Promise<number>,
+    { erased, earlier }: { erased?: number | undefined; earlier?: TablesCopy },
+  ): Promise<TablesCopy | undefined> {
     let copy = earlier
     try {
-      for (let erased = await erasedAt(); !copy || copy.position < erased; erased = await erasedAt()) {
+      for (let last = erased ?? (await erasedAt()); !copy || copy.position < last; last = await erasedAt()) {
         if (copy) await rm(copy.file, { force: true })
         const file = join(this.#paths.tables, `${randomUUID()}.duckdb`)
-        copy = { file, position: await this.copy(file, erased) }
+        copy = { file, position: await this.copy(file, last) }
       }
       return copy
     } catch (err) {

@@ -144,6 +144,18 @@ export class Supervisor {
     }
   }
 
+  /**
+   * The head of the log when the tables were begun. Waits for a process that is opening them: it copies old tables by itself. Undefined if
+   * they cannot be opened.
+   */
+  async begunAt(): Promise<number | undefined> {
+    for (;;) {
+      const { begunAt, failed } = this.#child?.state ?? {}
+      if (!this.#child || begunAt !== undefined || failed !== undefined || this.#isStopping) return begunAt
+      await this.#change(performance.now() + this.limits.startWaitMs)
+    }
+  }
+
   /** Ends the process, runs a task while there is none, starts another process, and waits until that has opened its tables. */
   async replace(between: () => Promise<void>): Promise<void> {
     const child = this.#child

@@ -28,8 +28,11 @@ export type ChildMessage =
   | { kind: 'starting'; position: number; head: number }
   /** It has built the tables and ends, which frees the memory of this work. */
   | { kind: 'built' }
-  /** The tables are open. The message has the number of rebuilds so far, and the mechanism that prevents the process from writing files. */
-  | { kind: 'opened'; rebuilds: Rebuilds; confinement: string }
+  /**
+   * The tables are open. The message has the number of rebuilds so far, the mechanism that prevents the process from writing files, and the
+   * head of the log when the file of the tables was begun.
+   */
+  | { kind: 'opened'; rebuilds: Rebuilds; confinement: string; begunAt: number }
   | { kind: 'ready' }
   | { kind: 'state'; position: number; head: number; stopped: string | null }
   /** The tables could not be brought up to date. The next try may succeed. */

@@ -54,7 +54,7 @@ const serve = async (settings: Settings, log: FollowedLog, run: RunSelect): Prom
   const starting = (position: number, head: number) => tell({ kind: 'starting', position, head })
   const store = await openStore(paths, settings, log, starting)
   const rebuilds = countRebuild(settings.rebuilds, store.rebuilt, new Date())
-  tell({ kind: 'opened', rebuilds, confinement: confinement() })
+  tell({ kind: 'opened', rebuilds, confinement: confinement(), begunAt: store.replay.begunAt })
   let lastError = settings.lastError
   const projector = new Projector({
     ...settings,

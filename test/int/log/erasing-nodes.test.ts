@@ -78,6 +78,22 @@ describe('an erasure', () => {
       expect(unexpected).toEqual([])
     }))
 
+  test('that was wiped asks at a start for nothing newer: tables that were begun since then need no copy', () =>
+    withNodesOf(server(), 1, async ([a]) => {
+      await writeSecret(a!, 's', 'x')
+      const erasures = erasuresOf(a!)
+      await erasures.follow(onFailed)
+      await erasures.erase(secretsOf('s'), origin)
+      await erasures.stop()
+      await writeSecret(a!, 'later', 'y')
+      const purges: number[] = []
+      const again = erasuresOf(a!, async (erasedAt) => void purges.push(await erasedAt()))
+      await again.follow(onFailed)
+      await again.stop()
+      expect(purges).toEqual([await a!.log.erasedAt()])
+      expect(purges[0]).toBeLessThan((await a!.log.head()).position)
+    }))
+
   test('of many events is wiped at once: what comes while a node wipes is wiped together', () =>
     withNodesOf(server(), 2, async ([a, b]) => {
       const purges: number[] = []

@@ -65,6 +65,25 @@ test('a purge leaves no byte of deleted rows, and queries that come meanwhile wa
   expect(readdirSync(join(bench.directory, 'tmp/tables'))).toEqual([])
 })
 
+test('a purge does nothing where the tables were begun after the last erasure, also when the service was started again', async () => {
+  bench = await Bench.open()
+  bench.log.append(skill(1))
+  await plant()
+  await purgeAfter(erasure)
+  bench.log.append(skill(2))
+  for (const starts of [1, 2]) {
+    const { pid } = bench.sqlProcess
+    await bench.sqlProcess.purge(lastErasure)
+    expect([starts, bench.sqlProcess.pid]).toEqual([starts, pid])
+    await bench.sqlProcess.stop()
+    await bench.start()
+  }
+  const { pid } = bench.sqlProcess
+  await purgeAfter(erasure)
+  expect(bench.sqlProcess.pid).not.toBe(pid)
+  expect(await bench.ask('SELECT count(*)::INTEGER FROM ledger.skills_history')).toEqual([[2]])
+})
+
 test('purges at once are all carried out, also when the running process cannot copy its tables', async () => {
   bench = await Bench.open()
   bench.log.append(skill(1))
