@@ -5,6 +5,7 @@ import { Erasures } from './erasure/erasures.js'
 import { keepFor } from './erasure/retention.js'
 import { systemClock } from './jobs/clock.js'
 import { JobScheduler } from './jobs/scheduler.js'
+import { leasesWhile } from './log/contract/leases.js'
 import type { AgeingKind } from './log/contract/log.js'
 import { SingletonTask } from './log/tasks/singleton-task.js'
 import type { KnowledgeParts } from './open-knowledge.js'
@@ -35,7 +36,10 @@ type Options = {
 export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledge, models, sql }: Options) =>
   opened(async (undo) => {
     const { ledger, leases, log, vault, blobs, paths, clock } = storage
-    const jobs = new JobScheduler({ ledger, leases, engine: sql.sql, clock: { ...systemClock, now: () => log.now() }, logger })
+    const jobs = new JobScheduler({
+      ...{ ledger, engine: sql.sql, clock: { ...systemClock, now: () => log.now() }, logger },
+      leases: leasesWhile(leases, () => sqlProcess.isReady),
+    })
     const erasures = new Erasures({
       ...{ ledger, blobs, wipes: storage.peers?.wipes },
       purge: (erasedAt) => sqlProcess.purge(erasedAt),
@@ -85,8 +89,8 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
     const exportAs = async (one: Exporter) => {
       const task = new SingletonTask({
         ...{ leases, name: 'export' },
-        begin: () => {
-          one.start()
+        begin: (_, tried) => {
+          one.start(tried)
           return () => one.stop()
         },
         onFailed: (err) => logger.error({ err }, 'the history is not exported'),

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { SqlProcess } from './sql-process/sql-process.js'
 import { opened } from './basics/undo.js'
+import { leasesWhile } from './log/contract/leases.js'
 import type { ErasureGuard } from './log/contract/log.js'
 import { ModelStore } from './models/serving/model-store.js'
 import { PredictionRecorder } from './models/serving/prediction-recorder.js'
@@ -34,7 +35,7 @@ export const openModels = ({ config, logger, storage: { ledger, leases, peers, b
     undo(() => heard?.stop())
     const select = askRows(sqlProcess, config.defaultProject, (request) => connected.databases.readFor(request))
     const trainings = new TrainingService({
-      ...{ ledger, leases, heard, beside, blobs, trainer, logger, select },
+      ...{ ledger, leases: leasesWhile(leases, () => sqlProcess.isReady), heard, beside, blobs, trainer, logger, select },
       temporary: join(paths.temporary, 'trainings'),
     })
     undo(() => trainings.stop())

@@ -68,8 +68,8 @@ export const openStorage = ({ config, logger, metrics }: Options) =>
       headFile &&
       new SingletonTask({
         ...{ leases, name: 'heads' },
-        begin: async () => {
-          await headFile.start()
+        begin: async (_, tried) => {
+          await headFile.start(tried)
           return () => headFile.stop()
         },
         onFailed: (err) => logger.error({ err }, 'heads are not written'),

@@ -60,6 +60,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   leaseRenewIntervalMs: 'How often a node reports that it still does this work.',
   leaseMarginMs: 'A node that cannot report this stops its work this long before others can take it over.',
   leaseLookIntervalMs: 'How often a node checks whether it can take over work of another node.',
+  taskFailuresMax: 'Failures in a row of work that one node does for all, such as an export. Beyond: another node may take it over.',
+  taskRestMs: 'How long a node leaves such work to the others then. Beyond: it does it again, unless another node does.',
   logProbeIntervalMs: 'After a failed write, how often readiness tries to write again. In between it reports the last failure.',
   diskUseMaxAgeMs: 'How old the figures of disk use may be. Beyond: the next request measures them again.',
   statesAtOnceMaxChars:

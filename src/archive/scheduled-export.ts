@@ -3,6 +3,7 @@
 import { errorText } from '../basics/errors.js'
 import type { ChildProcess } from 'node:child_process'
 import type { Log } from '../log/contract/log.js'
+import type { OnTried } from '../log/tasks/singleton-task.js'
 import type { Logger } from '../basics/logger.js'
 import { startProgram } from '../setup/start-program.js'
 import type { ExportJob, ExportMessage } from './export-process.js'
@@ -46,6 +47,7 @@ export class Exporter {
   /** Where the export ended after a try that succeeded; undefined makes the next one look at every range. */
   #archived: ArchiveResult | undefined
   #isFull = false
+  #onTried: OnTried = () => undefined
 
   constructor(private readonly options: Options) {
     this.#status = {
@@ -70,7 +72,8 @@ export class Exporter {
   }
 
   /** Begins at once, and looks again at each interval. */
-  start(): void {
+  start(onTried: OnTried = () => undefined): void {
+    this.#onTried = onTried
     this.#status.here = true
     this.#look()
     this.#timer = setInterval(() => this.#look(), this.options.intervalMs)
@@ -128,6 +131,7 @@ export class Exporter {
     const { logger } = this.options
     const { directory } = this.#status
     this.#child = undefined
+    this.#onTried('done' in outcome)
     if ('done' in outcome) {
       const { size, written } = (this.#archived = outcome.done)
       Object.assign(this.#status, { position: size, written_at: new Date().toISOString(), error: null })

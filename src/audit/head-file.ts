@@ -3,6 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sync } from '../basics/disk.js'
 import type { Log } from '../log/contract/log.js'
+import type { OnTried } from '../log/tasks/singleton-task.js'
 import type { Heads } from './heads.js'
 import { compareWithHeads, otherHead } from './compare-heads.js'
 import type { Logger } from '../basics/logger.js'
@@ -42,6 +43,7 @@ export class HeadFile {
   readonly #status: HeadFileStatus
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
+  #onTried: OnTried = () => undefined
   /** The head in the file that does not belong to this log: nothing more is written. */
   #other: string | undefined
 
@@ -74,10 +76,11 @@ export class HeadFile {
 
   /**
    * Another node may have written the last heads, about events that the shared log has lost since. One file must not have heads of two
-   * histories, so no more heads are written then.
+   * histories, so no more heads are written then. `onTried` hears of each try to write one.
    */
-  async start(): Promise<void> {
+  async start(onTried: OnTried = () => undefined): Promise<void> {
     const { log, path, logger } = this.#options
+    this.#onTried = onTried
     await log.newest()
     this.#other = await otherHead(log, path)
     if (this.#other !== undefined) {
@@ -98,12 +101,12 @@ export class HeadFile {
 
   /** One at a time. A failure does not stop the service; the next interval tries again. */
   #append(): Promise<void> {
-    this.#writing = this.#writing.then(() =>
-      this.#appendNow().catch((err: unknown) => {
-        this.#status.error = errorText(err)
-        this.#options.logger.error({ err, file: this.#options.path }, 'the head could not be written')
-      }),
-    )
+    const failed = (err: unknown) => {
+      this.#status.error = errorText(err)
+      this.#options.logger.error({ err, file: this.#options.path }, 'the head could not be written')
+      this.#onTried(false)
+    }
+    this.#writing = this.#writing.then(() => this.#appendNow().then(() => this.#onTried(true), failed))
     return this.#writing
   }
 

@@ -49,7 +49,7 @@ const turnsOf = ({ state: { params } }: Resource<'chatbot'>): number => {
 }
 
 /** The arrival time of a message: its id, a UUIDv7, begins with the time in milliseconds. */
-const cameAt = (message: string): number => Number.parseInt(message.replaceAll('-', '').slice(0, 12), 16)
+export const cameAt = (message: string): number => Number.parseInt(message.replaceAll('-', '').slice(0, 12), 16)
 
 /**
  * Answers the messages of conversations, one at a time: asks the agent, delivers, and records each step before the next. After a crash the

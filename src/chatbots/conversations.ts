@@ -17,7 +17,7 @@ import type { Lease, Leases } from '../log/contract/leases.js'
 import { startLastingProcessor } from '../log/emmett/lasting-processor.js'
 import type { Processing } from '../log/emmett/processor.js'
 import type { RecordedEvent } from '../log/emmett/recorded-event.js'
-import { Answerer } from './answerer.js'
+import { Answerer, cameAt } from './answerer.js'
 import type { Fetch } from './channels/channel.js'
 import { FairTurns } from '../basics/concurrency/fair-turns.js'
 import { endOf, messageOf } from './message-records.js'
@@ -32,6 +32,8 @@ type Options = {
   /** The trusted clock: a message that waited too long fails permanently. */
   clock: Pick<TrustedClock, 'now'>
   logger: Logger
+  /** Whether queries of agents can be answered here now; by default they can. */
+  hasSql?: () => boolean
   bounds?: { max: number; perGroupMax: number }
 }
 
@@ -43,6 +45,8 @@ type Reason = Extract<ConversationEvent | ChatbotEvent, { type: (typeof reasons)
 
 /** How long other nodes leave a message to the node that received it. Only that node can stream the answer to the sender. */
 const firstChoiceMs = 1_000
+/** How long a node whose SQL cannot answer leaves a message to other nodes. After that it asks the agent, which may need no SQL. */
+const withoutSqlMs = 60_000
 /** How long a conversation waits after an unexpected error. */
 const afterFaultMs = 60_000
 /** How long the messages of an earlier run of the service wait after they could not be taken up. */
@@ -216,8 +220,11 @@ export class Conversations {
   async #turn(conversation: StreamId, chatbot: string): Promise<void> {
     // A new message does not make the next try of the earlier message come sooner.
     if (this.#timers.has(conversation)) return
-    if (this.options.leases.areShared && !(await this.#waits(conversation))) return
-    const lease = await this.options.leases.take(`conversation:${conversation}`)
+    const { leases, clock, hasSql } = this.options
+    const since = leases.areShared ? await this.#waitsSince(conversation) : 0
+    if (since === undefined) return
+    const isLeft = hasSql?.() === false && clock.now() - since < withoutSqlMs
+    const lease = isLeft ? undefined : await leases.take(`conversation:${conversation}`)
     if (!lease) {
       this.#standBy(conversation, chatbot, limits.leaseLookIntervalMs)
       return
@@ -239,16 +246,16 @@ export class Conversations {
   }
 
   /**
-   * Whether a message of a conversation waits, as far as this node knows. Most were answered by another node. A message that this node does
-   * not know yet gets its turn by its event.
+   * When the first waiting message of a conversation came, in milliseconds since 1970. Undefined if none waits, as far as this node knows:
+   * most were answered by another node. A message that this node does not know yet gets its turn by its event.
    */
-  async #waits(conversation: StreamId): Promise<boolean> {
+  async #waitsSince(conversation: StreamId): Promise<number | undefined> {
     try {
-      const found = await this.#found('conversation', conversation)
-      return found !== undefined && found.state.waiting.length > 0
+      const [first] = (await this.#found('conversation', conversation))?.state.waiting ?? []
+      return first && cameAt(first.message)
     } catch {
       // The answer finds out.
-      return true
+      return 0
     }
   }
 

@@ -76,6 +76,11 @@ export class SqlProcess implements SelectService {
     return { ...this.#supervisor.status(), retries: this.#retries, running: this.#admission.running, waiting: this.#admission.waiting }
   }
 
+  /** Whether it can answer queries now: it runs, and its tables follow the log. */
+  get isReady(): boolean {
+    return this.status().stopped === undefined
+  }
+
   /** The warning for an operator; undefined when nothing is wrong. */
   warning(): string | undefined {
     return this.#supervisor.warning()

@@ -12,6 +12,8 @@ export const logLimits = {
   leaseRenewIntervalMs: 3_000,
   leaseMarginMs: 3_000,
   leaseLookIntervalMs: 3_000,
+  taskFailuresMax: 3,
+  taskRestMs: 60_000,
   diskUseMaxAgeMs: 10_000,
   statesAtOnceMaxChars: 1024 * 1024,
   stateCacheMaxChars: 32 * 1024 * 1024,

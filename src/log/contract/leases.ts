@@ -34,3 +34,12 @@ export const soleLeases: Leases = {
   take: (name) =>
     Promise.resolve({ name, epoch: 1, losses: 0, isHeld: true, lost: new AbortController().signal, release: () => Promise.resolve() }),
 }
+
+/**
+ * The same leases, for work that needs something of its node. While the node lacks it, other nodes may have the work. A single process keeps
+ * its work.
+ *
+ * @example const leases = leasesWhile(peers.leases, () => sqlProcess.isReady)
+ */
+export const leasesWhile = (leases: Leases, canWork: () => boolean): Leases =>
+  leases.areShared ? { areShared: true, take: async (name) => (canWork() ? leases.take(name) : undefined) } : leases

@@ -3,17 +3,22 @@
 import { limits } from '../../basics/limits.js'
 import type { Lease, Leases } from '../contract/leases.js'
 
+/** Called after each try of some work. */
+export type OnTried = (succeeded: boolean) => void
+
 type Options = {
   leases: Leases
   name: string
-  /** Begins the work; returns the function that ends it. */
-  begin: (lease: Lease) => (() => unknown) | Promise<() => unknown>
+  /** Begins the work; returns the function that ends it. Work that can fail on one node alone says how each try ended. */
+  begin: (lease: Lease, tried: OnTried) => (() => unknown) | Promise<() => unknown>
   onFailed: (error: unknown) => void
   lookMs?: number
+  restMs?: number
 }
 
 /**
- * Work that one node does for all nodes. When that node falls silent, another one takes the work over.
+ * Work that one node does for all nodes. When that node falls silent, another one takes the work over. It also does so when the work failed
+ * there several times in a row: what it needs may be missing on that node alone.
  *
  * @example
  * const task = new SingletonTask({ leases, name: 'retention', begin: () => keepFor(30 * 86_400_000, options), onFailed })
@@ -59,8 +64,14 @@ export class SingletonTask {
 
   async #begin(lease: Lease): Promise<void> {
     let end: () => unknown
+    let leave: (afterMs?: number) => void = () => undefined
+    let failures = 0
+    const tried = (succeeded: boolean) => {
+      failures = succeeded ? 0 : failures + 1
+      if (failures >= limits.taskFailuresMax && this.options.leases.areShared) leave(this.options.restMs ?? limits.taskRestMs)
+    }
     try {
-      end = await this.options.begin(lease)
+      end = await this.options.begin(lease, tried)
     } catch (error) {
       await lease.release()
       throw error
@@ -76,14 +87,17 @@ export class SingletonTask {
       await lease.release()
     }
     this.#end = () => (ended ??= endOnce())
-    const onLost = () => void this.#end?.().then(() => this.#lookLater())
-    if (lease.lost.aborted) onLost()
-    else lease.lost.addEventListener('abort', onLost, { once: true })
+    leave = (afterMs) => {
+      // It is left once, so that there is one next look.
+      if (!ended) void this.#end?.().then(() => this.#lookLater(afterMs))
+    }
+    if (lease.lost.aborted) leave()
+    else lease.lost.addEventListener('abort', () => leave(), { once: true })
   }
 
-  #lookLater(): void {
+  #lookLater(afterMs = this.options.lookMs ?? limits.leaseLookIntervalMs): void {
     if (this.#isStopped) return
-    this.#timer = setTimeout(() => void this.start(), this.options.lookMs ?? limits.leaseLookIntervalMs)
+    this.#timer = setTimeout(() => void this.start(), afterMs)
     this.#timer.unref()
   }
 }

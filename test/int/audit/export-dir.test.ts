@@ -218,4 +218,16 @@ describe('two nodes of one log', () => {
     expect(await faultsOf('shared', 3_000)).toEqual([])
     await b.kill()
   })
+
+  test('leave the export to each other where it fails: a folder that one of them cannot write stops nothing', async () => {
+    const keys = { LOG_URL: await server().newUrl(), VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
+    writeFileSync(at('in-the-way'), '')
+    const a = await start('failing-node', { ...settingsFor('in-the-way/history'), ...keys })
+    const b = await start('able-node', { ...settingsFor('passed-on'), ...keys })
+    await write(b.url, 's', 40)
+    await until(async () => (await exported(b.url)).here, 5 * 60_000)
+    await allExported(b.url)
+    expect((await exported(a.url)).here).toBe(false)
+    for (const node of [a, b]) await node.kill()
+  })
 })

@@ -22,7 +22,14 @@ const { server } = logServer()
 const logger = pino({ level: 'silent' })
 const noFetch: Fetch = () => Promise.reject(new Error('nothing is called'))
 
-type Setting = { engine?: string; fetch?: Fetch; clock?: { now: () => number }; ledgerOf?: (node: Node) => Ledger }
+type Setting = {
+  engine?: string
+  fetch?: Fetch
+  clock?: { now: () => number }
+  ledgerOf?: (node: Node) => Ledger
+  /** Whether the SQL of a worker, by its number, can answer. */
+  hasSql?: (worker: number) => boolean
+}
 
 /** An agent that answers at once, or when it is told to. */
 class HandAgent {
@@ -61,12 +68,13 @@ type Worker = { node: Node; agent: HandAgent; conversations: Conversations; inta
 
 const withWorkers = (
   run: (workers: [Worker, Worker], url: string) => Promise<void>,
-  { engine = 'webhook', fetch = noFetch, clock = Date, ledgerOf = ({ ledger }) => ledger }: Setting = {},
+  { engine = 'webhook', fetch = noFetch, clock = Date, ledgerOf = ({ ledger }) => ledger, hasSql = () => true }: Setting = {},
 ): Promise<void> =>
   withNodesOf(server(), 2, async (nodes, url) => {
-    const workers = nodes.map((node): Worker => {
+    const workers = nodes.map((node, n): Worker => {
       const agent = new HandAgent()
-      const conversations = new Conversations({ ...node, ledger: ledgerOf(node), ask: agent.ask, fetch, clock, logger })
+      const has = { hasSql: () => hasSql(n) }
+      const conversations = new Conversations({ ...node, ledger: ledgerOf(node), ask: agent.ask, fetch, clock, logger, ...has })
       return { node, agent, conversations, intake: new MessageIntake(node.ledger, conversations) }
     })
     const [{ node }] = workers as [Worker]
@@ -137,6 +145,25 @@ test('a node asks for the lease of a conversation only while a message of it wai
     await until(() => other.conversations.counts().running === 0)
     expect(waiting.filter((messages) => messages !== 1)).toEqual([])
   }))
+
+test('a message that comes to a node whose SQL cannot answer is answered by another one', () =>
+  withWorkers(
+    async ([lacking, other]) => {
+      // The answers of these agents are not in the log, so that a node can only tell of the end of a message without one.
+      other.agent.isMute = true
+      expect(await lacking.intake.end(await say(lacking, 'hello', 'place'), 100_000, never)).toMatchObject({ status: 'failed' })
+      expect([lacking.agent.asked.length, other.agent.asked.length]).toEqual([0, 1])
+    },
+    { hasSql: (n) => n === 1 },
+  ))
+
+test('a message that no node with SQL answers is answered without it a minute later', () =>
+  withWorkers(
+    async ([one]) => {
+      expect(await one.intake.end(await say(one, 'hello', 'place'), 100_000, never)).toMatchObject({ status: 'answered' })
+    },
+    { hasSql: () => false, clock: { now: () => Date.now() + 60_000 } },
+  ))
 
 test('a message that waited too long fails, by the time that is believed and not by that of the machine', () => {
   let ahead = 0

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { undoAll } from '../../../src/basics/undo.js'
-import { SingletonTask } from '../../../src/log/tasks/singleton-task.js'
-import { soleLeases, type Lease } from '../../../src/log/contract/leases.js'
+import { limits } from '../../../src/basics/limits.js'
+import { SingletonTask, type OnTried } from '../../../src/log/tasks/singleton-task.js'
+import { leasesWhile, soleLeases, type Lease, type Leases } from '../../../src/log/contract/leases.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import type { SharedLeases } from '../../../src/log/shared/leases.js'
 import { Vault } from '../../../src/vault/vault.js'
@@ -46,7 +47,7 @@ const withHolders = async (count: number, run: (holders: Holder[], url: string) 
   }
 }
 
-const taken = async (leases: SharedLeases, name: string): Promise<Lease> => {
+const taken = async (leases: Leases, name: string): Promise<Lease> => {
   const lease = await leases.take(name)
   if (!lease) throw new Error(`${name} was not granted`)
   return lease
@@ -256,3 +257,62 @@ test('a task whose beginning fails is tried again, and its lease is free meanwhi
   expect(failures).toEqual([new Error('not yet')])
   await task.stop()
 })
+
+/** A task that does nothing; the test says how its tries end. */
+const triedTask = (leases: Leases, restMs: number) => {
+  let begun = 0
+  let onTried: OnTried = () => undefined
+  const task = new SingletonTask({
+    ...{ leases, name: 'x', lookMs: 20, restMs, onFailed: () => undefined },
+    begin: (_, tried) => {
+      begun += 1
+      onTried = tried
+      return () => undefined
+    },
+  })
+  const fail = (times: number) => {
+    for (let n = 0; n < times; n++) onTried(false)
+  }
+  return { task, begun: () => begun, fail, succeed: () => onTried(true) }
+}
+
+test('a task that fails several times in a row goes to another node; a success in between keeps it', () =>
+  withHolders(2, async ([a, b]) => {
+    const [first, second] = [triedTask(a!.leases, 3_600_000), triedTask(b!.leases, 3_600_000)]
+    await first.task.start()
+    await second.task.start()
+    first.fail(limits.taskFailuresMax - 1)
+    first.succeed()
+    first.fail(limits.taskFailuresMax - 1)
+    expect([first.task.isOurs, second.task.isOurs]).toEqual([true, false])
+    first.fail(2)
+    await until(() => second.task.isOurs, 60_000)
+    expect([first.task.isOurs, first.begun(), second.begun()]).toEqual([false, 1, 1])
+    await Promise.all([first.task.stop(), second.task.stop()])
+  }))
+
+test('a task that no other node took is begun again where it failed; a single process never leaves it', async () => {
+  await withHolders(1, async ([a]) => {
+    const { task, begun, fail } = triedTask(a!.leases, 20)
+    await task.start()
+    fail(limits.taskFailuresMax)
+    await until(() => begun() === 2 && task.isOurs, 60_000)
+    await task.stop()
+  })
+  const alone = triedTask(soleLeases, 20)
+  await alone.task.start()
+  alone.fail(limits.taskFailuresMax)
+  expect(alone.task.isOurs).toBe(true)
+  await alone.task.stop()
+})
+
+test('work that needs what a node lacks is left to the others; a single process keeps its work', () =>
+  withHolders(1, async ([a]) => {
+    let can = false
+    const leases = leasesWhile(a!.leases, () => can)
+    expect(leases.areShared).toBe(true)
+    expect(await leases.take('x')).toBeUndefined()
+    can = true
+    await taken(leases, 'x')
+    expect(await leasesWhile(soleLeases, () => false).take('x')).toMatchObject({ name: 'x', isHeld: true })
+  }))

@@ -506,6 +506,27 @@ test('nodes whose clocks are slow and fast know by that of PostgreSQL the time o
   }
 })
 
+test('jobs and trainings are done where SQL can answer: a node that cannot open its tables leaves them to another', async () => {
+  const url = await server().newUrl()
+  const b = await startNode(url)
+  const directory = temporaryDirectory()
+  undo.push(directory.remove)
+  writeFileSync(join(directory.path, 'tables'), 'in the way')
+  const a = await startNode(url, {}, directory.path)
+  expect((await ready(a)).body['sql']).toMatchObject({ ready: false })
+  const names = ['a', 'b', 'c', 'd']
+  for (const name of names) {
+    const job = { name, query: 'SELECT 1', start_at: new Date().toISOString().slice(0, 23) }
+    expect((await send(b.url, 'POST', '/api/projects/mindsdb/jobs', { job })).status).toBe(200)
+    const rows = 'SELECT i AS x, 2 * i AS y FROM range(200) AS r(i)'
+    await sql(b.url, `CREATE MODEL ${name} FROM files (${rows}) PREDICT y USING engine = 'linear'`)
+  }
+  const count = (query: string) => async () => Number((await rowsNow(b.url, query))[0]?.[0]) === names.length
+  await until(count(`SELECT count(*) FROM models WHERE status = 'complete'`), 5 * 60_000)
+  await until(count(`SELECT count(*) FROM log.job_runs WHERE outcome = 'complete'`), 5 * 60_000)
+  await Promise.all([a.stop(), b.stop()])
+})
+
 test('a backup of a node is a log of its own, which goes on without PostgreSQL', async () => {
   const url = await server().newUrl()
   const node = await startNode(url)
