@@ -103,6 +103,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   sharedMaxHosts: 'Hosts in LOG_URL. Beyond: the setting is refused.',
   sharedHostsWaitMs:
     'How long a node waits for the other hosts of LOG_URL once one has answered. Beyond: it uses the one that was promoted last of those that answered.',
+  sharedHostsLookMs:
+    'How often a node asks all hosts of LOG_URL whether another one was promoted. Then it leaves the server that was replaced.',
   sharedConnectTimeoutMs: 'How long a connection to a host of LOG_URL and its login may take. Beyond: it counts as away.',
   sharedStatementTimeoutMs: 'How long PostgreSQL works on one statement of a node. Beyond: PostgreSQL cancels the statement.',
   sharedAnswerTimeoutMs:

@@ -43,6 +43,7 @@ export const logLimits = {
   // A log that nodes share
   sharedMaxHosts: 8,
   sharedHostsWaitMs: 500,
+  sharedHostsLookMs: 10_000,
   sharedConnectTimeoutMs: 3_000,
   sharedStatementTimeoutMs: 5_000,
   sharedAnswerTimeoutMs: 6_000,

@@ -1,8 +1,9 @@
 import { limits } from '../../basics/limits.js'
 import { undoTogether } from '../../basics/undo.js'
+import { addressesIn } from '../../setup/postgres-url.js'
 import type { Delta, NewPlace, Place, Rows } from './postgres/rows.js'
 import type { ServerClock } from './server-clock.js'
-import { Link, UnreachableError, UnreplicatedError, type SharedLogSession } from './postgres/shared-log-session.js'
+import { Link, SharedLogSession, UnreachableError, UnreplicatedError } from './postgres/shared-log-session.js'
 import {
   appendBatch,
   batchBefore,
@@ -37,11 +38,6 @@ export type Lock = {
   release: () => Promise<void>
 }
 
-const onTheLine = (delta: Delta | undefined): Delta => {
-  if (!delta) throw new ForkError('the shared log does not have the events of this node')
-  return delta
-}
-
 /** The number of a batch that a notification has. Every login to the database can send one, with any text. */
 const batchIn = (said: string): number | undefined => (/^\d{1,15}$/.test(said) ? Number(said) : undefined)
 
@@ -59,9 +55,11 @@ export class Sequencer {
   /** Opened only when PostgreSQL has a synchronous standby. Nothing else waits behind a standby that is away. */
   readonly #waiting: Link
   #hasStandby = false
+  /** When all hosts were last asked, in milliseconds of performance.now(). */
+  #metAt = performance.now()
 
   constructor(
-    url: string,
+    private readonly url: string,
     private readonly clock: ServerClock,
   ) {
     this.#writing = new Link(url)
@@ -80,12 +78,31 @@ export class Sequencer {
 
   /** The newest batch, and the chain up to it. @throws UnreachableError */
   async look(): Promise<SharedHead> {
+    this.#meetHosts()
     const session = await this.#listening.session()
     const sent = this.clock.tick()
     const look = await lookAt(session)
     this.clock.note(sent, look.now)
     this.#hasStandby = look.hasStandby
     return look
+  }
+
+  /** A primary that was replaced and lives on breaks no session, so the other hosts are asked from time to time. */
+  #meetHosts(): void {
+    const now = performance.now()
+    if (now - this.#metAt < limits.sharedHostsLookMs) return
+    this.#metAt = now
+    if (addressesIn(this.url).length > 1) void SharedLogSession.meet(this.url)
+  }
+
+  /**
+   * A server lacks the events of this node. This may be an old primary, while the new one is only slow.
+   * @throws UnreachableError, ForkError
+   */
+  async #lacking(session: SharedLogSession): Promise<never> {
+    await SharedLogSession.meet(this.url)
+    if (session.isDeposed) throw new UnreachableError('the server lacks events of this node: another one was promoted since')
+    throw new ForkError('the shared log does not have the events of this node')
   }
 
   /**
@@ -109,14 +126,14 @@ export class Sequencer {
   /** A part of the rows after a place. @throws ForkError, UnreachableError */
   async after(place: Place): Promise<Delta> {
     const session = await this.#listening.session()
-    return onTheLine(await deltaAfter(session, place))
+    return (await deltaAfter(session, place)) ?? this.#lacking(session)
   }
 
   /** The rows after a place, up to the last batch that ended before a position. @throws ForkError, UnreachableError */
   async before(position: number, place: Place): Promise<Delta | undefined> {
     const session = await this.#listening.session()
     const batches = Math.min((await batchBefore(session, position)) - place.seq, limits.sharedDeltaMaxBatches)
-    return batches > 0 ? onTheLine(await deltaAfter(session, place, batches)) : undefined
+    return batches > 0 ? ((await deltaAfter(session, place, batches)) ?? this.#lacking(session)) : undefined
   }
 
   /**
@@ -133,7 +150,8 @@ export class Sequencer {
 
   /** A part of the rows after a batch, with the events after a position. @throws ForkError, UnreachableError */
   async since(seq: number, position: number): Promise<Delta> {
-    return onTheLine(await partAfter(await this.#listening.session(), { seq, position }))
+    const session = await this.#listening.session()
+    return (await partAfter(session, { seq, position })) ?? this.#lacking(session)
   }
 
   /**
@@ -151,7 +169,12 @@ export class Sequencer {
     const session = await this.#writing.session()
     try {
       await lockHead(session)
-      const delta = onTheLine(await deltaAfter(session, place))
+      const delta = await deltaAfter(session, place)
+      if (!delta) {
+        // The others need the head meanwhile.
+        session.destroy()
+        return await this.#lacking(session)
+      }
       return {
         delta,
         append: (from, to, rows) => this.#appendLocked(session, { from, to, rows }),

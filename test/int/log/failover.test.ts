@@ -11,6 +11,9 @@ import { noteSigner } from '../../../src/audit/note-key.js'
 import { givingBack } from '../../../src/files/shared/give-back.js'
 import { openSharedStore, type SharedStore } from '../../../src/files/shared/open-store.js'
 import { undoAll } from '../../../src/basics/undo.js'
+import { SharedLogSession, UnreachableError } from '../../../src/log/shared/postgres/shared-log-session.js'
+import { ForkError, Sequencer } from '../../../src/log/shared/sequencer.js'
+import { ServerClock } from '../../../src/log/shared/server-clock.js'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { reappend } from '../../../src/migration/reappend.js'
 import { dataPaths } from '../../../src/setup/data-directory.js'
@@ -196,6 +199,93 @@ test('nodes with a list of hosts find the one that takes writes, whatever its pl
       },
       listOf,
     )
+  }))
+
+/** The address of a log on one of several servers, or on all of them. */
+const addressOf = (url: string, ...servers: readonly { port: number }[]): string =>
+  url.replace(/127\.0\.0\.1:\d+/, servers.map(({ port }) => `127.0.0.1:${port}`).join())
+
+const countEvents = async (url: string): Promise<number | undefined> =>
+  (await rowsIn<{ n: number }>(url, 'SELECT count(*)::int AS n FROM mindledger.events'))[0]?.n
+
+test('a primary that was replaced and lives on is left with all sessions once a node knows of the new one', () =>
+  withServers(async (primary, standby) => {
+    const list = (url: string) => addressOf(url, primary, standby)
+    await withNodesOf(
+      logServerOf(primary),
+      1,
+      async ([a], url) => {
+        await a!.log.submit(writes(projectCreated(1)))
+        await caughtUp({ primary, standby })
+        await standby.run('SELECT pg_promote()')
+        // As each node does from time to time.
+        await until(async () => {
+          await SharedLogSession.meet(a!.url)
+          return (await standby.rows('SELECT pg_is_in_recovery()'))[0]?.[0] === 'f'
+        })
+        await SharedLogSession.meet(a!.url)
+        await patiently(() => a!.log.submit(writes(projectCreated(2))))
+        expect([await countEvents(addressOf(url, primary)), await countEvents(addressOf(url, standby))]).toEqual([1, 2])
+        await a!.log.submit(writes(projectCreated(3)))
+        expect((await a!.log.health()).unwritable).toBeUndefined()
+        await expectSame([a!])
+      },
+      list,
+    )
+  }))
+
+test('a new primary that is slow does not make a node take the old one, nor count as forked', () =>
+  withServers(async (primary, standby) => {
+    await withNodesOf(
+      logServerOf(primary),
+      1,
+      async ([a]) => {
+        await a!.log.submit(writes(projectCreated(1)))
+        await caughtUp({ primary, standby })
+        await primary.kill()
+        await standby.run('SELECT pg_promote()')
+        await patiently(() => a!.log.submit(writes(projectCreated(2))))
+        await primary.revive()
+        const goOn = await standby.freeze()
+        try {
+          await until(async () => (await a!.log.health()).unwritable !== undefined)
+          // It tries to reach the log again and again, and the old primary answers.
+          for (let n = 0; n < 5; n++) expect(await refusal(a!.log.newest())).toBe('behind')
+          expect((await a!.log.health()).shared?.state).toBe('unreachable')
+        } finally {
+          goOn()
+        }
+        await until(async () => (await a!.log.health()).unwritable === undefined, 5 * 60_000)
+        await a!.log.submit(writes(projectCreated(3)))
+        await expectSame([a!])
+      },
+      (url) => addressOf(url, primary, standby),
+    )
+  }))
+
+test('an old primary that lacks the events of a node is away, and no fork, when the new one answers late', () =>
+  withServers(async (primary, standby) => {
+    await primary.run('CREATE DATABASE late')
+    const url = `postgres://postgres:${password}@127.0.0.1:${primary.port}/late`
+    const { path, remove } = temporaryDirectory()
+    const log = await SharedLog.open({ url, file: join(path, 'log.sqlite'), vault: new Vault(testKey) })
+    await log.submit(writes(projectCreated(1)))
+    await log.close()
+    remove()
+    await caughtUp({ primary, standby })
+    await standby.run('SELECT pg_promote()')
+    // The first connection to the new primary gets no answer.
+    const slow = await proxyTo(standby.port, (connection) => (connection === 1 ? { afterBytes: 0, then: 'swallow' } : undefined))
+    const sequencer = new Sequencer(addressOf(url, primary, slow), new ServerClock())
+    try {
+      const place = { seq: 1_000, position: 1_000, chain: Buffer.alloc(32), batch: undefined }
+      await expect(sequencer.after(place)).rejects.toBeInstanceOf(UnreachableError)
+      // The new one lacks them, too, so that it is a fork.
+      await expect(sequencer.after(place)).rejects.toBeInstanceOf(ForkError)
+    } finally {
+      await sequencer.close()
+      await slow.stop()
+    }
   }))
 
 test('every node that runs names what PostgreSQL lost, and writes no more', () =>

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { limits } from '../../../basics/limits.js'
 import { addressesIn, placeIn } from '../../../setup/postgres-url.js'
+import { isDeposed, noteTimeline, type ServerTimeline } from './timelines.js'
 
 /** PostgreSQL cannot be reached, or the connection was lost. The effect of the statement is not known. */
 export class UnreachableError extends Error {}
@@ -69,16 +70,30 @@ const clientFor = (url: string): pg.Client => {
 /** Called with the text of each notification, and its channel. */
 type OnNotified = (said: string, channel: string) => void
 
-/** A session, and the timeline of its server, which grows with each promotion of a standby. */
-type Opened = { session: SharedLogSession; timeline: number }
+const replaced = 'it was replaced: another server was promoted since'
 
-/** A connection to PostgreSQL. It is used until it fails once. */
+/**
+ * The identifier of a cluster, which a server shares with its standbys; empty where the server does not tell it. A new cluster in the place
+ * of another one begins with the first timeline.
+ */
+const clusterOf = async (client: pg.Client): Promise<string> => {
+  try {
+    const { rows } = await client.query<{ id: string }>('SELECT system_identifier::text AS id FROM pg_control_system()')
+    return rows[0]?.id ?? ''
+  } catch (error) {
+    if (isRefusal(error)) return ''
+    throw error
+  }
+}
+
+/** A connection to PostgreSQL. It is used until it fails once, or until another server is known to have taken the place of this one. */
 export class SharedLogSession {
   #isOpen = true
   #isUnreplicated = false
   /** The last statement. The next one waits for it, because the driver should get one at a time. */
   #last: Promise<unknown> = Promise.resolve()
   readonly #client: pg.Client
+  #server: ServerTimeline = { servers: '', timeline: 0 }
 
   private constructor(client: pg.Client, onNotified?: OnNotified) {
     this.#client = client
@@ -95,19 +110,19 @@ export class SharedLogSession {
 
   /**
    * Opens a session with the host of the URL. Several hosts are asked at once. Of those that accept writes, the one that was promoted
-   * last is used, because a server that was replaced may have come back.
+   * last is used, because a server that was replaced may have come back. A server that this process knows to be replaced counts as away.
    * @throws UnreachableError
    */
   static async open(url: string, onNotified?: OnNotified): Promise<SharedLogSession> {
     const addresses = addressesIn(url)
-    if (addresses.length === 1) return (await SharedLogSession.#openAt(url, onNotified)).session
+    if (addresses.length === 1) return SharedLogSession.#openAt(url, url, onNotified)
     const failures: string[] = []
-    let opened: Opened[] | undefined = []
+    let opened: SharedLogSession[] | undefined = []
     const asked = addresses.map(async (address) => {
       try {
-        const found = await SharedLogSession.#openAt(address, onNotified)
+        const found = await SharedLogSession.#openAt(address, url, onNotified)
         if (opened) opened.push(found)
-        else found.session.destroy()
+        else found.destroy()
       } catch (error) {
         failures.push(`${placeIn(address)}: ${said(error)}`)
         throw error
@@ -119,14 +134,21 @@ export class SharedLogSession {
       () => undefined,
     )
     await Promise.race([Promise.allSettled(asked), soon])
-    const [newest, ...others] = opened.sort((one, other) => other.timeline - one.timeline)
+    const [newest, ...others] = opened.sort((one, other) => other.#server.timeline - one.#server.timeline)
     opened = undefined
-    for (const { session } of others) session.destroy()
-    if (newest) return newest.session
+    for (const other of others) other.destroy()
+    if (newest) return newest
     throw new UnreachableError(failures.join('; '))
   }
 
-  static async #openAt(address: string, onNotified?: OnNotified): Promise<Opened> {
+  /** Asks all hosts of the URL, however long they take, so that a server that was promoted is known, and the one before it is left. */
+  static async meet(url: string): Promise<void> {
+    const asked = addressesIn(url).map(async (address) => (await SharedLogSession.#openAt(address, url)).destroy())
+    await Promise.allSettled(asked)
+  }
+
+  /** Opens a session with one of the hosts of an URL. */
+  static async #openAt(address: string, url: string, onNotified?: OnNotified): Promise<SharedLogSession> {
     const client = clientFor(address)
     const session = new SharedLogSession(client, onNotified)
     try {
@@ -137,8 +159,11 @@ export class SharedLogSession {
       )
       const { version, timeline } = rows[0] ?? {}
       if (typeof timeline !== 'string') throw new Error('it is a standby')
+      session.#server = { servers: `${await clusterOf(client)} ${url}`, timeline: Number.parseInt(timeline, 16) }
+      noteTimeline(session.#server)
+      if (session.isDeposed) throw new Error(replaced)
       await client.query(settings(Number(version)).join('; '))
-      return { session, timeline: Number.parseInt(timeline, 16) }
+      return session
     } catch (error) {
       session.destroy()
       throw unreachable(error)
@@ -146,7 +171,13 @@ export class SharedLogSession {
   }
 
   get isOpen(): boolean {
+    if (this.#isOpen && this.isDeposed) this.destroy()
     return this.#isOpen
+  }
+
+  /** Whether its server is an old primary that lives on. */
+  get isDeposed(): boolean {
+    return isDeposed(this.#server)
   }
 
   /**
@@ -160,9 +191,12 @@ export class SharedLogSession {
   }
 
   async #query<R extends pg.QueryResultRow>(text: string, values?: readonly unknown[], name?: string): Promise<pg.QueryResult<R>> {
-    if (!this.#isOpen) throw new UnreachableError('the connection to PostgreSQL was lost')
+    if (!this.isOpen) throw new UnreachableError(this.isDeposed ? replaced : 'the connection to PostgreSQL was lost')
     try {
-      return await this.#client.query<R>({ text, ...(values && { values: [...values] }), ...(name !== undefined && { name }) })
+      const answer = await this.#client.query<R>({ text, ...(values && { values: [...values] }), ...(name !== undefined && { name }) })
+      // What an old primary acknowledged is not in the log.
+      if (this.isDeposed) throw new Error(replaced)
+      return answer
     } catch (error) {
       if (isRefusal(error)) throw error
       this.destroy()
