@@ -29,11 +29,11 @@ export type SharedBlobOptions = SharedPlace & {
  * @throws ConfigError that names the setting
  */
 export const sharedStoreOf = (
-  config: Pick<Config, 'blobsUrl' | 'blobKeys'>,
+  config: Pick<Config, 'blobsUrl' | 'blobKeys' | 'blobCacheMaxBytes'>,
   log: Pick<SharedBlobOptions, 'url' | 'newest' | 'leases'> | undefined,
 ): SharedBlobOptions | undefined => {
   const s3 = bucketOf(config)
-  if (log) return { ...log, s3 }
+  if (log) return { ...log, s3, cacheMaxBytes: config.blobCacheMaxBytes }
   if (s3) throw new ConfigError('BLOBS_URL: only nodes that share a log share a store of contents; without LOG_URL it stays unset')
   return undefined
 }

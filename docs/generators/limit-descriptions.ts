@@ -203,7 +203,11 @@ export const limitDescriptions: Record<LimitName, string> = {
     'The lowest speed at which S3 may take a blob. A request may take the time at this speed, plus `blobAnswerTimeoutMs`. Beyond: S3 counts as away.',
   blobAnswerMaxBytes: 'A page of names from S3. Beyond: the export ends with an error, and is tried again.',
   blobCacheMaxBytes:
-    'Blobs that a node keeps on its disk when nodes share a store. Beyond: it removes the blobs used longest ago, except those that are being read.',
+    'Blobs that a node keeps on its disk when nodes share a store, unless BLOB_CACHE_MAX says otherwise. Beyond: it removes the blobs used longest ago, except those that are being read.',
+  blobCacheMinBytes: 'The smallest BLOB_CACHE_MAX. Below: the service does not start.',
+  blobCacheFreeMinBytes:
+    'Free disk space that these blobs leave. Below: the node removes the blobs used longest ago, and fetches none that would take more (507 `disk_full`).',
+  blobCacheLookMs: 'How often a node checks the free disk space for this while nobody reads blobs.',
   blobUnnamedMaxAgeMs: 'Age of a blob in the shared store that no event names, or of an upload that was cut off. Beyond: it is removed.',
   blobCollectMs: 'Time between two searches of a node for such blobs and uploads.',
   fileUploadsMax: 'Uploads under way: being received, waiting, or being read. Beyond: 503 `busy` with Retry-After.',

@@ -61,7 +61,7 @@ const fetchBlobs = async (
 ): Promise<Omit<MigrationResult, 'position'>> => {
   const needed = [...neededBlobs(db)]
   const missing: string[] = []
-  const { blobs, close } = await openSharedStore(from, { folder: paths.blobs, maxBytes: Infinity })
+  const { blobs, close } = await openSharedStore(from, { folder: paths.blobs, maxBytes: Infinity, keepFree: 0 })
   try {
     for (const [done, hash] of needed.entries()) {
       try {

@@ -17,6 +17,14 @@ const durationMs = (text: string): number => {
   return Number(count || NaN) * (unitsMs[unit] ?? NaN)
 }
 
+const unitsBytes: Readonly<Record<string, number>> = { MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
+
+/** The size in a setting, `500MiB`, `20GiB` or `2TiB`, in bytes; NaN for anything else. */
+const sizeBytes = (text: string): number => {
+  const [, count = '', unit = ''] = /^(\d{1,6})([MGT]iB)$/.exec(text) ?? []
+  return Number(count || NaN) * (unitsBytes[unit] ?? NaN)
+}
+
 /** A setting that cannot be used; the message has the variable and its possible values. */
 export class ConfigError extends Error {}
 
@@ -88,6 +96,11 @@ const settings = z.object({
     .describe(
       'where nodes that share a log keep contents, if not in PostgreSQL: s3://bucket/prefix at AWS, with ?endpoint=https://host:port for another server, and &region=name if it needs one',
     ),
+  BLOB_CACHE_MAX: z
+    .string()
+    .refine((text) => sizeBytes(text) >= limits.blobCacheMinBytes, 'must be a size of at least 1MiB: 500MiB, 20GiB, 2TiB')
+    .default(`${limits.blobCacheMaxBytes / 2 ** 30}GiB`)
+    .describe('contents that a node keeps in its data directory when nodes share a store; those used longest ago go first'),
   AWS_ACCESS_KEY_ID: z.string().min(1).optional().describe('the key for BLOBS_URL'),
   AWS_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('its secret'),
   AWS_SESSION_TOKEN: z.string().min(1).optional().describe('the token of that key, if the key is temporary'),
@@ -212,6 +225,8 @@ export type Config = {
   /** The value of BLOBS_URL for `readS3` of src/files/shared, and the keys of the bucket. */
   blobsUrl: string | undefined
   blobKeys: S3Keys | undefined
+  /** How many bytes of blobs a node keeps in its data directory when nodes share a store. */
+  blobCacheMaxBytes: number
   auth: { username: string; password: string } | undefined
   /** The given master keys; empty when a file in the data directory has the key. */
   masterKeys: readonly Buffer[]
@@ -318,6 +333,7 @@ export const readConfig = (environment: Record<string, string | undefined>): Con
     readsLocally: s.READS === 'local',
     blobsUrl: s.BLOBS_URL,
     blobKeys,
+    blobCacheMaxBytes: sizeBytes(s.BLOB_CACHE_MAX),
     auth: s.AUTH === 'session' && s.AUTH_PASSWORD !== undefined ? { username: s.AUTH_USERNAME, password: s.AUTH_PASSWORD } : undefined,
     masterKeys: s.VAULT_KEY === undefined ? [] : [Buffer.from(s.VAULT_KEY, 'hex')],
     newMasterKey: s.NEW_VAULT_KEY === undefined ? undefined : Buffer.from(s.NEW_VAULT_KEY, 'hex'),

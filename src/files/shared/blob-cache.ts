@@ -1,7 +1,7 @@
-import { renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync, statfsSync } from 'node:fs'
 import { access, mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode } from '../../basics/errors.js'
+import { diskFull, errorCode } from '../../basics/errors.js'
 import { moveFile, partialFileIn, sync } from '../../basics/disk.js'
 import type { HeldBlob } from '../blob-store.js'
 import { blobPath, isBlobName } from '../blobs.js'
@@ -10,27 +10,37 @@ import { noBlob } from './problems.js'
 /** `users` counts the holders of the file. */
 type Entry = { bytes: number; users: number }
 
+/** The bounds of a cache: the bytes of its files, and the bytes of the disk that it leaves free. */
+export type CacheBounds = { maxBytes: number; keepFree: number; freeBytes?: (directory: string) => number }
+
+const freeOnDisk = (directory: string): number => {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize
+}
+
 /**
- * Files of blobs on this machine, up to a limit of bytes. Files that were used least recently are removed first, and held files are never
- * removed. If all files are held, there may be more bytes than the limit.
+ * Files of blobs on this machine, up to a limit of bytes, and no more than the disk has room for beside the log. Files that were used least
+ * recently are removed first, and held files are never removed. If all files are held, there may be more bytes than the limit.
  *
  * @example
- * const cache = await BlobCache.open('/data/blobs', 20 * 2 ** 30)
+ * const cache = await BlobCache.open('/data/blobs', { maxBytes: 20 * 2 ** 30, keepFree: 2 ** 30 })
  * const held = cache.hold(sha) ?? (await cache.take(file, sha))
  */
 export class BlobCache {
   /** The least recently used first. */
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
+  /** The bytes of files on their way in. */
+  #incoming = 0
 
   private constructor(
     private readonly directory: string,
-    private readonly maxBytes: number,
+    private readonly bounds: CacheBounds,
   ) {}
 
   /** Takes in the files that an earlier process left. No other process may use the directory. */
-  static async open(directory: string, maxBytes: number): Promise<BlobCache> {
-    const cache = new BlobCache(directory, maxBytes)
+  static async open(directory: string, bounds: CacheBounds): Promise<BlobCache> {
+    const cache = new BlobCache(directory, bounds)
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const found: { sha: string; bytes: number; usedAt: number }[] = []
     for (const name of await readdir(directory)) {
@@ -42,7 +52,7 @@ export class BlobCache {
       }
     }
     for (const { sha, bytes } of found.sort((one, other) => one.usedAt - other.usedAt)) cache.#add(sha, bytes)
-    cache.#shrink(maxBytes)
+    cache.shrink()
     return cache
   }
 
@@ -72,7 +82,7 @@ export class BlobCache {
       if (!isHeld) return
       isHeld = false
       entry.users -= 1
-      this.#shrink(this.maxBytes)
+      this.shrink()
     }
     return { file, release }
   }
@@ -104,9 +114,21 @@ export class BlobCache {
     return partialFileIn(this.directory)
   }
 
-  /** Makes room for a new file. */
-  makeRoom(bytes: number): void {
-    this.#shrink(Math.max(0, this.maxBytes - bytes))
+  /**
+   * Makes room for a file on its way in, until the returned function is called.
+   * @throws Problem disk_full when the file would take the part of the disk that is left to the log
+   */
+  reserve(bytes: number): () => void {
+    let isExpected = true
+    const arrived = () => {
+      if (isExpected) this.#incoming -= bytes
+      isExpected = false
+    }
+    this.#incoming += bytes
+    this.shrink()
+    if (this.#lacking <= 0) return arrived
+    arrived()
+    throw diskFull(`less than ${this.bounds.keepFree} bytes would be free, which are left to the log (blobCacheFreeMinBytes)`)
   }
 
   /**
@@ -135,7 +157,7 @@ export class BlobCache {
     this.#add(sha, size)
     const held = this.hold(sha)
     if (!held) throw new TypeError('a file that was just taken in is there')
-    this.#shrink(this.maxBytes)
+    this.shrink()
     return held
   }
 
@@ -155,7 +177,15 @@ export class BlobCache {
     this.#entries.set(sha, entry)
   }
 
-  #shrink(toBytes: number): void {
+  /** How many bytes the disk has too few, with the files that are on their way in. */
+  get #lacking(): number {
+    const { keepFree, freeBytes = freeOnDisk } = this.bounds
+    return keepFree === 0 ? 0 : keepFree + this.#incoming - freeBytes(this.directory)
+  }
+
+  /** Removes what is too much: beyond the limit, or because the disk has become full. */
+  shrink(): void {
+    const toBytes = Math.min(Math.max(0, this.bounds.maxBytes - this.#incoming), this.#bytes - Math.max(0, this.#lacking))
     if (this.#bytes <= toBytes) return
     for (const [sha, { users }] of this.#entries) {
       if (users === 0) this.drop(sha)

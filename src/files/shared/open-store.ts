@@ -14,8 +14,8 @@ import { SharedBlobs } from './shared-blobs.js'
  */
 export type SharedPlace = { url: string; s3: S3Address | undefined }
 
-/** The cache folder of this node, and its size limit. */
-export type CacheFolder = { folder: string; maxBytes?: number | undefined }
+/** The cache folder of this node, its size limit, and the bytes of the disk that it leaves free. */
+export type CacheFolder = { folder: string; maxBytes?: number | undefined; keepFree?: number }
 
 /** The store of this node. */
 export type SharedStore = {
@@ -34,7 +34,7 @@ export type SharedStore = {
  */
 export const openSharedStore = async (
   { url, s3 }: SharedPlace,
-  { folder, maxBytes = limits.blobCacheMaxBytes }: CacheFolder,
+  { folder, maxBytes = limits.blobCacheMaxBytes, keepFree = limits.blobCacheFreeMinBytes }: CacheFolder,
 ): Promise<SharedStore> => {
   const { stop, ...store } = await opened(async (undo) => {
     const connections = new BlobConnections(url)
@@ -42,7 +42,10 @@ export const openSharedStore = async (
     await openBlobTables(connections)
     const inBucket = s3 && (await S3Objects.open(s3))
     undo(() => inBucket?.close())
-    const cache = await BlobCache.open(folder, maxBytes)
+    const cache = await BlobCache.open(folder, { maxBytes, keepFree })
+    // The log or other programs may fill the disk while nobody reads a blob.
+    const looking = setInterval(() => cache.shrink(), limits.blobCacheLookMs).unref()
+    undo(() => clearInterval(looking))
     const register = new Register(connections)
     const inPostgres = new PostgresObjects(connections)
     // Bytes that were stored before there was a bucket stay where they are.

@@ -159,14 +159,16 @@ export class SharedBlobs implements BlobStore {
     cache.path(sha)
     const found = await this.#find(sha)
     if (!found) throw noBlob(sha)
-    cache.makeRoom(found.bytes)
+    const arrived = cache.reserve(found.bytes)
     const { file } = fetching
     try {
       await this.#download(sha, found, fetching)
+      arrived()
       return await cache.take(file, sha, () => fetching.isGone)
     } catch (error) {
       throw fetching.isGone ? noBlob(sha) : error
     } finally {
+      arrived()
       await rm(file, { force: true })
     }
   }

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../log/log.js'
 
 /** Opens the store of a node, with its cache in a separate directory. */
 export const openStore = (url: string, directory: string, s3?: S3Address, maxBytes = 2 ** 30): Promise<SharedStore> =>
-  openSharedStore({ url, s3 }, { folder: join(directory, 'blobs'), maxBytes })
+  openSharedStore({ url, s3 }, { folder: join(directory, 'blobs'), maxBytes, keepFree: 0 })
 
 export const shaOf = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { objectUrl, readS3 } from '../../../src/files/shared/s3-address.js'
+import { limits } from '../../../src/basics/limits.js'
 import { soleLeases } from '../../../src/log/contract/leases.js'
 import { sharedStoreOf } from '../../../src/open-blobs.js'
 import { readConfig } from '../../../src/setup/config.js'
@@ -41,7 +42,8 @@ describe('BLOBS_URL', () => {
     const withKeys = readConfig({ BLOBS_URL: 's3://ledger', AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' })
     expect(() => sharedStoreOf(withKeys, undefined)).toThrow('LOG_URL')
     expect(sharedStoreOf(withKeys, log)).toMatchObject({ url: log.url, s3: { bucket: 'ledger', keys } })
-    expect(sharedStoreOf(readConfig({}), log)).toMatchObject({ url: log.url, s3: undefined })
+    expect(sharedStoreOf(readConfig({}), log)).toMatchObject({ url: log.url, s3: undefined, cacheMaxBytes: limits.blobCacheMaxBytes })
+    expect(sharedStoreOf(readConfig({ BLOB_CACHE_MAX: '500MiB' }), log)).toMatchObject({ cacheMaxBytes: 500 * 2 ** 20 })
     expect(sharedStoreOf(readConfig({}), undefined)).toBeUndefined()
   })
 })
