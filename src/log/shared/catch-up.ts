@@ -154,7 +154,7 @@ export class CatchUp {
       // A file that failed is opened first: its place may be another than the last one known.
       this.options.replica.open()
       const heard = this.#heard
-      const delta = await this.options.sequencer.after(this.options.replica.place)
+      const delta = await this.options.sequencer.after(this.options.replica.place, goOn)
       await this.#takeKnown(delta)
       const isAll = delta.to.seq >= delta.newest
       if (!isAll) this.missed(delta.newest)

@@ -1,9 +1,9 @@
 import { limits } from '../../basics/limits.js'
 import { undoTogether } from '../../basics/undo.js'
 import { addressesIn } from '../../setup/postgres-url.js'
-import type { Delta, NewPlace, Place, Rows } from './postgres/rows.js'
+import { fullPart, scaledPart, type Delta, type NewPlace, type PartBounds, type Place, type Rows } from './postgres/rows.js'
 import type { ServerClock } from './server-clock.js'
-import { Link, SharedLogSession, UnreachableError, UnreplicatedError } from './postgres/shared-log-session.js'
+import { isLate, Link, SharedLogSession, UnreachableError, UnreplicatedError } from './postgres/shared-log-session.js'
 import {
   appendBatch,
   batchBefore,
@@ -38,6 +38,9 @@ export type Lock = {
   release: () => Promise<void>
 }
 
+/** Parts that were read in time until the next ones may be larger. One that is too large costs the time of a statement. */
+const partsUntilLarger = 10
+
 /** The number of a batch that a notification has. Every login to the database can send one, with any text. */
 const batchIn = (said: string): number | undefined => (/^\d{1,15}$/.test(said) ? Number(said) : undefined)
 
@@ -55,6 +58,9 @@ export class Sequencer {
   /** Opened only when PostgreSQL has a synchronous standby. Nothing else waits behind a standby that is away. */
   readonly #waiting: Link
   #hasStandby = false
+  /** How much a part of the batches of others may have now, and how many parts were read in time since it became smaller. */
+  #bounds = fullPart
+  #inTime = 0
   /** When all hosts were last asked, in milliseconds of performance.now(). */
   #metAt = performance.now()
 
@@ -123,17 +129,42 @@ export class Sequencer {
     return question(await this.#listening.session())
   }
 
-  /** A part of the rows after a place. @throws ForkError, UnreachableError */
-  async after(place: Place): Promise<Delta> {
-    const session = await this.#listening.session()
-    return (await deltaAfter(session, place)) ?? this.#lacking(session)
+  /**
+   * A part of the rows after a place. While `goOn` returns true, a part that takes too long is read smaller.
+   * @throws ForkError, UnreachableError; the error of a statement that took too long
+   */
+  async after(place: Place, goOn?: () => boolean): Promise<Delta> {
+    return this.#part((session, bounds) => deltaAfter(session, place, bounds), goOn)
   }
 
   /** The rows after a place, up to the last batch that ended before a position. @throws ForkError, UnreachableError */
   async before(position: number, place: Place): Promise<Delta | undefined> {
-    const session = await this.#listening.session()
-    const batches = Math.min((await batchBefore(session, position)) - place.seq, limits.sharedDeltaMaxBatches)
-    return batches > 0 ? ((await deltaAfter(session, place, batches)) ?? this.#lacking(session)) : undefined
+    const batches = (await batchBefore(await this.#listening.session(), position)) - place.seq
+    if (batches <= 0) return undefined
+    return this.#part((session, bounds) => deltaAfter(session, place, { ...bounds, batches: Math.min(batches, bounds.batches) }))
+  }
+
+  /**
+   * Reads a part. If that takes too long, it reads a smaller one, down to a batch; after some parts in time, they become larger again.
+   * @throws ForkError, UnreachableError; the error of the statement when `goOn` returns false after it
+   */
+  async #part<T>(
+    read: (session: SharedLogSession, bounds: PartBounds) => Promise<T | undefined>,
+    goOn: () => boolean = () => true,
+  ): Promise<T> {
+    for (;;)
+      try {
+        const session = await this.#listening.session()
+        const part = await read(session, this.#bounds)
+        this.#inTime += 1
+        if (this.#inTime % partsUntilLarger === 0) this.#bounds = scaledPart(this.#bounds, 2)
+        return part ?? (await this.#lacking(session))
+      } catch (error) {
+        if (!isLate(error) || this.#bounds.batches === 1) throw error
+        this.#bounds = scaledPart(this.#bounds, 1 / 2)
+        this.#inTime = 0
+        if (!goOn()) throw error
+      }
   }
 
   /**
@@ -150,8 +181,7 @@ export class Sequencer {
 
   /** A part of the rows after a batch, with the events after a position. @throws ForkError, UnreachableError */
   async since(seq: number, position: number): Promise<Delta> {
-    const session = await this.#listening.session()
-    return (await partAfter(session, { seq, position })) ?? this.#lacking(session)
+    return this.#part((session, bounds) => partAfter(session, { seq, position }, bounds))
   }
 
   /**
@@ -169,7 +199,7 @@ export class Sequencer {
     const session = await this.#writing.session()
     try {
       await lockHead(session)
-      const delta = await deltaAfter(session, place)
+      const delta = await deltaAfter(session, place, this.#bounds)
       if (!delta) {
         // The others need the head meanwhile.
         session.destroy()

@@ -184,6 +184,26 @@ test('a node that cannot catch up refuses writes after a while, and does other w
     await expectSame([a!, b!])
   }))
 
+test('a node that starts reads smaller parts when PostgreSQL takes too long for large ones, and larger ones again later', () =>
+  withNodes(1, async ([a], _, another) => {
+    for (let n = 1; n <= 60; n++) await a!.log.submit(writes(projectCreated(n)))
+    const { prototype } = SharedLogSession
+    const query = Reflect.get(prototype, 'query')
+    const asked: number[] = []
+    const late = Object.assign(new pg.DatabaseError('canceling statement due to statement timeout', 0, 'error'), { code: '57014' })
+    const slow = jest.spyOn(prototype, 'query').mockImplementation(function (this: SharedLogSession, text, values, name) {
+      if (name !== 'delta') return query.call(this, text, values, name)
+      // One more than the batches of the part: it begins with the batch that the node has.
+      const batches = Number(values?.[2]) - 1
+      asked.push(batches)
+      return batches > 4 ? Promise.reject(late) : query.call(this, text, values, name)
+    })
+    const b = await another().finally(() => slow.mockRestore())
+    expect(asked.slice(0, 8)).toEqual([500, 250, 125, 62, 31, 15, 7, 3])
+    expect(asked.slice(8)).toContain(6)
+    await expectSame([a!, b])
+  }))
+
 describe('a shared log that lost what it had acknowledged', () => {
   test('is noticed by itself: the node names the positions, writes no more, and still reads', () =>
     withNodes(1, async ([a], url) => {

@@ -1,6 +1,5 @@
-import { limits } from '../../../basics/limits.js'
 import { inParts } from '../../../basics/limits/in-parts.js'
-import type { EventRow, PayloadRow, Rows } from './rows.js'
+import type { EventRow, PartBounds, PayloadRow, Rows } from './rows.js'
 import type { SharedLogSession } from './shared-log-session.js'
 
 /** Payloads that a later batch wrote again: how many bytes each has, together with the payload that replaced it. */
@@ -36,9 +35,9 @@ export const rewrittenAfter = async (session: SharedLogSession, seq: number, { e
 }
 
 /** The position of the first event whose payloads do not fit into a part together with those before it; undefined when all fit. */
-export const firstBeyond = (events: readonly EventRow[], bytesOf: Rewritten): number | undefined => {
+export const firstBeyond = (events: readonly EventRow[], bytesOf: Rewritten, maxBytes: number): number | undefined => {
   // If all of them fit, the events need not be searched.
-  if ([...bytesOf.values()].reduce((sum, more) => sum + more, 0) <= limits.sharedDeltaMaxBytes) return undefined
+  if ([...bytesOf.values()].reduce((sum, more) => sum + more, 0) <= maxBytes) return undefined
   const counted = new Set<string>()
   let bytes = 0
   const beyond = events.find(({ text }) => {
@@ -46,16 +45,20 @@ export const firstBeyond = (events: readonly EventRow[], bytesOf: Rewritten): nu
       if (!counted.has(hash)) bytes += bytesOf.get(hash) ?? 0
       counted.add(hash)
     }
-    return bytes > limits.sharedDeltaMaxBytes
+    return bytes > maxBytes
   })
   return beyond?.position
 }
 
 /** Fetches payloads with their replacements. The payloads of one batch may be many: each statement fetches a bounded number of bytes. */
-export const fetchRewritten = async (session: SharedLogSession, seq: number, bytesOf: Rewritten): Promise<PayloadRow[]> => {
+export const fetchRewritten = async (
+  session: SharedLogSession,
+  seq: number,
+  bytesOf: Rewritten,
+  { bytes: maxSize, events: maxItems }: PartBounds,
+): Promise<PayloadRow[]> => {
   const found: PayloadRow[] = []
-  const bounds = { maxItems: limits.sharedDeltaMaxEvents, maxSize: limits.sharedDeltaMaxBytes }
-  for (const part of inParts(bytesOf, ([, bytes]) => bytes, bounds)) {
+  for (const part of inParts(bytesOf, ([, bytes]) => bytes, { maxItems, maxSize })) {
     const { rows } = await session.query<PayloadRow>(rewritten, [part.map(([hash]) => hash), seq], 'rewritten')
     found.push(...rows)
   }

@@ -1,3 +1,5 @@
+import { limits } from '../../../basics/limits.js'
+
 /** An event as it is stored. */
 export type EventRow = { position: number; text: string; chain: Buffer }
 /** A payload; without `wrapped` it was erased. */
@@ -37,6 +39,22 @@ export const isSamePlace = (one: Place, other: Place): boolean =>
 
 /** The rows after a place, up to another place, and the number of the newest batch of all. */
 export type Delta = { to: Place; rows: Rows; newest: number }
+
+/** How much a part of the rows after a place may have; a single batch may have more. */
+export type PartBounds = { batches: number; bytes: number; events: number }
+
+/** The largest part. */
+export const fullPart: PartBounds = {
+  batches: limits.sharedDeltaMaxBatches,
+  bytes: limits.sharedDeltaMaxBytes,
+  events: limits.sharedDeltaMaxEvents,
+}
+
+/** Bounds of a part that are larger or smaller by a factor: at least a batch, and at most the largest part. */
+export const scaledPart = (bounds: PartBounds, factor: number): PartBounds => {
+  const scaled = (key: keyof PartBounds): number => Math.max(1, Math.min(fullPart[key], Math.floor(bounds[key] * factor)))
+  return { batches: scaled('batches'), bytes: scaled('bytes'), events: scaled('events') }
+}
 
 /** Whether there is no row at all: no event, payload, kept answer or note. */
 export const isEmpty = ({ events, payloads, answers, notes }: Rows): boolean =>

@@ -42,6 +42,13 @@ const slow: ReadonlySet<string | undefined> = new Set(['57014', '55P03'])
 /** Whether PostgreSQL refused a statement because it took too long. */
 export const isTooSlow = (error: unknown): boolean => isRefusal(error) && slow.has(error.code)
 
+/** The words of the driver when an answer does not come in time. */
+const noAnswerInTime = 'Query read timeout'
+
+/** Whether a statement took too long: PostgreSQL gave it up, or its answer did not arrive in time. */
+export const isLate = (error: unknown): boolean =>
+  isTooSlow(error) || (error instanceof UnreachableError && errorText(error.cause) === noAnswerInTime)
+
 /** The errors of several addresses of one name come as one error without a message. None of their messages contains a password. */
 const said = (error: unknown): string => {
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : []

@@ -1,8 +1,7 @@
 import { UnreachableError, type SharedLogSession } from './shared-log-session.js'
-import { limits } from '../../../basics/limits.js'
 import { reappendedNote } from '../../storage/schema.js'
 import { fetchRewritten, firstBeyond, rewrittenAfter } from './rewritten.js'
-import { sizeOfRows, isSamePlace, type Delta, type NewPlace, type Place, type Rows } from './rows.js'
+import { fullPart, sizeOfRows, isSamePlace, type Delta, type NewPlace, type PartBounds, type Place, type Rows } from './rows.js'
 import { channel, refuseMoved } from './tables.js'
 
 /** The note of the newest answer that was forgotten. All older answers were forgotten, too. */
@@ -155,9 +154,6 @@ const delta = `
   UNION ALL SELECT 'note', notes.seq, key, value, NULL, NULL, NULL, NULL, NULL
     FROM last, mindledger.notes WHERE notes.seq > $1 AND notes.seq <= last.seq`
 
-/** The bytes of the batches in a part, and the events. */
-const deltaBounds = [limits.sharedDeltaMaxBytes, limits.sharedDeltaMaxEvents]
-
 type Row = { what: string; n: string } & Record<'a' | 'b' | 'c' | 'd' | 'e', string | null> & Record<'x' | 'y', Buffer | null>
 
 const empty = Buffer.alloc(0)
@@ -190,9 +186,10 @@ type Part = Delta & { from: Place }
 export const partAfter = async (
   session: SharedLogSession,
   { seq, position }: Pick<Place, 'seq' | 'position'>,
-  batches: number = limits.sharedDeltaMaxBatches,
+  bounds: PartBounds = fullPart,
 ): Promise<Part | undefined> => {
-  const { rows } = await session.query<Row>(delta, [seq, position, batches + 1, ...deltaBounds], 'delta')
+  const { batches, bytes, events } = bounds
+  const { rows } = await session.query<Row>(delta, [seq, position, batches + 1, bytes, events], 'delta')
   const one = (what: string) => rows.find((row) => row.what === what)
   const [here, last] = [one('here'), one('last')]
   if (!here?.x || !last?.x) return undefined
@@ -202,10 +199,12 @@ export const partAfter = async (
   const part = rowsOf(rows)
   if (to.seq < newest) {
     const rewritten = await rewrittenAfter(session, to.seq, part)
-    const beyond = firstBeyond(part.events, rewritten)
-    if (beyond !== undefined && to.seq > seq + 1)
-      return partAfter(session, { seq, position }, Math.max(1, (await batchBefore(session, beyond, to.seq)) - seq))
-    part.payloads.push(...(await fetchRewritten(session, to.seq, rewritten)))
+    const beyond = firstBeyond(part.events, rewritten, bytes)
+    if (beyond !== undefined && to.seq > seq + 1) {
+      const fewer = Math.max(1, (await batchBefore(session, beyond, to.seq)) - seq)
+      return partAfter(session, { seq, position }, { ...bounds, batches: fewer })
+    }
+    part.payloads.push(...(await fetchRewritten(session, to.seq, rewritten, bounds)))
   }
   return { from, to, rows: part, newest }
 }
@@ -214,8 +213,8 @@ export const partAfter = async (
  * The rows after a place, in one snapshot and bounded; undefined when the shared log does not have this place: it lost batches, or it is
  * another one.
  */
-export const deltaAfter = async (session: SharedLogSession, place: Place, batches?: number): Promise<Delta | undefined> => {
-  const part = await partAfter(session, place, batches)
+export const deltaAfter = async (session: SharedLogSession, place: Place, bounds?: PartBounds): Promise<Delta | undefined> => {
+  const part = await partAfter(session, place, bounds)
   return part && isSamePlace(part.from, place) ? part : undefined
 }
 
