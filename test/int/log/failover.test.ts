@@ -532,6 +532,23 @@ test('the command says what it did, and what stands in its way', () =>
     expect(await run({ LOG_URL: url })).toMatchObject({ code: 0, out: expect.stringContaining('has all events') })
   }))
 
+test('a node whose events PostgreSQL lost signs no head any more, neither at its stop nor for a client', () =>
+  withNodesOf(server(), 1, async ([a], url) => {
+    const { log, ledger } = a!
+    const path = join(a!.directory, 'heads.txt')
+    const heads = new Heads(log, noteSigner(originOf(log.id), Buffer.alloc(32, 1)))
+    const headFile = new HeadFile({ path, intervalMs: 3_600_000, log, heads, logger: { error: () => undefined } })
+    await ledger.execute(createProject('kept'), origin)
+    await headFile.start()
+    for (const name of ['lost', 'lost too']) await ledger.execute(createProject(name), origin)
+    expect(readHeads(path).map(({ head }) => head.position)).toEqual([1])
+    await loseAfter(url, 1)
+    await until(async () => (await log.health()).shared?.state === 'other_log')
+    await headFile.stop()
+    expect(readHeads(path).map(({ head }) => head.position)).toEqual([1])
+    await expect(heads.at(3)).rejects.toMatchObject({ status: 503, code: 'behind', detail: expect.stringContaining('positions 2 to 3') })
+  }))
+
 test('who takes over the file of heads does not go on in it when the log lost events that it shows', () =>
   withNodesOf(server(), 1, async ([a], url, another) => {
     const path = join(a!.directory, 'heads.txt')
