@@ -57,12 +57,16 @@ const beat = `
   WHERE known.run = excluded.run OR ${seenAt} < $8
   RETURNING ${seenAt} AS "seenAt"`
 
-const forget = `DELETE FROM mindledger.nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1)`
+/** Takes nodes off the list, with their notes of wiped files. A node that comes back notes them again. */
+const forgetWhere = (condition: string) => `
+  WITH gone AS (DELETE FROM mindledger.nodes WHERE ${condition} RETURNING id),
+    notes AS (DELETE FROM mindledger.wipes WHERE node IN (SELECT id FROM gone))
+  SELECT id FROM gone`
+
+const forget = forgetWhere('seen_at < clock_timestamp() - make_interval(secs => $1)')
 
 /** A node that runs keeps its row, and so does one that stopped. */
-const forgetDead = `
-  DELETE FROM mindledger.nodes
-  WHERE id = $1 AND NOT stopped AND seen_at < clock_timestamp() - make_interval(secs => $2) RETURNING id`
+const forgetDead = forgetWhere('id = $1 AND NOT stopped AND seen_at < clock_timestamp() - make_interval(secs => $2)')
 
 const isSilent = `seen_at < clock_timestamp() - make_interval(secs => $1)`
 

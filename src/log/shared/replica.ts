@@ -109,6 +109,11 @@ export class Replica {
     return this.#place
   }
 
+  /** The chain up to a committed event; undefined if there is no such event. @throws the error of the storage */
+  chainAt(position: number): Buffer | undefined {
+    return this.reads.db.prepare<[number], Buffer>('SELECT chain FROM events WHERE position = ?').pluck().get(position)
+  }
+
   get reads(): Reads {
     return this.open().reads
   }

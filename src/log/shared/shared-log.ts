@@ -46,6 +46,7 @@ type Parts = {
   nodes: Nodes
   link: Link
   leases: SharedLeases
+  wipes: SharedWipes
   talk: Talk
   stop: () => Promise<void>
 }
@@ -108,16 +109,11 @@ export class SharedLog extends FileLog {
   readonly #clock: ServerClock
   readonly #stop: () => Promise<void>
 
-  private constructor({ id, queue, vault, clock, nodes, link, leases, talk, stop }: Parts) {
+  private constructor({ id, queue, vault, clock, nodes, link, leases, wipes, talk, stop }: Parts) {
     super(id, queue, vault)
     this.nodes = nodes
     this.link = link
-    this.peers = {
-      leases,
-      wipes: new SharedWipes({ way: link, nodes }),
-      keys: new SharedKeyHolders({ way: link, nodes }),
-      talk,
-    }
+    this.peers = { leases, wipes, keys: new SharedKeyHolders({ way: link, nodes }), talk }
     this.#queue = queue
     this.#clock = clock
     this.#stop = stop
@@ -135,10 +131,11 @@ export class SharedLog extends FileLog {
       const replica = new Replica({ file, logId: id, vault, pragmas, now: () => clock.now() })
       const queue = new SharedWriteQueue({ replica, sequencer, onBatch })
       undo(() => queue.close())
-      const link = new Link(url)
+      const link = new Link(url, (session) => wipes.noteAgain(session))
       undo(() => link.close())
       const unwritable = () => queue.health().unwritable
       const nodes = new Nodes({ link, ...node, run: uuidv4(), place: () => queue.place, unwritable })
+      const wipes: SharedWipes = new SharedWipes({ way: link, nodes, chainAt: (position) => replica.chainAt(position) })
       nodes.onReplaced = () => queue.refuseWrites(replaced)
       undo(() => nodes.stop())
       await nodes.begin()
@@ -153,7 +150,7 @@ export class SharedLog extends FileLog {
       const canWrite = () => !queue.isFileFailing
       const leases = new SharedLeases({ way: link, node: nodes.run, newest: () => queue.newest(), mayWrite, canWrite })
       undo(() => leases.close())
-      return { id, queue, vault, clock, nodes, link, leases, talk: talkOver(link, sequencer) }
+      return { id, queue, vault, clock, nodes, link, leases, wipes, talk: talkOver(link, sequencer) }
     }).catch((error: unknown) => {
       throw refusalToOpen(error, url)
     })

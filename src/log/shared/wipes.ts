@@ -8,12 +8,19 @@ import type { SharedLogSession } from './postgres/shared-log-session.js'
 type Options = {
   way: { session: () => Promise<SharedLogSession> }
   nodes: Pick<Nodes, 'id' | 'alive'>
+  /** The chain of this node up to a position. */
+  chainAt: (position: number) => Buffer | undefined
   waitMs?: number
 }
 
-const note = `
-  INSERT INTO mindledger.wipes AS known (node, position) VALUES ($1, $2)
-  ON CONFLICT (node) DO UPDATE SET position = greatest(known.position, excluded.position)`
+const onConflict = 'ON CONFLICT (node) DO UPDATE SET position = greatest(known.position, excluded.position)'
+
+const note = `INSERT INTO mindledger.wipes AS known (node, position) VALUES ($1, $2) ${onConflict}`
+
+/** If other events took the place of lost ones, the note would be about these. */
+const noteAgain = `
+  INSERT INTO mindledger.wipes AS known (node, position)
+  SELECT $1, $2::bigint WHERE EXISTS (SELECT FROM mindledger.events WHERE position = $2 AND chain = $3) ${onConflict}`
 
 const lookAgainMs = 100
 
@@ -23,11 +30,28 @@ const lookAgainMs = 100
  * @example await wipes.wiped(812); await wipes.everywhere(812, signal)
  */
 export class SharedWipes implements Wipes {
+  /** What this node noted last. */
+  #wiped = 0
+
   constructor(private readonly options: Options) {}
 
   async wiped(position: number): Promise<void> {
     const session = await this.options.way.session()
     await session.query(note, [this.options.nodes.id, position])
+    this.#wiped = position
+  }
+
+  /**
+   * Repeats the last note in a new session: a failover may have lost it and kept the events, and others would wait for this node. If it
+   * fails, the next wipe notes it.
+   */
+  async noteAgain(session: SharedLogSession): Promise<void> {
+    try {
+      const chain = this.options.chainAt(this.#wiped)
+      if (chain) await session.query(noteAgain, [this.options.nodes.id, this.#wiped, chain])
+    } catch {
+      // The session is opened again, or PostgreSQL is no longer the log of this node.
+    }
   }
 
   async everywhere(position: number, signal: AbortSignal): Promise<void> {

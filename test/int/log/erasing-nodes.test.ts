@@ -9,11 +9,12 @@ import { Erasures } from '../../../src/erasure/erasures.js'
 import { Blobs } from '../../../src/files/blobs.js'
 import { KeyRotation } from '../../../src/key-rotation/key-rotation.js'
 import type { Wipes } from '../../../src/log/contract/wipes.js'
+import { SharedWipes } from '../../../src/log/shared/wipes.js'
 import { prepareDataDirectory } from '../../../src/setup/data-directory.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { logServer } from '../../support/log/each-log.js'
-import { origin, refusal, stream, testKey, writes } from '../../support/log/log.js'
-import { newest, rowsIn, withNodesOf, type Node } from '../../support/log/nodes.js'
+import { origin, patiently, refusal, stream, testKey, writes } from '../../support/log/log.js'
+import { endSessions, newest, rowsIn, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
 
@@ -92,6 +93,37 @@ describe('an erasure', () => {
       await again.stop()
       expect(purges).toEqual([await a!.log.erasedAt()])
       expect(purges[0]).toBeLessThan((await a!.log.head()).position)
+    }))
+
+  test('that a failover kept is answered although PostgreSQL lost the notes of the nodes: they note it again', () =>
+    withNodesOf(server(), 2, async ([a, b], url) => {
+      await writeSecret(a!, 's', 'x')
+      await newest(b!.log)
+      const all = [erasuresOf(a!), erasuresOf(b!)]
+      for (const each of all) await each.follow(onFailed)
+      await all[0]!.erase(secretsOf('s'), origin)
+      await runSql(url, 'DELETE FROM mindledger.wipes')
+      await endSessions(server().postgres, 1_000)
+      await until(async () => (await rowsIn(url, 'SELECT FROM mindledger.wipes')).length === 2, 60_000)
+      expect(await patiently(() => all[0]!.erase(secretsOf('s'), origin))).toMatchObject({ payloads: 0, already_erased: 1 })
+      for (const each of all) await each.stop()
+    }))
+
+  test('is not noted again by a node whose event another one took the place of', () =>
+    withNodesOf(server(), 1, async ([a], url) => {
+      await writeSecret(a!, 's', 'x')
+      let chain: Buffer = Buffer.alloc(32)
+      const wipes = new SharedWipes({ way: a!.log.link, nodes: a!.nodes, chainAt: () => chain })
+      await wipes.wiped(1)
+      await runSql(url, 'DELETE FROM mindledger.wipes')
+      const rows = () => rowsIn<{ position: number }>(url, 'SELECT position::int FROM mindledger.wipes')
+      const session = await a!.log.link.session()
+      await wipes.noteAgain(session)
+      expect(await rows()).toEqual([])
+      const [own] = await rowsIn<{ chain: Buffer }>(url, 'SELECT chain FROM mindledger.events WHERE position = 1')
+      chain = own?.chain ?? chain
+      await wipes.noteAgain(session)
+      expect(await rows()).toEqual([{ position: 1 }])
     }))
 
   test('of many events is wiped at once: what comes while a node wipes is wiped together', () =>

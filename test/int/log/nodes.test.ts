@@ -2,11 +2,12 @@ import { describe, expect, test } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { undoAll } from '../../../src/basics/undo.js'
-import { Nodes } from '../../../src/log/shared/nodes.js'
+import { forgetNode, Nodes } from '../../../src/log/shared/nodes.js'
 import { Link, SharedLogSession } from '../../../src/log/shared/postgres/shared-log-session.js'
 import { openTables } from '../../../src/log/shared/postgres/tables.js'
 import { mindledger } from '../../support/cli.js'
 import { logServer } from '../../support/log/each-log.js'
+import { rowsIn } from '../../support/log/nodes.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
@@ -120,6 +121,19 @@ describe('nodes of a log', () => {
       expect(await b.alive()).toEqual(new Set(['a', 'b']))
       await until(async () => !(await b.alive()).has('a'))
       expect(await b.alive()).toEqual(new Set(['b']))
+    }))
+
+  test('that are forgotten leave no note of the files that they wiped; others keep theirs', () =>
+    withTable(async ({ node, run, url }) => {
+      for (const id of ['dead', 'old', 'stays']) {
+        await node(id).beat()
+        await run(`INSERT INTO mindledger.wipes VALUES ('${id}', 7)`)
+      }
+      await run(silent('dead', 3_600))
+      await run(silent('old', 8 * 24 * 3_600))
+      await forgetNode(url, 'dead')
+      await node('another').beat()
+      expect(await rowsIn(url, 'SELECT node FROM mindledger.wipes')).toEqual([{ node: 'stays' }])
     }))
 
   test('that were silent for days are not listed any more', () =>
