@@ -80,7 +80,8 @@ const lostTooOften = ({ losses }: Lease): Problem =>
  * trained or failed, whatever happens to its process, its model or this service. The remaining work follows from the log itself, so there
  * is no checkpoint.
  *
- * The node that trains a version holds its lease. If that node is gone, another one trains it from the beginning; the first result counts.
+ * The node that trains a version holds its lease, and stops if it loses it. Then another one trains it from the beginning; the first result
+ * counts.
  *
  * @example await trainings.resume(); await trainings.stop()
  */
@@ -236,6 +237,8 @@ export class TrainingService {
     const { ledger, logger } = this.options
     const named = { stream: wanted.model, version: wanted.version }
     const told = this.options.heard?.tell(wanted, () => this.#running?.progress ?? notBegun)
+    const lose = () => this.#cancel()
+    lease.lost.addEventListener('abort', lose, { once: true })
     try {
       this.#register(wanted)
       const request = await this.#untilDone(() => resolvedRequest(ledger.log, wanted, asked))
@@ -261,6 +264,7 @@ export class TrainingService {
       logger.warn({ model: name, version: wanted.version, err }, `training failed: ${reason}`)
       await this.#settle({ type: 'FailTraining', data: { ...named, error: reason } })
     } finally {
+      lease.lost.removeEventListener('abort', lose)
       told?.()
       this.#running = undefined
     }
@@ -276,6 +280,7 @@ export class TrainingService {
   async #attempt(running: RunningTraining, request: ModelVersion, lease: Lease): Promise<boolean> {
     const { ledger, blobs, temporary } = this.options
     if (this.#isStopping()) throw stopping()
+    lease.lost.throwIfAborted()
     const held = await this.#untilDone(() => HeldData.since(ledger.log))
     const trained = inOwnDirectory(temporary, 'training-', (work) =>
       holding(blobs, async (fileOf) => {

@@ -133,6 +133,20 @@ test('the training of a node that fell silent begins again on another; its late 
     expect(await countOf(silent.node, 'ModelTrained', 'ModelTrainingFailed')).toBe(2)
   }))
 
+test('a training whose lease is lost stops, does not fail, and begins again where the lease is granted', () =>
+  withNodesOf(server(), 1, async ([node]) => {
+    const { trainer, trainings } = workerOn(node!)
+    await trainings.resume()
+    const model = await createModel(node!, 'm')
+    await until(() => trainer.begun.length === 1)
+    await takeAway(node!.url)
+    await until(() => trainer.begun.length === 2, 60_000)
+    await trainer.begun[1]!.finish()
+    await until(async () => (await versionOf(node!, model))?.status === 'complete')
+    await trainings.stop()
+    expect(await countOf(node!, 'ModelTrained', 'ModelTrainingFailed')).toBe(1)
+  }))
+
 test('a node that stops leaves its training to another at once', () =>
   withNodesOf(server(), 2, async (nodes) => {
     const [first, other] = nodes.map((node) => workerOn(node)) as [Worker, Worker]
