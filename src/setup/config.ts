@@ -8,22 +8,7 @@ import { limits } from '../basics/limits.js'
 import { mask } from '../basics/shown.js'
 import { languageModelSettings, readModelAccess, type ModelAccess } from './language-model-settings.js'
 import { addressesIn, isClear, isPostgresUrl, placeIn, postgresUrlRule } from './postgres-url.js'
-
-const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** The duration in a setting, `90s`, `15m`, `1h` or `30d`, in milliseconds; NaN for anything else. */
-const durationMs = (text: string): number => {
-  const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  return Number(count || NaN) * (unitsMs[unit] ?? NaN)
-}
-
-const unitsBytes: Readonly<Record<string, number>> = { MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
-
-/** The size in a setting, `500MiB`, `20GiB` or `2TiB`, in bytes; NaN for anything else. */
-const sizeBytes = (text: string): number => {
-  const [, count = '', unit = ''] = /^(\d{1,6})([MGT]iB)$/.exec(text) ?? []
-  return Number(count || NaN) * (unitsBytes[unit] ?? NaN)
-}
+import { durationMs, sizeBytes } from './units.js'
 
 /** A setting that cannot be used; the message has the variable and its possible values. */
 export class ConfigError extends Error {}

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage } from '../../support/console/browser.js'
-import { expectUsable, startConsole } from '../../support/console/console.js'
-import { sql } from '../../support/service.js'
+import { openPage } from '../../../support/console/browser.js'
+import { expectUsable, startConsole } from '../../../support/console/console.js'
+import { sql } from '../../../support/service.js'
 
 const at = startConsole(async (url) => {
   for (const statement of [
