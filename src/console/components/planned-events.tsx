@@ -24,3 +24,19 @@ export const PlannedEvents = ({ events }: { events: readonly PlannedEvent[] }) =
     {events.length > shownMax && <p class="quiet">The first {shownMax} are shown.</p>}
   </>
 )
+
+type PlanButtonsProps = { name: string; isSending: boolean; carryOut: (() => Promise<unknown>) | undefined; leave: () => void }
+
+/** The buttons of a plan: to carry it out, once it is there, or to leave it. */
+export const PlanButtons = ({ name, isSending, carryOut, leave }: PlanButtonsProps) => (
+  <div class="row">
+    {carryOut && (
+      <button type="button" class="primary" disabled={isSending} onClick={() => void carryOut()}>
+        {name}
+      </button>
+    )}
+    <button type="button" disabled={isSending} onClick={leave}>
+      Leave it
+    </button>
+  </div>
+)

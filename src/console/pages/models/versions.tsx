@@ -5,7 +5,7 @@ import { useFocusWhen } from '../../basics/focus.js'
 import { useIsShown, useLoaded, useRepeated, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { PlannedEvents } from '../../components/planned-events.js'
+import { PlanButtons, PlannedEvents } from '../../components/planned-events.js'
 import { figure } from '../../components/value.js'
 import { isUnderWay, loadReport, loadVersions, type ModelName, type ModelRecord, type ListedVersion } from './reports.js'
 
@@ -108,16 +108,7 @@ const ActivationPlan = ({ of, version, isAsked, changed, leave }: ActivationProp
         </>
       )}
       {refused && <Refusal error={refused} />}
-      <div class="row">
-        {planned && (
-          <button type="button" class="primary" disabled={isSending} onClick={() => void activate()}>
-            Activate version {version}
-          </button>
-        )}
-        <button type="button" disabled={isSending} onClick={leave}>
-          Leave it
-        </button>
-      </div>
+      <PlanButtons name={`Activate version ${version}`} isSending={isSending} carryOut={planned && activate} leave={leave} />
     </div>
   )
 }

@@ -5,7 +5,7 @@ import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { Diff } from '../../components/diff.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
+import { PlanButtons, PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
 import type { KindInfo } from '../../basics/kinds.js'
 import { wordsOf } from '../../basics/words.js'
 import { Earlier, useChanges } from './loaded-changes.js'
@@ -50,14 +50,7 @@ const RollBackPlan = ({ path, version, newest, done, isAsked, leave }: RollBackP
       <div ref={group} class="preview" role="group" tabIndex={-1} aria-label={`Version ${version}`}>
         <p>It would be as it was in version {version}. This would be recorded:</p>
         <PlannedEvents events={plan.events} />
-        <div class="row">
-          <button type="button" class="primary" disabled={isSending} onClick={() => void goBack()}>
-            Go back to version {version}
-          </button>
-          <button type="button" disabled={isSending} onClick={leave}>
-            Leave it
-          </button>
-        </div>
+        <PlanButtons name={`Go back to version ${version}`} isSending={isSending} carryOut={goBack} leave={leave} />
       </div>
     </div>
   )
