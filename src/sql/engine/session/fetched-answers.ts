@@ -62,7 +62,7 @@ export class FetchedAnswers {
     if (known) return known
     const asked = this.ask({ connection, columnsOf: table, ...(schema !== undefined && { schema }), soon }).then((answer) => {
       if ('columns' in answer) return answer.columns
-      throw new TypeError('the server answer something else than columns')
+      throw new TypeError('the server answered something else than columns')
     })
     this.#columns.set(key, asked)
     return asked
@@ -72,14 +72,14 @@ export class FetchedAnswers {
   async tablesOf(connection: string, soon = false): Promise<Tables> {
     const answer = await this.ask({ connection, tables: true, soon })
     if ('tables' in answer) return answer.tables
-    throw new TypeError('the server answer something else than tables')
+    throw new TypeError('the server answered something else than tables')
   }
 
   /** The columns of all tables of a connected database; with `soon`, a failure comes soon. @throws Problem of the connection */
   async everyColumn(connection: string, soon = false): Promise<ListedColumns> {
     const answer = await this.ask({ connection, everyColumn: true, soon })
     if ('everyColumn' in answer) return answer.everyColumn
-    throw new TypeError('the server answer something else than columns')
+    throw new TypeError('the server answered something else than columns')
   }
 
   /** The columns of a table that was made here, by the name of its database; undefined for any other name. */
@@ -113,7 +113,7 @@ export class FetchedAnswers {
    */
   async planned(connection: string, native: string, soon: boolean): Promise<FetchedTable> {
     const answer = await this.ask({ connection, described: native, soon })
-    if (!('described' in answer)) throw new TypeError('the server answer something else than columns')
+    if (!('described' in answer)) throw new TypeError('the server answered something else than columns')
     const columns = answer.described ?? (await this.#columnsOfRows(connection, native, soon))
     return { table: await this.empty(columns), sent: native, rows: 0 }
   }
@@ -133,7 +133,7 @@ export class FetchedAnswers {
 
   async #open(connection: string, query: Query, signal: AbortSignal): Promise<AnswerReader> {
     const answer = await this.ask({ connection, open: query })
-    if (!('place' in answer)) throw new TypeError('the server answer something else than a place')
+    if (!('place' in answer)) throw new TypeError('the server answered something else than a place')
     this.mayHaveChanged ||= answer.changes === true
     return AnswerReader.open(answer.place, signal)
   }
@@ -160,7 +160,7 @@ export class FetchedAnswers {
     const question: KnowledgeQuestion = { knowledgeBase, facts: true }
     const [answer] = isPlanned ? [await this.#askKnowledge(question)] : await this.#needed([question])
     if (answer && 'facts' in answer) return answer.facts
-    throw new TypeError('the server answer something else than facts')
+    throw new TypeError('the server answered something else than facts')
   }
 
   /** The chunks that each of the searches finds. @throws MissingKnowledge; Problem of the knowledge base, or of its embedding model */
@@ -168,7 +168,7 @@ export class FetchedAnswers {
     const answer = await this.#needed(searches.map((search) => ({ knowledgeBase, search })))
     return answer.map((one) => {
       if ('found' in one) return one.found.chunks
-      throw new TypeError('the server answer something else than chunks')
+      throw new TypeError('the server answered something else than chunks')
     })
   }
 
@@ -176,7 +176,7 @@ export class FetchedAnswers {
   async listed(knowledgeBase: string, list: ListQuery): Promise<ChunkList> {
     const answer = await this.#askKnowledge({ knowledgeBase, list })
     if ('listed' in answer) return answer.listed
-    throw new TypeError('the server answer something else than chunks')
+    throw new TypeError('the server answered something else than chunks')
   }
 
   /** The answers of knowledge bases. If an answer is missing, the query gives up its place, unless nobody would send it again. */
@@ -195,7 +195,7 @@ export class FetchedAnswers {
     if (known) return known
     const asked = this.ask(question).then((answer) => {
       if ('facts' in answer || 'found' in answer || 'listed' in answer) return answer
-      throw new TypeError('the server answer something of a connected database')
+      throw new TypeError('the server answered something of a connected database')
     })
     this.#knowledge.set(key, asked)
     return asked
