@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
-import { streamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { AskAgent } from '../../../src/agents/contract/answering.js'
 import { recordedAnswer } from '../../../src/agents/run/recorded-answer.js'
@@ -11,6 +10,7 @@ import { Conversations } from '../../../src/chatbots/conversations.js'
 import { MessageIntake } from '../../../src/chatbots/message-intake.js'
 import { soleLeases } from '../../../src/log/contract/leases.js'
 import { AnswerMaker, recordOf } from '../../support/agents/answer-maker.js'
+import { createTelegramBot } from '../../support/chatbots/telegram-bot.js'
 import { origin, testKey, withLog } from '../../support/log/log.js'
 import { until } from '../../support/until.js'
 
@@ -18,13 +18,7 @@ const logger = pino({ level: 'silent' })
 
 test('an answer is sent as often as a chat service may refuse it, however often the agent could not be asked before', () =>
   withLog(async ({ log, ledger }) => {
-    const target = { project: 'shop' }
-    await ledger.execute({ type: 'CreateProject', data: target }, origin)
-    const helper = { agent: 'helper', model_name: 'm', provider: null, skills: [], params: {} }
-    const agent = streamId.parse((await ledger.execute({ type: 'CreateAgent', data: { ...target, ...helper } }, origin)).stream)
-    const bot = { chatbot: 'bot', agent: 'helper', is_running: true }
-    const connection = { stream: '0190a000-0000-7000-8000-000000000001', engine: 'telegram', parameters: {} } as never
-    await ledger.execute({ type: 'CreateChatbot', data: { ...target, ...bot, connection } }, origin)
+    const agent = await createTelegramBot({ ledger })
     const { position } = await new AnswerMaker(log, testKey).answer(agent, recordOf('hello', 'Hi.'))
     let [asked, posted] = [0, 0]
     const ask: AskAgent = async function* () {
