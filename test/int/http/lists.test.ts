@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { get as httpGet } from 'node:http'
 import { v7 as uuidv7 } from 'uuid'
 import { streamId } from '../../../events/common.js'
@@ -145,9 +145,8 @@ test('the history of a job has each run with the whole query', async () => {
   expect(runs.every((run) => run.query === query && run.run_end !== null)).toBe(true)
 })
 
-test.each([...long, '/api/sql/list_databases', history])('others are answered while %s is read', async (path) => {
-  await drained(path)
-  // The processor's time of each turn of the event loop: other work of the machine is no part of it.
+/** The share of the longest turn of the event loop in the processor's time for a whole list. Other work of the machine is no part of it. */
+const longestShare = async (path: string): Promise<number> => {
   const turns: number[] = []
   let since = process.cpuUsage()
   const looking = setInterval(() => {
@@ -159,5 +158,16 @@ test.each([...long, '/api/sql/list_databases', history])('others are answered wh
   clearInterval(looking)
   // A small one would be too quick to tell anything of it.
   expect(bytes).toBeGreaterThan(1_000_000)
-  expect(Math.max(...turns)).toBeLessThan(turns.reduce((sum, each) => sum + each, 0) / 3)
+  return Math.max(...turns) / turns.reduce((sum, each) => sum + each, 0)
+}
+
+test.each([...long, '/api/sql/list_databases', history])('others are answered while %s is read', async (path) => {
+  // These lists take little more than two usual turns.
+  const turnMax = jest.replaceProperty(limits, 'turnMaxMs', 2 as never)
+  await drained(path)
+  const shares: number[] = []
+  for (let round = 0; round < 5; round++) shares.push(await longestShare(path))
+  turnMax.restore()
+  // A garbage collection makes a turn of one round longer. A list that lets nobody else come does so in each round.
+  expect(Math.min(...shares)).toBeLessThan(1 / 3)
 })
