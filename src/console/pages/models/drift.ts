@@ -37,6 +37,7 @@ const orderOf = ({ type }: Feature): { numberOf: (value: Value) => number; textO
 
 /** The borders of parts with equally many values. */
 const bordersOf = (values: readonly number[]): number[] => {
+  if (values.length === 0) return []
   const sorted = values.toSorted((a, b) => a - b)
   const borders = Array.from({ length: partsOfNumbers - 1 }, (_, i) => sorted[Math.floor(((i + 1) * sorted.length) / partsOfNumbers)] ?? 0)
   return [...new Set(borders)]

@@ -81,12 +81,16 @@ const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [numbe
 
 type Planned = { type: string; stream: string; version: number; data: string } & Record<string, Value>
 
+/** The events that a statement would record. */
+const planOf = async (query: string, signal: AbortSignal) =>
+  (await select<Planned>({ query, dryRun: true, signal })).map((event) => ({ ...event, data: JSON.parse(event.data) as Value }))
+
 type ActivationProps = { of: ModelName; version: number; isAsked: boolean; changed: () => void; leave: () => void }
 
 /** The events of an activation, before they are recorded. The plan takes the focus if the user asked for it here. */
 const ActivationPlan = ({ of, version, isAsked, changed, leave }: ActivationProps) => {
   const query = `SET active ${quoted(of.project)}.${quoted(of.model)}.${version}`
-  const { loaded, reload } = useLoaded((signal) => select<Planned>({ query, dryRun: true, signal }), [query])
+  const { loaded, reload } = useLoaded((signal) => planOf(query, signal), [query])
   const { send, isSending, error: refused } = useSending()
   const isShown = useIsShown()
   const { value: planned, error } = loaded.value
@@ -104,7 +108,7 @@ const ActivationPlan = ({ of, version, isAsked, changed, leave }: ActivationProp
       {planned && (
         <>
           <p>Version {version} would answer from now on. This would be recorded:</p>
-          <PlannedEvents events={planned.map((event) => ({ ...event, data: JSON.parse(event.data) as Value }))} />
+          <PlannedEvents events={planned} />
         </>
       )}
       {refused && <Refusal error={refused} />}

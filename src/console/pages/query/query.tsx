@@ -9,7 +9,7 @@ import { defaultProject } from '../../basics/default-project.js'
 import { commandText } from '../../basics/keys.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, momentShown, place } from '../../basics/place.js'
-import { withoutSecrets } from '../../basics/secrets.js'
+import { mask, withoutSecrets } from '../../basics/secrets.js'
 import { Icon } from '../../components/icon.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
@@ -179,7 +179,7 @@ export default () => {
   const params: Record<string, Value> = Object.fromEntries(asked.map(({ name, value }) => [name, value]))
   const wrongly = asked.find(({ problem }) => problem !== undefined)
   const wrong = wrongly && `The parameter :${wrongly.name}: ${wrongly.problem ?? ''}.`
-  const isMasked = shownSheet().isMasked === true
+  const isMasked = shownSheet().isMasked === true && text.value.includes(mask)
   const unfit = wrong ?? (isMasked ? notKept : undefined)
 
   const hindrance =
@@ -321,7 +321,11 @@ export default () => {
             <Columns summaries={running.columnSummaries()} rows={store.total} />
           ) : view === 'chart' ? (
             outcome.type === 'table' && outcome.isWhole ? (
-              <Chart store={store} version={outcome.version + arranged} summaries={running.columnSummaries()} />
+              <Chart
+                store={store}
+                version={outcome.version + (filter === '' && by === undefined ? 0 : arranged)}
+                summaries={running.columnSummaries()}
+              />
             ) : (
               <Busy what="Rows are still coming" />
             )

@@ -159,11 +159,11 @@ export class RowStore {
     const direction = descending ? -1 : 1
     const compare = isNumeric(this.columns[by]?.type ?? '') ? compareAsNumbers : compareValues
     const order = await sortedInSlices(
-      Uint32Array.from(places, (_, i) => i),
+      fitting.map((_, i) => i),
       (a, b) => direction * compare(keys[a] ?? null, keys[b] ?? null) || a - b,
       signal,
     )
-    this.#order = order.map((i) => places[i] ?? 0)
+    this.#order = order.map((i) => fitting[i] ?? 0)
     this.#setFilter(filter, fitting)
   }
 

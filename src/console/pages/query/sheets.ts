@@ -10,8 +10,8 @@ import { keptGiven } from './writing/parameters.js'
 export type Draft = { sql: string; db: string; dry?: string | undefined; given?: string | undefined }
 
 /**
- * A statement in progress. `at` is the time of its last change, in ms; it is absent for old sheets. `isMasked`: the mask in its text stands
- * for a secret that was not kept.
+ * A statement in progress. `at` is the time of its last change, in ms; it is absent for old sheets. `isMasked`: a mask in its text
+ * stands for a secret that was not kept, also if it comes back by an undo.
  */
 export type Sheet = Draft & { id: number; at?: number; isMasked?: boolean | undefined }
 
@@ -88,14 +88,12 @@ const keep = (next: readonly Sheet[], closing?: Closed): void => {
 /** The sheet that is shown. */
 export const shownSheet = (): Sheet => sheets.value.find(({ id }) => id === chosen.value) ?? sheets.value[0] ?? blank
 
-/** Changes the sheet that is shown. Nothing is missing in a text without the mask. */
+/** Changes the sheet that is shown. */
 export const write = (change: Partial<Omit<Sheet, 'id' | 'at'>>): void => {
   const shown = shownSheet()
   const names = Object.keys(change) as (keyof typeof change)[]
   if (names.every((name) => shown[name] === change[name])) return
-  const next = { ...shown, ...change, at: Date.now() }
-  const changed = { ...next, isMasked: next.isMasked === true && next.sql.includes(mask) }
-  keep(sheets.value.map((one) => (one.id === shown.id ? changed : one)))
+  keep(sheets.value.map((one) => (one.id === shown.id ? { ...one, ...change, at: Date.now() } : one)))
 }
 
 /**

@@ -34,7 +34,7 @@ export const isMasked = (sql: string): boolean =>
 export const note = (run: PastStatement): void => {
   const sql = withoutSecrets(run.sql)
   const before = read()
-  const wasMasked = before.some((other) => other.sql === sql) && isMasked(sql)
+  const wasMasked = sql.includes(mask) && before.some((other) => other.sql === sql && other.isMasked !== false)
   const one = { ...run, sql, isMasked: sql !== run.sql || wasMasked }
   past.value = [one, ...before.filter((other) => other.sql !== sql)].slice(0, keptMax)
   keep(key, JSON.stringify(past.value))

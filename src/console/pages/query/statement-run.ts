@@ -52,10 +52,17 @@ const unbegun: ReadonlySet<string | undefined> = new Set(['busy', 'behind', 'ana
 /** The second Ctrl Enter, if it comes within this time after the first. */
 const twiceMs = 500
 
+/** Whether an error does not tell how a statement ended: no answer came, or a proxy did not wait for it. */
+const isUnanswered = ({ status }: ApiError): boolean => status === 0 || status === 504
+
 /** The error of a statement that may have written: without an answer from the service, it may have been carried out. */
 const unanswered = (error: ApiError): ApiError =>
-  error.status === 0
-    ? new ApiError({ status: 0, detail: error.message, hint: 'The statement may have been carried out. Look before you run it again.' })
+  isUnanswered(error)
+    ? new ApiError({
+        status: error.status,
+        detail: error.message,
+        hint: 'The statement may have been carried out. Look before you run it again.',
+      })
     : error
 
 const doesWrite = ({ query, dryRun = false }: Omit<Statement, 'signal'>): boolean => !dryRun && mayWrite(query)
@@ -81,7 +88,11 @@ export class StatementRun {
   wholeAnswerOf(statement: Omit<Statement, 'signal'>): RowStore | undefined {
     const outcome = this.outcome.value
     if (outcome.type !== 'table' || !outcome.isWhole || outcome.isCut || outcome.error) return undefined
-    return JSON.stringify(statement) === JSON.stringify(this.statement.value) ? outcome.store : undefined
+    return this.#isLast(statement) ? outcome.store : undefined
+  }
+
+  #isLast(statement: Omit<Statement, 'signal'>): boolean {
+    return JSON.stringify(statement) === JSON.stringify(this.statement.value)
   }
 
   /** The summaries of the columns of the outcome. They take time, so they are made when they are shown. */
@@ -114,7 +125,7 @@ export class StatementRun {
 
   /** Whether another statement than this one is under way, and may change something: only its user ends it, because its end is not known. */
   isWritingOther(statement: Omit<Statement, 'signal'>): boolean {
-    return this.isRunning && this.#mayWrite && JSON.stringify(statement) !== JSON.stringify(this.statement.value)
+    return this.isRunning && this.#mayWrite && !this.#isLast(statement)
   }
 
   /**
@@ -142,7 +153,7 @@ export class StatementRun {
       if (isOver()) return asFarAsKnown('cancelled')
       if (isWriting || failures === againMax || ended.status !== 503 || !unbegun.has(ended.code)) {
         this.outcome.value = { type: 'error', error: isWriting ? unanswered(ended) : ended }
-        return ended.status === 0 ? asFarAsKnown('refused') : 'refused'
+        return isUnanswered(ended) ? asFarAsKnown('refused') : 'refused'
       }
       this.outcome.value = { type: 'running', since, isWaiting: true }
       await rest(pauseMs(failures), aborted)

@@ -15,7 +15,7 @@ const readChanges = (text: string | null): Changes => {
   const found = Object.entries(jsonIn(text) ?? {}) as [string, unknown][]
   return new Map(
     found.flatMap(([name, one]): [string, ColumnChange][] => {
-      const { type, format = '' } = typeof one === 'object' && one !== null ? (one as { type?: unknown; format?: unknown }) : { type: one }
+      const { type, format = '' } = (one ?? {}) as { type?: unknown; format?: unknown }
       const known = offered.find((each) => each === type)
       return known === undefined ? [] : [[name, { type: known, format: String(format) }]]
     }),

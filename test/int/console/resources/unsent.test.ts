@@ -36,7 +36,7 @@ test('the types that were chosen for a file are there again after another tab an
 })
 
 test('of the types in an address only those that are offered, and of columns that the file has, are taken over', async () => {
-  const types = { n: { type: 'DOUBLE) AS n, 1 AS planted, TRY_CAST(n AS BIGINT' }, planted: { type: 'DOUBLE' }, toString: 'DATE' }
+  const types = { n: { type: 'DOUBLE) AS n, 1 AS planted, TRY_CAST(n AS BIGINT' }, planted: { type: 'DOUBLE' }, toString: { type: 'DATE' } }
   const hash = `#/resources/file/-/others?${new URLSearchParams({ tab: 'types', types: JSON.stringify(types) }).toString()}`
   const { page } = await openPage(at.browser, at.url, hash)
   expect(await page.getByLabel('Type of n').inputValue()).toBe('')
