@@ -116,8 +116,10 @@ export class AnswerRun {
     const { tried, given } = executor.data
     if (this.#text.trim() === '') this.#say(nothingSaid)
     else if (tried > 0 && given === 0) this.#say(`\n\n${restsOnNothing}`)
-    else if (isGone && !saysNoAnswer(this.#text)) this.#say(`\n\n${dataAreGone}`)
-    else if (!saysNoAnswer(this.#text)) return this.#ended({ outcome: 'answered', problem: undefined })
+    else if (!saysNoAnswer(this.#text)) {
+      if (!isGone) return this.#ended({ outcome: 'answered', problem: undefined })
+      this.#say(`\n\n${dataAreGone}`)
+    }
     return this.#ended({ outcome: 'unanswered', problem: undefined })
   }
 

@@ -10,7 +10,7 @@ import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Log, Resource } from '../../log/contract/log.js'
 import { lastKnown } from '../../log/read/last-known.js'
-import { grantsOf, type NameGrant } from '../../catalogue/grants.js'
+import { grantsOf, type Grants, type NameGrant } from '../../catalogue/grants.js'
 import type { Knowledge, NamedBase } from './knowledge.js'
 import { fits, isPattern, partsOfName } from '../../catalogue/names.js'
 import { resourcesNamed } from './resources-named.js'
@@ -44,16 +44,26 @@ export const scopeOfNothing = (agent: Resource<'agent'>): AgentScope => ({
 /** Where to look up an agent and the names in its settings. The log tells the names of deleted skills. */
 export type ScopePlace = Catalogue & { log: Pick<Log, 'readStream' | 'resources'>; knowledge: Knowledge | undefined }
 
-/** The skills with the agent's additions, and the names of those that were deleted. */
+/** Whether grants name data, found or not. */
+const givesData = ({ tables, models, knowledgeBases, faults, missing }: Grants): boolean =>
+  tables.length + models.length + knowledgeBases.length + faults.length + missing.length > 0
+
+/** The skills with the agent's additions, the names of those that were deleted, and whether one of these gave data. */
 const skillsOf = async ({ resources, log }: ScopePlace, { state }: Resource<'agent'>) => {
   const found = await Promise.all(
     state.skills.map(async ({ skill, params }) => ({ stream: skill, params, skill: await resources.byStream('skill', skill) })),
   )
-  const missing: string[] = []
-  for (const { stream, skill } of found)
-    if (!skill) missing.push(`the skill ${(await lastKnown(log, 'skill', stream))?.state.name ?? stream}, which was deleted`)
+  const deleted = await Promise.all(
+    found
+      .filter(({ skill }) => !skill)
+      .map(async ({ stream, params }) => ({ stream, params, last: await lastKnown(log, 'skill', stream) })),
+  )
+  const missing = deleted.map(({ stream, last }) => `the skill ${last?.state.name ?? stream}, which was deleted`)
+  const gave = deleted.some(
+    ({ last, params }) => !last || givesData(grantsOf([{ type: last.state.type, params: { ...last.state.params, ...params } }], {})),
+  )
   const skills = found.flatMap(({ skill, params }) => (skill ? [{ skill, params: { ...skill.state.params, ...params } }] : []))
-  return { skills, missing }
+  return { skills, missing, gave }
 }
 
 /** Collects the resources behind names, each once, and notes names without a resource. */
@@ -165,7 +175,7 @@ const basesOf = async (place: ScopePlace, granted: readonly NameGrant[]) => {
  * @example (await scopeOf(place, agent)).tables // [{ path: ['files', 'cars'], kind: 'file', … }]
  */
 export const scopeOf = async (place: ScopePlace, agent: Resource<'agent'>): Promise<AgentScope> => {
-  const { skills, missing: noSkills } = await skillsOf(place, agent)
+  const { skills, missing: noSkills, gave } = await skillsOf(place, agent)
   const grants = grantsOf(
     skills.map(({ skill, params }): { type: string; params: JsonObject } => ({ type: skill.state.type, params })),
     agent.state.params,
@@ -174,7 +184,7 @@ export const scopeOf = async (place: ScopePlace, agent: Resource<'agent'>): Prom
   const { models, missing: noModels } = await modelsOf(place, [...grants.models, amongTables])
   const { bases, missing: noBases } = await basesOf(place, grants.knowledgeBases)
   const missing = [...noSkills, ...grants.faults, ...grants.missing, ...noTables, ...noModels, ...noBases]
-  const isGranted = missing.length + grants.tables.length + grants.models.length + grants.knowledgeBases.length > 0
+  const isGranted = gave || givesData(grants)
   return {
     agent,
     skills: skills.map(({ skill }) => skill),
