@@ -7,7 +7,8 @@ import { Problem } from '../../basics/errors.js'
  */
 export const numbersCompared = (column: string, written?: string): Problem => {
   const there = 'SELECT * FROM db (SELECT …, CAST(… AS decimal(38, 10)) FROM … WHERE …).'
-  const here = written === undefined ? '' : `Write CAST(${written} AS DOUBLE) for rounded numbers, or convert it there: `
+  const here =
+    written === undefined ? '' : `Write CAST(${written} AS DOUBLE), or AS DOUBLE[] for a list, for rounded numbers, or convert it there: `
   return new Problem('query_failed', 'A value cannot be read', `In the column "${column}" numbers have more digits than can be compared`, {
     hint: `${here || 'Convert it there: '}${there}`,
   })

@@ -1,7 +1,7 @@
 import { foldName } from '../../../../events/common.js'
 import { numbersCompared } from '../../../connections/contract/number-texts.js'
 import { NumberText, type AstNode } from '../ast/json.js'
-import { childrenOf, isColumnRef, isEmpty, isLiteral, isQuery, nodeOf, nodesOf, textOf, textsOf } from '../ast/nodes.js'
+import { childrenOf, isColumnRef, isEmpty, isLiteral, isQuery, nodeOf, nodesOf, partsOf, textOf, textsOf } from '../ast/nodes.js'
 import { atPlace } from '../session/sources.js'
 import { merged, relationOf, unknownShape, type Column, type Relation, type Shape } from './shapes.js'
 
@@ -38,7 +38,7 @@ const refuseAll = (columns: readonly Column[], node: AstNode): void => refuseSom
 const refuseFree = (columns: readonly Column[], node: AstNode): void => refuseSome(columns, node, ({ numbers }) => numbers === 'free')
 
 /** The columns of a table in a FROM; undefined if they are not known. */
-export type ColumnsOfRef = (ref: AstNode) => readonly Column[] | undefined
+type ColumnsOfRef = (ref: AstNode) => readonly Column[] | undefined
 
 /** Follows columns of numbers that come as texts through a query, and refuses each use that would take them for texts. */
 class NumberUses {
@@ -264,9 +264,8 @@ class NumberUses {
       }
       case 'BASE_TABLE': {
         const columns = this.columnsOf(ref)
-        return [
-          relationOf(ref, columns ? { columns, isWhole: true } : (this.#ctes.get(foldName(textOf(ref, 'table_name'))) ?? unknownShape)),
-        ]
+        const cte = partsOf(ref).length === 1 ? this.#ctes.get(foldName(textOf(ref, 'table_name'))) : undefined
+        return [relationOf(ref, columns ? { columns, isWhole: true } : (cte ?? unknownShape))]
       }
       case 'PIVOT': {
         const source = nodeOf(ref, 'source')
