@@ -115,14 +115,15 @@ export class BlobCache {
   }
 
   /**
-   * Makes room for a file on its way in, until the returned function is called.
+   * Makes room for a file on its way in. The returned function takes the number of bytes that the disk has by now; without one it has all.
    * @throws Problem disk_full when the file would take the part of the disk that is left to the log
    */
-  reserve(bytes: number): () => void {
-    let isExpected = true
-    const arrived = () => {
-      if (isExpected) this.#incoming -= bytes
-      isExpected = false
+  reserve(bytes: number): (written?: number) => void {
+    let left = bytes
+    const arrived = (written = left) => {
+      const less = Math.min(left, written)
+      left -= less
+      this.#incoming -= less
     }
     this.#incoming += bytes
     this.shrink()

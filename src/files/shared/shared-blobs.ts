@@ -162,8 +162,7 @@ export class SharedBlobs implements BlobStore {
     const arrived = cache.reserve(found.bytes)
     const { file } = fetching
     try {
-      await this.#download(sha, found, fetching)
-      arrived()
+      await this.#download(sha, found, fetching, arrived)
       return await cache.take(file, sha, () => fetching.isGone)
     } catch (error) {
       throw fetching.isGone ? noBlob(sha) : error
@@ -174,7 +173,12 @@ export class SharedBlobs implements BlobStore {
   }
 
   /** @throws Problem not_found when it was erased meanwhile, storage_failed when its bytes are missing or damaged */
-  async #download(sha: string, { object, place, bytes }: RegisteredBlob, fetching: BlobDownload): Promise<void> {
+  async #download(
+    sha: string,
+    { object, place, bytes }: RegisteredBlob,
+    fetching: BlobDownload,
+    arrived: (written: number) => void,
+  ): Promise<void> {
     const objects = this.#placeOf(place)
     const hash = createHash('sha256')
     const file = await open(fetching.file, 'wx', 0o600)
@@ -183,6 +187,7 @@ export class SharedBlobs implements BlobStore {
         if (fetching.isGone) throw noBlob(sha)
         hash.update(chunk)
         await file.write(chunk)
+        arrived(chunk.length)
       }
       if (hash.digest('hex') !== sha) throw blobDamaged(sha, 'its bytes are not those that were stored')
     } catch (error) {
