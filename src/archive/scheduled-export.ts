@@ -131,16 +131,18 @@ export class Exporter {
     const { logger } = this.options
     const { directory } = this.#status
     this.#child = undefined
-    this.#onTried('done' in outcome)
     if ('done' in outcome) {
       const { size, written } = (this.#archived = outcome.done)
       Object.assign(this.#status, { position: size, written_at: new Date().toISOString(), error: null })
       if (written > 0) logger.info({ directory, position: size, ranges: written }, 'the history was exported')
+      this.#onTried(true)
       return
     }
     this.#archived = undefined
     this.#isFull = outcome.isFull
     this.#status.error = outcome.failed
     logger.error({ directory, error: outcome.failed }, 'the history could not be exported; trying again later')
+    // This may end the export here and clear the error, so it comes last.
+    this.#onTried(false)
   }
 }
