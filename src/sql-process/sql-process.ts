@@ -171,14 +171,14 @@ export class SqlProcess implements SelectService {
   }
 
   async #purge(erasedAt: () => Promise<number>): Promise<void> {
-    const erased = await erasedAt().catch(() => undefined)
-    if (erased !== undefined && ((await this.#supervisor.begunAt()) ?? -1) >= erased) return
-    let copy = await this.#copied(erasedAt, { erased })
+    const begun = (await this.#supervisor.begunAt()) ?? -1
+    if (begun >= (await erasedAt().catch(() => Infinity))) return
+    let copy = await this.#copied(erasedAt)
     const release = this.#admission.hold()
     try {
       const until = performance.now() + this.#limits.purgeWaitMs
       while (this.#admission.running > 0 && performance.now() < until) await sleep(idleLookMs)
-      copy &&= await this.#copied(erasedAt, { earlier: copy })
+      copy &&= await this.#copied(erasedAt, copy)
       await this.#supervisor.replace(async () => {
         if (copy) await this.#exchange(copy.file)
       })
@@ -189,18 +189,15 @@ export class SqlProcess implements SelectService {
 
   /**
    * A copy of the tables without erased data: the earlier copy, if it has none. Data that is erased during the copying may be in the copy,
-   * and no process would open it, so then it is made again. `erased` is the position of the last erasure, as far as it is known.
+   * and no process would open it, so then it is made again.
    */
-  async #copied(
-    erasedAt: () => Promise<number>,
-    { erased, earlier }: { erased?: number | undefined; earlier?: TablesCopy },
-  ): Promise<TablesCopy | undefined> {
+  async #copied(erasedAt: () => Promise<number>, earlier?: TablesCopy): Promise<TablesCopy | undefined> {
     let copy = earlier
     try {
-      for (let last = erased ?? (await erasedAt()); !copy || copy.position < last; last = await erasedAt()) {
+      for (let erased = await erasedAt(); !copy || copy.position < erased; erased = await erasedAt()) {
         if (copy) await rm(copy.file, { force: true })
         const file = join(this.#paths.tables, `${randomUUID()}.duckdb`)
-        copy = { file, position: await this.copy(file, last) }
+        copy = { file, position: await this.copy(file, erased) }
       }
       return copy
     } catch (err) {

@@ -141,30 +141,34 @@ export class Sequencer {
   async before(position: number, place: Place): Promise<Delta | undefined> {
     const batches = (await batchBefore(await this.#listening.session(), position)) - place.seq
     if (batches <= 0) return undefined
-    return this.#part((session, bounds) => deltaAfter(session, place, { ...bounds, batches: Math.min(batches, bounds.batches) }))
+    return this.#part((session, bounds) => deltaAfter(session, place, bounds), undefined, batches)
   }
 
   /**
-   * Reads a part. If that takes too long, it reads a smaller one, down to a batch; after some parts in time, they become larger again.
+   * Reads a part. If that takes too long, it reads a smaller one, down to a batch; after some parts in time, they become larger again. It
+   * reads at most `most` batches.
    * @throws ForkError, UnreachableError; the error of the statement when `goOn` returns false after it
    */
   async #part<T>(
     read: (session: SharedLogSession, bounds: PartBounds) => Promise<T | undefined>,
     goOn: () => boolean = () => true,
+    most = Infinity,
   ): Promise<T> {
-    for (;;)
+    for (;;) {
+      const bounds = { ...this.#bounds, batches: Math.min(this.#bounds.batches, most) }
       try {
         const session = await this.#listening.session()
-        const part = await read(session, this.#bounds)
+        const part = await read(session, bounds)
         this.#inTime += 1
         if (this.#inTime % partsUntilLarger === 0) this.#bounds = scaledPart(this.#bounds, 2)
         return part ?? (await this.#lacking(session))
       } catch (error) {
-        if (!isLate(error) || this.#bounds.batches === 1) throw error
-        this.#bounds = scaledPart(this.#bounds, 1 / 2)
+        if (!isLate(error) || bounds.batches === 1) throw error
+        this.#bounds = scaledPart(bounds, 1 / 2)
         this.#inTime = 0
         if (!goOn()) throw error
       }
+    }
   }
 
   /**

@@ -46,6 +46,7 @@ export class SharedWipes implements Wipes {
    * fails, the next wipe notes it.
    */
   async noteAgain(session: SharedLogSession): Promise<void> {
+    if (this.#wiped === 0) return
     try {
       const chain = this.options.chainAt(this.#wiped)
       if (chain) await session.query(noteAgain, [this.options.nodes.id, this.#wiped, chain])

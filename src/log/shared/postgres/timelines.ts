@@ -4,7 +4,10 @@
  */
 export type ServerTimeline = { servers: string; timeline: number }
 
-/** The highest timeline that this process has met, for all its connections. */
+/**
+ * The highest timeline that this process has met, for all its connections. A cluster that is restored from an older backup counts as replaced
+ * until this process starts again.
+ */
 const highest = new Map<string, number>()
 
 /** Notes the timeline of a server that takes writes. */
