@@ -192,45 +192,13 @@ const Settings = () => {
   )
 }
 
+type Loaded = Awaited<ReturnType<typeof load>>
+
 /** The readiness of all parts, and their use of resources. */
-export default () => {
-  const looks = useSignal<readonly HealthSample[]>([])
-  const { loaded, reload } = useLoaded(async (signal) => {
-    const found = await load(signal)
-    const look = {
-      seconds: Date.now() / 1_000,
-      memory: sumOf(found.metrics, 'process_resident_memory_bytes') + sumOf(found.metrics, 'mindledger_analytics_resident_memory_bytes'),
-      lag: found.ready.sql.lag,
-      requests: sumOf(found.metrics, 'mindledger_http_request_duration_seconds_count'),
-    }
-    looks.value = [...looks.peek(), look].slice(-keptMax)
-    return found
-  }, [])
-  const isPaused = useSignal(false)
-  const everyMs = isPaused.value ? undefined : lookEveryMs
-  useRepeated(loaded, reload, everyMs)
-  const pause = () => {
-    isPaused.value = !isPaused.peek()
-    if (!isPaused.peek()) reload()
-  }
-  const { value, error } = loaded.value
-  if (error) return <Refusal error={error} again={reload} />
-  if (!value)
-    return (
-      <>
-        <h1>Health</h1>
-        <Busy what="Waiting for the first numbers" />
-      </>
-    )
-  const { ready, disk, metrics } = value
+const Parts = ({ of, looks, everyMs }: { of: Loaded; looks: readonly HealthSample[]; everyMs: number | undefined }) => {
+  const { ready, disk, metrics } = of
   return (
     <>
-      <div class="title">
-        <h1>Health</h1>
-        <button type="button" aria-pressed={isPaused.value} onClick={pause}>
-          Pause
-        </button>
-      </div>
       {(ready.warnings ?? []).map((warning) => (
         <p key={warning} class="notice">
           {warning}
@@ -253,7 +221,7 @@ export default () => {
         </li>
         <Work metrics={metrics} isSqlReady={ready.sql.ready} />
       </ul>
-      <Lines looks={looks.value} />
+      <Lines looks={looks} />
       {ready.sql.ready ? (
         <JobRuns everyMs={everyMs} />
       ) : (
@@ -287,6 +255,44 @@ export default () => {
         ]}
         rows={metrics.filter(({ name }) => name.startsWith('mindledger_') && !name.endsWith('_bucket'))}
       />
+    </>
+  )
+}
+
+/** How the service is, looked at again and again. The title stays in its place, so that it keeps the focus when the numbers come. */
+export default () => {
+  const looks = useSignal<readonly HealthSample[]>([])
+  const { loaded, reload } = useLoaded(async (signal) => {
+    const found = await load(signal)
+    const look = {
+      seconds: Date.now() / 1_000,
+      memory: sumOf(found.metrics, 'process_resident_memory_bytes') + sumOf(found.metrics, 'mindledger_analytics_resident_memory_bytes'),
+      lag: found.ready.sql.lag,
+      requests: sumOf(found.metrics, 'mindledger_http_request_duration_seconds_count'),
+    }
+    looks.value = [...looks.peek(), look].slice(-keptMax)
+    return found
+  }, [])
+  const isPaused = useSignal(false)
+  const everyMs = isPaused.value ? undefined : lookEveryMs
+  useRepeated(loaded, reload, everyMs)
+  const pause = () => {
+    isPaused.value = !isPaused.peek()
+    if (!isPaused.peek()) reload()
+  }
+  const { value, error } = loaded.value
+  return (
+    <>
+      <div class="title">
+        <h1>Health</h1>
+        {value && (
+          <button type="button" aria-pressed={isPaused.value} onClick={pause}>
+            Pause
+          </button>
+        )}
+      </div>
+      {error && <Refusal error={error} again={reload} />}
+      {value ? <Parts of={value} looks={looks.value} everyMs={everyMs} /> : !error && <Busy what="Waiting for the first numbers" />}
     </>
   )
 }

@@ -36,6 +36,23 @@ test('after a change of the page the focus is at its title, and on the first pag
   await page.context().close()
 })
 
+test('a title keeps the focus when the data of its page comes', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/events')
+  await page.locator('.events summary').first().waitFor()
+  let answer: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/api/log/storage', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.getByRole('link', { name: 'Health' }).click()
+  await page.locator('h1:focus', { hasText: 'Health' }).waitFor()
+  answer()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  expect(await page.locator('h1:focus', { hasText: 'Health' }).count()).toBe(1)
+  await page.context().close()
+})
+
 test('a title that comes late does not take the focus from where the user went on', async () => {
   const { page } = await openPage(at.browser, at.url, '#/events')
   await page.locator('.events summary').first().waitFor()
