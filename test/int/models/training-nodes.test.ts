@@ -121,7 +121,8 @@ test('the training of a node that fell silent begins again on another; its late 
     await until(() => other.trainer.begun.length === 1)
     await other.trainer.begun[0]!.finish()
     await until(async () => (await versionOf(other.node, models[1]!))?.status === 'complete')
-    await takeAway(silent.node.url)
+    // It is no longer free, so the silent node cannot take it again first.
+    await runOut(silent.node.url, 'training:%', other.node.holder)
     await until(() => other.trainer.begun.length === 2)
     // By its own clock it counts it as lost before another node has it; here it hears of that with the next renewal.
     await until(() => silent.taken[0]!.lost.aborted)
