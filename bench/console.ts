@@ -130,7 +130,7 @@ export const consoleTimes = async (): Promise<void> => {
       measured.idle.push(await bare.evaluate<number>(framesWhile('')))
       await bare.context().close()
       const { page } = await openWindow(browser, target.url, `#/query?${new URLSearchParams({ sql: statement }).toString()}`)
-      await page.getByRole('button', { name: 'Run' }).waitFor()
+      await page.getByRole('button', { name: 'Run', disabled: false }).waitFor()
       measured.ours.push(await page.evaluate<number>(oursFirst))
       await page.getByText('1,000,000 rows').first().waitFor()
       const before = await heldMb(page)

@@ -182,15 +182,16 @@ export default () => {
   const isMasked = shownSheet().isMasked === true && text.value.includes(mask)
   const unfit = wrong ?? (isMasked ? notKept : undefined)
 
-  const hindrance =
-    unfit ?? (sheetRuns.isFull && !running.isRunning ? `${runsMax} statements run. Cancel one, or wait until it ends.` : undefined)
-
   // Blanks before the statement are sent: the place of an error is counted from the beginning of the text.
   const sql = text.value.trimEnd()
+  const isFull = sheetRuns.isFull && !running.isRunning
+  const hindrance =
+    (sql === '' ? 'Write a statement first.' : unfit) ??
+    (isFull ? `${runsMax} statements run. Cancel one, or wait until it ends.` : undefined)
   const statement = { query: sql, db, at, dryRun: isDryRun, ...(parameters.length > 0 && { params }) }
 
   const runText = async () => {
-    if (sql === '' || hindrance !== undefined) return
+    if (hindrance !== undefined) return
     held.value = running.isWritingOther(statement) ? running : undefined
     if (held.value || running.isTwice(statement)) return
     savingError.value = undefined

@@ -18,6 +18,8 @@ test('several statements are written side by side, keep their answers, and are t
   await page.getByRole('button', { name: 'Run' }).click()
   await page.getByText('1 row ').waitFor()
   await page.getByRole('button', { name: 'New statement' }).click()
+  // Without a text there is nothing to run.
+  await page.getByRole('button', { name: 'Run', disabled: true }).waitFor()
   await page.getByLabel('SQL').click()
   await page.keyboard.type('SELECT range AS n FROM range(7)')
   await runByKeys(page, page.getByText('7 rows'))
