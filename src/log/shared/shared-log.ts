@@ -36,6 +36,8 @@ export type SharedLogOptions = {
   node?: { id: string; version: string }
   pragmas?: readonly string[]
   onBatch?: (batch: Batch) => void
+  /** How long writes wait behind a batch that PostgreSQL does not answer; `sharedWritePatienceMs` by default. */
+  writePatienceMs?: number
 }
 
 type Parts = {
@@ -120,7 +122,8 @@ export class SharedLog extends FileLog {
   }
 
   /** @throws ConfigError when PostgreSQL cannot be reached or has another log, or the file is not a replica of it */
-  static async open({ url, file, vault, node = { id: uuidv4(), version: '' }, pragmas, onBatch }: SharedLogOptions): Promise<SharedLog> {
+  static async open(options: SharedLogOptions): Promise<SharedLog> {
+    const { url, file, vault, node = { id: uuidv4(), version: '' }, pragmas, onBatch, writePatienceMs } = options
     const parts = await opened(async (undo) => {
       const id = await openId(url, file)
       const clock = new ServerClock()
@@ -129,7 +132,7 @@ export class SharedLog extends FileLog {
       // Times need the clock before the first batch.
       await sequencer.look()
       const replica = new Replica({ file, logId: id, vault, pragmas, now: () => clock.now() })
-      const queue = new SharedWriteQueue({ replica, sequencer, onBatch })
+      const queue = new SharedWriteQueue({ replica, sequencer, onBatch, patienceMs: writePatienceMs })
       undo(() => queue.close())
       const link = new Link(url, (session) => wipes.noteAgain(session))
       undo(() => link.close())

@@ -25,6 +25,7 @@ type Options = {
   replica: Replica
   sequencer: Sequencer
   onBatch?: ((batch: Batch) => void) | undefined
+  patienceMs?: number | undefined
 }
 
 /**
@@ -39,7 +40,8 @@ export class SharedWriteQueue implements WriteQueue {
   #isClosing = false
   #isClosed = false
   readonly #status = new NodeStatus()
-  readonly #timeout = new WriteTimeout(this.#waiting, this.#status)
+  readonly #patienceMs: number
+  readonly #timeout: WriteTimeout
   readonly #stopping = new AbortController()
   readonly #listeners = new CommitListeners()
   readonly #replica: Replica
@@ -50,10 +52,12 @@ export class SharedWriteQueue implements WriteQueue {
   readonly #tries: BatchAppender
   readonly #onBatch
 
-  constructor({ replica, sequencer, onBatch }: Options) {
+  constructor({ replica, sequencer, onBatch, patienceMs = limits.sharedWritePatienceMs }: Options) {
     this.#replica = replica
     this.#sequencer = sequencer
     this.#onBatch = onBatch
+    this.#patienceMs = patienceMs
+    this.#timeout = new WriteTimeout(this.#waiting, this.#status, patienceMs)
     this.#failures = new Failures({ replica, sequencer, status: this.#status, onHeard: (seq) => this.hear(seq) })
     this.#catchUp = new CatchUp({
       replica,
@@ -281,10 +285,10 @@ export class SharedWriteQueue implements WriteQueue {
       const { refusal } = this
       if (refusal) throw writesRefused(refusal)
       // Once PostgreSQL is known to be away, no work waits for it.
-      const patienceMs = this.#status.absence ? 0 : limits.sharedWritePatienceMs
+      const patienceMs = this.#status.absence ? 0 : this.#patienceMs
       const { answers, committed, missed } = await this.#tries.append(batch, {
         until: began + patienceMs,
-        goOn: () => !this.#isClosing && performance.now() < began + limits.sharedWritePatienceMs,
+        goOn: () => !this.#isClosing && performance.now() < began + this.#patienceMs,
         putBack: (rest) => void this.#waiting.unshift(...rest),
       })
       if (missed) {

@@ -206,7 +206,7 @@ describe('an erasure', () => {
       const count = 2 * limits.sharedErasedRepliesMax + 10
       const keyed = (n: number) => a!.ledger.keyed(origin, { idempotency: { key: `k${n}`, request: 'r' } })
       const answer = (n: number) => ({ status: 200, type: null, etag: null, body: `row ${n}`, ...(n % 2 === 0 && { rows: true as const }) })
-      await Promise.all(Array.from({ length: count }, (_, n) => a!.log.keepReply(keyed(n), answer(n), 0)))
+      await Promise.all(Array.from({ length: count }, (_, n) => patiently(() => a!.log.keepReply(keyed(n), answer(n), 0))))
       const [{ n: before } = { n: 0 }] = await rowsIn<{ n: number }>(url, 'SELECT seq::int AS n FROM mindledger.head')
       const blobs = new Blobs(join(a!.directory, 'blobs'))
       const content = await blobs.putBytes(Buffer.from('rows of somebody'))
@@ -223,7 +223,7 @@ describe('an erasure', () => {
       expect(written[0]?.n).toBeLessThanOrEqual(limits.sharedErasedRepliesMax)
       await newest(b!.log)
       for (const { log } of [a!, b!]) {
-        const replies = await Promise.all(Array.from({ length: count }, (_, n) => log.replyTo(keyed(n))))
+        const replies = await Promise.all(Array.from({ length: count }, (_, n) => patiently(() => log.replyTo(keyed(n)))))
         expect(replies.map((reply) => reply?.status)).toEqual(Array.from({ length: count }, (_, n) => (n % 2 === 0 ? 410 : 200)))
       }
       for (const each of all) await each.stop()

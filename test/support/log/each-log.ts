@@ -63,7 +63,8 @@ export const eachLog = (tests: (kind: LogKind) => void): void => {
     const openAt: OpenAt = async (file, vault, pragmas = []) => {
       const url = urls.get(file) ?? (await server().newUrl())
       urls.set(file, url)
-      return SharedLog.open({ url, file, vault, pragmas })
+      // These tests need every write, however long a busy machine takes for it.
+      return SharedLog.open({ url, file, vault, pragmas, writePatienceMs: 120_000 })
     }
     tests({ openAt, withLog: withLogOf(openAt), isShared: true })
   })
