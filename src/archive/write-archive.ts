@@ -1,6 +1,6 @@
-import { statfs } from 'node:fs/promises'
 import { genesis } from '../../events/stored/chain.js'
 import { signHead } from '../audit/heads.js'
+import { freeBytes } from '../basics/disk.js'
 import { limits } from '../basics/limits.js'
 import { ConfigError } from '../setup/config.js'
 import { begunIn, upgraded, type Place } from './existing.js'
@@ -64,9 +64,8 @@ const removeOthers = async (store: ArchiveStore, there: Folders, size: number, r
     }
 }
 
-const refuseFull = async (work: string, keepFree: number, place: string): Promise<void> => {
-  const { bavail, bsize } = await statfs(work)
-  if (bavail * bsize < keepFree)
+const refuseFull = (work: string, keepFree: number, place: string): void => {
+  if (freeBytes(work) < keepFree)
     throw Object.assign(new Error(`the disk for files of ${place} has less than ${keepFree} bytes free, which are left for the log`), {
       code: 'ENOSPC',
     })
@@ -108,7 +107,7 @@ export const writeArchive = async (job: ArchiveJob): Promise<ArchiveResult> => {
       const wanted = { from: end + 1, to: rangeEnd(end, size, rangePositions), before }
       let range = await keptRange(job, there, wanted)
       if (!range) {
-        if (keepFree !== undefined) await refuseFull(work, keepFree, place)
+        if (keepFree !== undefined) refuseFull(work, keepFree, place)
         range = await writeRangeFiles({ reader, ...at }, { ...wanted, before: Buffer.from(before, 'hex') })
         await writeRangeManifest(at, { log, before, range }, signer)
         written += 1

@@ -1,10 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createReadStream, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from './errors.js'
 
 const readBytes = 1024 * 1024
+
+/** The bytes that a user without privileges can still write to the disk of a directory. */
+export const freeBytes = (directory: string): number => {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize
+}
 
 /** The SHA-256 of a file's bytes in hexadecimal. */
 export const hashFile = async (path: string): Promise<string> => {

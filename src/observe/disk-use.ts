@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { lstat, readdir, stat, statfs } from 'node:fs/promises'
+import { lstat, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { freeBytes } from '../basics/disk.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { openForReading, type LogConnection } from '../log/storage/schema.js'
 
@@ -144,8 +145,7 @@ const measure = async (paths: DataPaths, kept: Kept): Promise<{ use: DiskUse; ke
   await sizesIn(paths.blobs, addBlob, kept.sizes)
   await sizesIn(paths.knowledge, (_, size) => (bytes.knowledge += size))
   await sizesIn(paths.temporary, (_, size) => (bytes.temporary += size))
-  const { bavail, bsize } = await statfs(paths.root)
-  return { use: { bytes, free: bavail * bsize }, kept: { changed, kinds, sizes } }
+  return { use: { bytes, free: freeBytes(paths.root) }, kept: { changed, kinds, sizes } }
 }
 
 /**

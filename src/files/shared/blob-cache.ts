@@ -1,8 +1,8 @@
-import { renameSync, rmSync, statfsSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { access, mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskFull, errorCode } from '../../basics/errors.js'
-import { moveFile, partialFileIn, sync } from '../../basics/disk.js'
+import { freeBytes, moveFile, partialFileIn, sync } from '../../basics/disk.js'
 import type { HeldBlob } from '../blob-store.js'
 import { blobPath, isBlobName } from '../blobs.js'
 import { noBlob } from './problems.js'
@@ -11,12 +11,7 @@ import { noBlob } from './problems.js'
 type Entry = { bytes: number; users: number }
 
 /** The bounds of a cache: the bytes of its files, and the bytes of the disk that it leaves free. */
-export type CacheBounds = { maxBytes: number; keepFree: number; freeBytes?: (directory: string) => number }
-
-const freeOnDisk = (directory: string): number => {
-  const { bavail, bsize } = statfsSync(directory)
-  return bavail * bsize
-}
+export type CacheBounds = { maxBytes: number; keepFree: number; freeOnDisk?: (directory: string) => number }
 
 /**
  * Files of blobs on this machine, up to a limit of bytes, and no more than the disk has room for beside the log. Files that were used least
@@ -180,8 +175,8 @@ export class BlobCache {
 
   /** How many bytes the disk has too few, with the files that are on their way in. */
   get #lacking(): number {
-    const { keepFree, freeBytes = freeOnDisk } = this.bounds
-    return keepFree === 0 ? 0 : keepFree + this.#incoming - freeBytes(this.directory)
+    const { keepFree, freeOnDisk = freeBytes } = this.bounds
+    return keepFree === 0 ? 0 : keepFree + this.#incoming - freeOnDisk(this.directory)
   }
 
   /** Removes what is too much: beyond the limit, or because the disk has become full. */

@@ -1,7 +1,8 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { ForeignTablesError, StaleTablesError } from '../../../projections/problem.js'
 import { Replay, type EventReader, type PayloadReader, type ReplayProgress } from '../../../projections/replay.js'
+import { freeBytes } from '../../basics/disk.js'
 import { copyOfTables, exchangeTables, removeTables, removeTablesFile, type DataPaths } from '../../setup/data-directory.js'
 import { quoteName, quoteText } from '../../dialect/strings.js'
 import { spillDirectory } from '../contract/confinement.js'
@@ -17,10 +18,7 @@ export type Store = { instance: DuckDBInstance; replay: Replay; rebuilt: Rebuild
 const mebibyte = 1024 * 1024
 
 /** A query that spills must never fill the disk of the log. */
-const spillMaxBytes = (directory: string): number => {
-  const { bavail, bsize } = statfsSync(directory)
-  return Math.floor((bavail * bsize) / 4)
-}
+const spillMaxBytes = (directory: string): number => Math.floor(freeBytes(directory) / 4)
 
 const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / mebibyte))}MiB`
 

@@ -13,7 +13,7 @@ const withCache = async (run: (cache: BlobCache, fill: (bytes: number) => void) 
   let others = 0
   const used = (): number => readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, others)
   try {
-    const cache = await BlobCache.open(path, { maxBytes: 1_000, keepFree: 20, freeBytes: () => 100 - used() })
+    const cache = await BlobCache.open(path, { maxBytes: 1_000, keepFree: 20, freeOnDisk: () => 100 - used() })
     await run(cache, (bytes) => (others += bytes))
   } finally {
     remove()
