@@ -1,4 +1,5 @@
 import type { Cursor } from './cursor.js'
+import type { Topic } from './forms.js'
 import type { StatementOf } from './statement.js'
 
 const settings = 'the settings of the environment'
@@ -9,7 +10,7 @@ const whoAsks = 'AUTH=session, which asks every caller for a password'
 const storedQuery = 'CREATE VIEW name AS (SELECT …)'
 
 /** The alternatives to statements of SQL that this service does not have, by their first word or two. */
-const instead: Readonly<Record<string, string>> = {
+export const instead: Readonly<Record<string, string>> = {
   TRUNCATE: 'DROP TABLE files.name',
   MERGE: 'PUT /api/files/name with the new rows',
   REPLACE: 'PUT /api/files/name with the new rows',
@@ -82,7 +83,7 @@ export const refuseUnknown = (cursor: Cursor, verbs: readonly string[]): never =
 }
 
 /** `CREATE ANOMALY DETECTION MODEL …`, these words already taken. The refusal names an alternative. */
-export const takeAnomalyModel = (cursor: Cursor): StatementOf<'unavailable'> => {
+const takeAnomalyModel = (cursor: Cursor): StatementOf<'unavailable'> => {
   cursor.takeRest()
   return {
     kind: 'unavailable',
@@ -90,3 +91,7 @@ export const takeAnomalyModel = (cursor: Cursor): StatementOf<'unavailable'> => 
     instead: 'CREATE MODEL name FROM database (SELECT …) PREDICT column',
   }
 }
+
+export const absent = {
+  unavailable: { effect: 'writes', forms: [{ verb: 'CREATE', nouns: { 'ANOMALY DETECTION MODEL': null }, take: takeAnomalyModel }] },
+} satisfies Topic

@@ -4,6 +4,7 @@ import { serverVariable } from '../../dialect/server-variables.js'
 import type { Token } from '../../dialect/lexer.js'
 import { clientVariables } from './client/client-variables.js'
 import type { LeadingWords, Cursor } from './cursor.js'
+import type { Form, Topic } from './forms.js'
 import { takeActivate } from './models.js'
 import { nameFollows, takePart } from './names.js'
 import type { StatementOf } from './statement.js'
@@ -41,7 +42,7 @@ const needClientVariable = (cursor: Cursor, token: Token): string => {
 }
 
 /** `SET active m.2`, `SET model_active = m.2`, and variables of clients, which have no effect here. */
-export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | ClientSetting => {
+const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | ClientSetting => {
   if (cursor.isWord('ACTIVE') && nameFollows(cursor, 1)) {
     cursor.next()
     return takeActivate(cursor)
@@ -62,13 +63,26 @@ export const takeSet = (cursor: Cursor): StatementOf<'activate_model'> | ClientS
 }
 
 /** `USE [DATABASE|SCHEMA] project`, the word USE already taken. */
-export const takeUse = (cursor: Cursor): StatementOf<'use'> => {
+const takeUse = (cursor: Cursor): StatementOf<'use'> => {
   cursor.takeOneOf('DATABASE', 'SCHEMA')
   return { kind: 'use', name: takePart(cursor, 'a project') }
 }
 
 /** BEGIN, START TRANSACTION, COMMIT and ROLLBACK have no effect: each statement is its own transaction. */
-export const takeTransaction = (cursor: Cursor, { verb }: LeadingWords): ClientSetting => {
+const takeTransaction = (cursor: Cursor, { verb }: LeadingWords): ClientSetting => {
   cursor.takeRest()
   return { kind: 'client_setting', verb: verb === 'COMMIT' ? 'commit' : verb === 'ROLLBACK' ? 'rollback' : 'begin', variables: [] }
 }
+
+export const clientSettings = {
+  use: { effect: 'reads', forms: [{ verb: 'USE', usages: { USE: 'USE project' }, take: takeUse }] },
+  client_setting: {
+    effect: 'reads',
+    forms: [
+      { verb: 'SET', usages: { 'SET ACTIVE': 'SET active [project.]model.version' }, take: takeSet },
+      { verb: 'START', nouns: { TRANSACTION: null }, take: takeTransaction },
+      ...['BEGIN', 'COMMIT', 'ROLLBACK'].map((verb): Form => ({ verb, usages: {}, take: takeTransaction })),
+    ],
+  },
+  activate_model: { effect: 'writes', forms: 'client_setting' },
+} satisfies Topic

@@ -4,7 +4,6 @@ import { badStatement, type Token } from '../../dialect/lexer.js'
 import { quoteText } from '../../dialect/strings.js'
 import type { Parameters } from './statement.js'
 import { maskSecretsInSqlOf } from '../../dialect/mask-secrets.js'
-import { nearestUsage } from './usages.js'
 
 const show = (token: Token | undefined): string => (token === undefined ? 'the end' : `"${token.text.slice(0, 60).toWellFormed()}"`)
 
@@ -31,15 +30,15 @@ export class StatementSyntaxError extends Error {
     super('a statement is not understood')
   }
 
-  /** As work with pauses, because a long statement is read again in full. */
-  *told(): Generator<void, Problem> {
+  /** As work with pauses, because a long statement is read again in full. `usageNear` finds the usage nearest to the first words. */
+  *told(usageNear: (words: readonly string[]) => string | undefined): Generator<void, Problem> {
     const { token, expected, reason, hint: given } = this.place
     yield
     const offset = token?.start ?? this.tokens.at(-1)?.end ?? this.sql.length
     const masked = yield* maskSecretsInSqlOf(this.sql, this.tokens)
     const seen = token && { ...token, text: masked.slice(token.start, token.end) }
     const list = expected.length === 0 ? '' : `; expected ${expected.length === 1 ? '' : 'one of '}${expected.join(', ')}`
-    const usage = nearestUsage(this.tokens.slice(0, 8).map(({ kind, text }) => (kind === 'word' ? text : '')))
+    const usage = usageNear(this.tokens.slice(0, 8).map(({ kind, text }) => (kind === 'word' ? text : '')))
     const hint = given ?? (usage === undefined ? undefined : `Did you mean ${usage}?`)
     const problem = badStatement(masked, offset, reason ?? `${show(seen)} is not understood here${list}`, hint)
     return new Problem(problem.code, problem.title, hint === undefined ? problem.detail : `${problem.detail}\n${hint}`, {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../events/common.js'
 import type { LeadingWords, Cursor } from './cursor.js'
+import { sameUsage, type Topic } from './forms.js'
 import { takeIfExists, takeIfNotExists, takePart } from './names.js'
 import type { StatementOf } from './statement.js'
 import { takeObject, takeSettings, takeText } from './values.js'
@@ -27,10 +28,7 @@ const takeClauses = (cursor: Cursor): Clauses => {
 }
 
 /** `CREATE [OR REPLACE] PROJECT|DATABASE|SCHEMA`, these words already taken. Without an engine it is a project. */
-export const takeCreateDatabase = (
-  cursor: Cursor,
-  { replace }: LeadingWords,
-): StatementOf<'create_project'> | StatementOf<'create_database'> => {
+const takeCreateDatabase = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_project'> | StatementOf<'create_database'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const name = takePart(cursor)
   const { engine, parameters } = takeClauses(cursor)
@@ -43,13 +41,13 @@ export const takeCreateDatabase = (
 }
 
 /** `DROP PROJECT|DATABASE|SCHEMA [IF EXISTS] name`, the words before IF already taken. */
-export const takeDropDatabase = (cursor: Cursor): StatementOf<'drop_database'> => {
+const takeDropDatabase = (cursor: Cursor): StatementOf<'drop_database'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_database', name: takePart(cursor), ifExists }
 }
 
 /** `ALTER DATABASE x [USING] NAME = 'y', ENGINE = 'e', PARAMETERS = {…}`, each at most once. */
-export const takeAlterDatabase = (cursor: Cursor): StatementOf<'alter_database'> => {
+const takeAlterDatabase = (cursor: Cursor): StatementOf<'alter_database'> => {
   const name = takePart(cursor)
   cursor.takeOneOf('WITH', 'USING', 'SET')
   const start = cursor.peek()
@@ -62,3 +60,41 @@ export const takeAlterDatabase = (cursor: Cursor): StatementOf<'alter_database'>
     cursor.refuse(start, 'PARAMETERS is an object: {…}')
   return { kind: 'alter_database', name, newName: newName ?? null, engine: engine ?? null, parameters: parameters ?? null }
 }
+
+export const databases = {
+  create_project: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'CREATE',
+        orReplace: true,
+        nouns: {
+          PROJECT: 'CREATE PROJECT [IF NOT EXISTS] name',
+          ...sameUsage(['DATABASE', 'SCHEMA'], (noun) => `CREATE ${noun} [IF NOT EXISTS] name [WITH ENGINE = 'engine', PARAMETERS = {…}]`),
+        },
+        take: takeCreateDatabase,
+      },
+    ],
+  },
+  create_database: { effect: 'writes', forms: 'create_project' },
+  alter_database: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'ALTER',
+        nouns: { PROJECT: null, DATABASE: "ALTER DATABASE name NAME = 'new' | ENGINE = 'engine' | PARAMETERS = {…}", SCHEMA: null },
+        take: takeAlterDatabase,
+      },
+    ],
+  },
+  drop_database: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'DROP',
+        nouns: { ...sameUsage(['PROJECT', 'DATABASE'], (noun) => `DROP ${noun} [IF EXISTS] name`), SCHEMA: null, DATASOURCE: null },
+        take: takeDropDatabase,
+      },
+    ],
+  },
+} satisfies Topic

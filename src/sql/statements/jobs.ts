@@ -1,5 +1,6 @@
 import { takeQueries, takeQuery } from './clauses.js'
 import type { Cursor } from './cursor.js'
+import type { Topic } from './forms.js'
 import { takeIfExists, takeIfNotExists, takeName, takePart } from './names.js'
 import type { JobSchedule, StatementOf } from './statement.js'
 import { takeText, takeWhole } from './values.js'
@@ -10,7 +11,7 @@ const takeEvery = (cursor: Cursor): string => {
 }
 
 /** `CREATE JOB j [AS] (q1; q2)`, then START, END, EVERY and IF in any order, each at most once. */
-export const takeCreateJob = (cursor: Cursor): StatementOf<'create_job'> => {
+const takeCreateJob = (cursor: Cursor): StatementOf<'create_job'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor, 'a job')
   cursor.takeWords('AS')
@@ -27,7 +28,23 @@ export const takeCreateJob = (cursor: Cursor): StatementOf<'create_job'> => {
 }
 
 /** `DROP JOB [IF EXISTS] [project.]job`, the words before IF already taken. */
-export const takeDropJob = (cursor: Cursor): StatementOf<'drop_job'> => {
+const takeDropJob = (cursor: Cursor): StatementOf<'drop_job'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_job', target: takeName(cursor, 'a job'), ifExists }
 }
+
+export const jobs = {
+  create_job: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'CREATE',
+        nouns: {
+          JOB: "CREATE JOB [IF NOT EXISTS] [project.]name (query; query) [START 'date'] [END 'date'] [EVERY n period] [IF (query)]",
+        },
+        take: takeCreateJob,
+      },
+    ],
+  },
+  drop_job: { effect: 'writes', forms: [{ verb: 'DROP', nouns: { JOB: 'DROP JOB [IF EXISTS] [project.]name' }, take: takeDropJob }] },
+} satisfies Topic

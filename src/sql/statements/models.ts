@@ -1,5 +1,6 @@
 import { takeFromQuery, takeQuery } from './clauses.js'
 import type { LeadingWords, Cursor } from './cursor.js'
+import { sameUsage, type Topic } from './forms.js'
 import { takeIfExists, takeIfNotExists, takeModel, takeName, takeNames, takePart, nameFollows } from './names.js'
 import type { OrderItem, StatementOf, TrainingClauses } from './statement.js'
 import { importsFile, mayImport } from '../../catalogue/onnx-import.js'
@@ -43,7 +44,7 @@ const takeTraining = (cursor: Cursor): TrainingClauses => {
 }
 
 /** `CREATE [OR REPLACE] MODEL|PREDICTOR`, these words already taken. */
-export const takeCreateModel = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_model'> => {
+const takeCreateModel = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_model'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor, 'a model')
   const training = takeTraining(cursor)
@@ -57,7 +58,7 @@ export const takeCreateModel = (cursor: Cursor, { replace }: LeadingWords): Stat
 }
 
 /** `RETRAIN [MODEL] m …`, `FINETUNE [MODEL] m FROM …`; a model may have the name "model". */
-export const takeRetrain = (cursor: Cursor, verb: 'retrain' | 'finetune'): StatementOf<'retrain_model'> => {
+const takeRetrain = (cursor: Cursor, verb: 'retrain' | 'finetune'): StatementOf<'retrain_model'> => {
   if (nameFollows(cursor, 1)) cursor.takeOneOf('MODEL', 'PREDICTOR')
   const target = takeModel(cursor)
   const training = takeTraining(cursor)
@@ -69,19 +70,19 @@ export const takeRetrain = (cursor: Cursor, verb: 'retrain' | 'finetune'): State
 }
 
 /** `CANCEL TRAINING [p.]m[.n]`, the first word already taken. */
-export const takeCancel = (cursor: Cursor): StatementOf<'cancel_training'> => {
+const takeCancel = (cursor: Cursor): StatementOf<'cancel_training'> => {
   cursor.needWords('TRAINING')
   return { kind: 'cancel_training', target: takeModel(cursor) }
 }
 
 /** `DROP MODEL [IF EXISTS] [project.]model[.version]`, the words before IF already taken. */
-export const takeDropModel = (cursor: Cursor): StatementOf<'drop_model'> => {
+const takeDropModel = (cursor: Cursor): StatementOf<'drop_model'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_model', target: takeModel(cursor), ifExists }
 }
 
 /** `ALTER MODEL [p.]m SET recording = 'off'`, the words `ALTER MODEL` already taken. */
-export const takeAlterModel = (cursor: Cursor): StatementOf<'alter_model'> => {
+const takeAlterModel = (cursor: Cursor): StatementOf<'alter_model'> => {
   const target = takeName(cursor, 'a model')
   if (cursor.takeOneOf('SET', 'USING') === undefined) cursor.fail()
   return { kind: 'alter_model', target, set: takeSettings(cursor) }
@@ -96,7 +97,7 @@ export const takeActivate = (cursor: Cursor): StatementOf<'activate_model'> => {
 }
 
 /** `EVALUATE metric FROM (SELECT …) [USING …]` */
-export const takeEvaluate = (cursor: Cursor): StatementOf<'evaluate'> => {
+const takeEvaluate = (cursor: Cursor): StatementOf<'evaluate'> => {
   const metric = takePart(cursor, 'a metric')
   cursor.needWords('FROM')
   const query = takeQuery(cursor)
@@ -104,7 +105,7 @@ export const takeEvaluate = (cursor: Cursor): StatementOf<'evaluate'> => {
 }
 
 /** `CREATE ML_ENGINE [IF NOT EXISTS] e FROM handler [USING …]` */
-export const takeCreateEngine = (cursor: Cursor): StatementOf<'create_ml_engine'> => {
+const takeCreateEngine = (cursor: Cursor): StatementOf<'create_ml_engine'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const name = takePart(cursor, 'an engine')
   cursor.needWords('FROM')
@@ -113,7 +114,86 @@ export const takeCreateEngine = (cursor: Cursor): StatementOf<'create_ml_engine'
 }
 
 /** `DROP ML_ENGINE [IF EXISTS] engine`, the words before IF already taken. */
-export const takeDropEngine = (cursor: Cursor): StatementOf<'drop_ml_engine'> => {
+const takeDropEngine = (cursor: Cursor): StatementOf<'drop_ml_engine'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_ml_engine', name: takePart(cursor, 'an engine'), ifExists }
 }
+
+const nouns = ['MODEL', 'PREDICTOR']
+
+export const models = {
+  create_model: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'CREATE',
+        orReplace: true,
+        nouns: sameUsage(
+          nouns,
+          (noun) => `CREATE ${noun} [IF NOT EXISTS] [project.]name FROM database (SELECT …) PREDICT column [USING key = value, …]`,
+        ),
+        take: takeCreateModel,
+      },
+    ],
+  },
+  retrain_model: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'RETRAIN',
+        usages: { RETRAIN: 'RETRAIN [project.]model [FROM database (SELECT …)] [PREDICT column] [USING key = value, …]' },
+        take: (cursor) => takeRetrain(cursor, 'retrain'),
+      },
+      {
+        verb: 'FINETUNE',
+        usages: { FINETUNE: 'FINETUNE [project.]model FROM database (SELECT …) [USING key = value, …]' },
+        take: (cursor) => takeRetrain(cursor, 'finetune'),
+      },
+    ],
+  },
+  cancel_training: {
+    effect: 'writes',
+    forms: [{ verb: 'CANCEL', usages: { CANCEL: 'CANCEL TRAINING [project.]model[.version]' }, take: takeCancel }],
+  },
+  alter_model: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'ALTER',
+        nouns: { MODEL: "ALTER MODEL [project.]name SET recording = 'all' | 'off'", PREDICTOR: null },
+        take: takeAlterModel,
+      },
+    ],
+  },
+  drop_model: {
+    effect: 'writes',
+    forms: [{ verb: 'DROP', nouns: sameUsage(nouns, (noun) => `DROP ${noun} [IF EXISTS] [project.]name[.version]`), take: takeDropModel }],
+  },
+  evaluate: {
+    effect: 'reads',
+    forms: [
+      {
+        verb: 'EVALUATE',
+        usages: { EVALUATE: 'EVALUATE metric FROM (SELECT … AS actual, … AS prediction)' },
+        take: takeEvaluate,
+      },
+    ],
+  },
+} satisfies Topic
+
+export const engines = {
+  create_ml_engine: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'CREATE',
+        nouns: { ML_ENGINE: 'CREATE ML_ENGINE [IF NOT EXISTS] name FROM handler [USING key = value, …]', 'ML ENGINE': null },
+        take: takeCreateEngine,
+      },
+    ],
+  },
+  drop_ml_engine: {
+    effect: 'writes',
+    forms: [{ verb: 'DROP', nouns: { ML_ENGINE: 'DROP ML_ENGINE [IF EXISTS] name', 'ML ENGINE': null }, take: takeDropEngine }],
+  },
+} satisfies Topic

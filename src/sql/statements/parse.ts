@@ -7,7 +7,8 @@ import { maskSecretsInSqlOf } from '../../dialect/mask-secrets.js'
 import { isWord } from '../../dialect/tokens.js'
 import { splitTokens } from './clauses.js'
 import { Cursor, StatementSyntaxError } from './cursor.js'
-import { takeStatement } from './grammar.js'
+import { nearestUsage } from './forms.js'
+import { takeStatement, usages } from './grammar.js'
 import type { Parameters, Statement } from './statement.js'
 
 const isEnd = (token: Token | undefined): boolean => token?.kind === 'symbol' && token.text === ';'
@@ -54,7 +55,7 @@ export const hidingSecrets = function* <T>(sql: string, read: () => T): Generato
   try {
     return read()
   } catch (error) {
-    if (error instanceof StatementSyntaxError) throw yield* error.told()
+    if (error instanceof StatementSyntaxError) throw yield* error.told((words) => nearestUsage(words, usages))
     throw isProblem(error) ? yield* withoutSecrets(error, sql) : error
   }
 }

@@ -3,6 +3,7 @@ import type { Token } from '../../dialect/lexer.js'
 import { serverVariable } from '../../dialect/server-variables.js'
 import { isSymbol, isWord } from '../../dialect/tokens.js'
 import { queryFollows } from './clauses.js'
+import type { Topic } from './forms.js'
 import type { StatementOf, SystemItem } from './statement.js'
 
 /** Functions about the server itself. Clients ask for them when they connect. */
@@ -65,3 +66,11 @@ export const takeSelect = (cursor: Cursor): StatementOf<'select' | 'system_selec
   const sql = before.replaceAll(/\S/gu, ' ') + cursor.textOf(cursor.takeRest())
   return readSystemSelect(cursor.tokens, sql) ?? { kind: 'select', sql }
 }
+
+export const queries = {
+  select: {
+    effect: 'query',
+    usages: { SELECT: 'SELECT columns FROM table WHERE condition', WITH: 'WITH name AS (SELECT …) SELECT …' },
+  },
+  system_select: { effect: 'query', forms: 'select' },
+} satisfies Topic

@@ -1,55 +1,56 @@
 import type { Cursor } from './cursor.js'
+import type { Topic } from './forms.js'
 import { takeName, takeParts, nameFollows } from './names.js'
 import { describable, type DescribeTarget, type ShowStatement, type ShowTarget, type StatementOf } from './statement.js'
 
-/** The lists of SHOW, by their words, longer phrases first. */
-const phrases: readonly (readonly [words: string, what: ShowTarget])[] = [
-  ['CREATE TABLE', 'create_table'],
-  ['CREATE VIEW', 'create_view'],
-  ['TABLE STATUS', 'table_status'],
-  ['FUNCTION STATUS', 'function_status'],
-  ['PROCEDURE STATUS', 'procedure_status'],
-  ['SESSION STATUS', 'status'],
-  ['GLOBAL STATUS', 'status'],
-  ['SESSION VARIABLES', 'variables'],
-  ['GLOBAL VARIABLES', 'variables'],
-  ['CHARACTER SET', 'charset'],
-  ['KNOWLEDGE BASES', 'knowledge_bases'],
-  ['ML ENGINES', 'ml_engines'],
-  ['STORAGE ENGINES', 'engines'],
-  ['OPEN TABLES', 'tables'],
-  ['DATABASES', 'databases'],
-  ['SCHEMAS', 'databases'],
-  ['PROJECTS', 'projects'],
-  ['TABLES', 'tables'],
-  ['MODELS', 'models'],
-  ['PREDICTORS', 'models'],
-  ['AGENTS', 'agents'],
-  ['SKILLS', 'skills'],
-  ['CHATBOTS', 'chatbots'],
-  ['JOBS', 'jobs'],
-  ['TRIGGERS', 'triggers'],
-  ['VIEWS', 'views'],
-  ['KNOWLEDGE_BASES', 'knowledge_bases'],
-  ['ML_ENGINES', 'ml_engines'],
-  ['HANDLERS', 'handlers'],
-  ['COLUMNS', 'columns'],
-  ['FIELDS', 'columns'],
-  ['INDEX', 'index'],
-  ['INDEXES', 'index'],
-  ['KEYS', 'index'],
-  ['VARIABLES', 'variables'],
-  ['STATUS', 'status'],
-  ['ENGINES', 'engines'],
-  ['PLUGINS', 'plugins'],
-  ['CHARSET', 'charset'],
-  ['COLLATION', 'collation'],
-  ['WARNINGS', 'warnings'],
-  ['ERRORS', 'errors'],
-  ['EVENTS', 'events'],
-  ['PROCESSLIST', 'processlist'],
-  ['PRIVILEGES', 'privileges'],
-  ['SEARCH_PATH', 'search_path'],
+/** The lists of SHOW, by their words, longer phrases first. Null means that refusals do not show how the phrase is used. */
+const phrases: readonly (readonly [words: string, what: ShowTarget, usage: string | null])[] = [
+  ['CREATE TABLE', 'create_table', 'SHOW CREATE TABLE [database.]table'],
+  ['CREATE VIEW', 'create_view', 'SHOW CREATE VIEW [project.]view'],
+  ['TABLE STATUS', 'table_status', "SHOW TABLE STATUS [FROM database] [LIKE 'pattern']"],
+  ['FUNCTION STATUS', 'function_status', "SHOW FUNCTION STATUS [LIKE 'pattern']"],
+  ['PROCEDURE STATUS', 'procedure_status', "SHOW PROCEDURE STATUS [LIKE 'pattern']"],
+  ['SESSION STATUS', 'status', null],
+  ['GLOBAL STATUS', 'status', null],
+  ['SESSION VARIABLES', 'variables', null],
+  ['GLOBAL VARIABLES', 'variables', null],
+  ['CHARACTER SET', 'charset', null],
+  ['KNOWLEDGE BASES', 'knowledge_bases', null],
+  ['ML ENGINES', 'ml_engines', null],
+  ['STORAGE ENGINES', 'engines', null],
+  ['OPEN TABLES', 'tables', null],
+  ['DATABASES', 'databases', "SHOW [FULL] DATABASES [LIKE 'pattern'] [WHERE condition]"],
+  ['SCHEMAS', 'databases', null],
+  ['PROJECTS', 'projects', 'SHOW PROJECTS'],
+  ['TABLES', 'tables', "SHOW [FULL] TABLES [FROM project] [LIKE 'pattern'] [WHERE condition]"],
+  ['MODELS', 'models', 'SHOW MODELS [FROM project]'],
+  ['PREDICTORS', 'models', null],
+  ['AGENTS', 'agents', 'SHOW AGENTS [FROM project]'],
+  ['SKILLS', 'skills', 'SHOW SKILLS [FROM project]'],
+  ['CHATBOTS', 'chatbots', 'SHOW CHATBOTS [FROM project]'],
+  ['JOBS', 'jobs', 'SHOW JOBS [FROM project]'],
+  ['TRIGGERS', 'triggers', 'SHOW TRIGGERS [FROM project]'],
+  ['VIEWS', 'views', 'SHOW VIEWS [FROM project]'],
+  ['KNOWLEDGE_BASES', 'knowledge_bases', 'SHOW KNOWLEDGE_BASES [FROM project]'],
+  ['ML_ENGINES', 'ml_engines', 'SHOW ML_ENGINES'],
+  ['HANDLERS', 'handlers', "SHOW HANDLERS [WHERE type = 'ml']"],
+  ['COLUMNS', 'columns', 'SHOW [FULL] COLUMNS FROM table [FROM database]'],
+  ['FIELDS', 'columns', null],
+  ['INDEX', 'index', 'SHOW INDEX FROM table [FROM database]'],
+  ['INDEXES', 'index', null],
+  ['KEYS', 'index', null],
+  ['VARIABLES', 'variables', "SHOW VARIABLES [LIKE 'pattern']"],
+  ['STATUS', 'status', "SHOW STATUS [LIKE 'pattern']"],
+  ['ENGINES', 'engines', 'SHOW ENGINES'],
+  ['PLUGINS', 'plugins', 'SHOW PLUGINS'],
+  ['CHARSET', 'charset', "SHOW CHARSET [LIKE 'pattern']"],
+  ['COLLATION', 'collation', "SHOW COLLATION [LIKE 'pattern']"],
+  ['WARNINGS', 'warnings', 'SHOW WARNINGS'],
+  ['ERRORS', 'errors', null],
+  ['EVENTS', 'events', null],
+  ['PROCESSLIST', 'processlist', null],
+  ['PRIVILEGES', 'privileges', null],
+  ['SEARCH_PATH', 'search_path', null],
 ]
 
 /** These lists need the name of a table. */
@@ -84,7 +85,7 @@ const takeFrom = (cursor: Cursor, before: string[] | null): string[] => {
 }
 
 /** SHOW with FROM/IN, LIKE and WHERE in any order; the word SHOW already taken. */
-export const takeShow = (cursor: Cursor): ShowStatement => {
+const takeShow = (cursor: Cursor): ShowStatement => {
   let full = false
   for (let word = cursor.takeOneOf('FULL', 'EXTENDED', 'ALL'); word; word = cursor.takeOneOf('FULL', 'EXTENDED', 'ALL'))
     full ||= word === 'FULL'
@@ -126,3 +127,22 @@ export const takeDescribe = (cursor: Cursor): StatementOf<'describe'> | Statemen
   if (nameFollows(cursor, 1)) cursor.takeOneOf('MODEL', 'PREDICTOR')
   return { kind: 'describe_model', parts: takeParts(cursor, 5, 'a model') }
 }
+
+const usages = Object.fromEntries(phrases.flatMap(([words, , usage]) => (usage === null ? [] : [[`SHOW ${words}`, usage]])))
+
+/** Lists, and descriptions of one thing. */
+export const lists = {
+  show: { effect: 'query', forms: [{ verb: 'SHOW', usages, take: takeShow }] },
+  describe: {
+    effect: 'query',
+    forms: [
+      {
+        verb: 'DESCRIBE',
+        usages: { DESCRIBE: 'DESCRIBE [project.]model[.version][.attribute]', 'DESCRIBE AGENT': 'DESCRIBE AGENT [project.]name' },
+        take: takeDescribe,
+      },
+      { verb: 'DESC', usages: {}, take: takeDescribe },
+    ],
+  },
+  describe_model: { effect: 'query', forms: 'describe' },
+} satisfies Topic

@@ -2,18 +2,19 @@ import { queryFollows, spanOf, takeAnyQuery, takeSource } from './clauses.js'
 import { limits } from '../../basics/limits.js'
 import type { Token } from '../../dialect/lexer.js'
 import type { LeadingWords, Cursor } from './cursor.js'
+import type { Topic } from './forms.js'
 import { nameFollows, takeIfExists, takeIfNotExists, takeName, takeNames, takePart, takeTable } from './names.js'
 import type { ColumnDefinition, StatementOf } from './statement.js'
 
 /** `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [project.]view [FROM database] [AS] (SELECT …)`, the words before IF already taken. */
-export const takeCreateView = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_view'> => {
+const takeCreateView = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_view'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeName(cursor, 'a view')
   return { kind: 'create_view', target, ifNotExists, replace, source: takeSource(cursor) }
 }
 
 /** `ALTER VIEW [project.]view [FROM database] [AS] (SELECT …)`, the first two words already taken. */
-export const takeAlterView = (cursor: Cursor): StatementOf<'alter_view'> => ({
+const takeAlterView = (cursor: Cursor): StatementOf<'alter_view'> => ({
   kind: 'alter_view',
   target: takeName(cursor, 'a view'),
   source: takeSource(cursor),
@@ -31,7 +32,7 @@ const takeDropped = <T>(cursor: Cursor, take: () => T): T[] => {
 }
 
 /** `DROP VIEW [IF EXISTS] a, b`, the words before IF already taken. Each name may follow its project. */
-export const takeDropView = (cursor: Cursor): StatementOf<'drop_view'> => {
+const takeDropView = (cursor: Cursor): StatementOf<'drop_view'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_view', targets: takeDropped(cursor, () => takeName(cursor, 'a view')), ifExists }
 }
@@ -96,7 +97,7 @@ const takeColumns = (cursor: Cursor): ColumnDefinition[] => {
 }
 
 /** `CREATE [OR REPLACE] TABLE [IF NOT EXISTS] db.t [AS] (SELECT …)`, where the brackets may be missing; or `(column TYPE, …)`. */
-export const takeCreateTable = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_table'> => {
+const takeCreateTable = (cursor: Cursor, { replace }: LeadingWords): StatementOf<'create_table'> => {
   const ifNotExists = takeIfNotExists(cursor)
   const target = takeTable(cursor)
   cursor.takeWords('AS')
@@ -104,7 +105,7 @@ export const takeCreateTable = (cursor: Cursor, { replace }: LeadingWords): Stat
 }
 
 /** `INSERT INTO db.t [(columns)] SELECT …`, `VALUES (…)` or `(SELECT …)`. */
-export const takeInsert = (cursor: Cursor): StatementOf<'insert'> => {
+const takeInsert = (cursor: Cursor): StatementOf<'insert'> => {
   const target = takeTable(cursor)
   let columns: string[] | null = null
   if (cursor.isSymbol('(') && !queryFollows(cursor, 1) && !cursor.isSymbol('(', 1)) {
@@ -120,13 +121,13 @@ export const takeInsert = (cursor: Cursor): StatementOf<'insert'> => {
 }
 
 /** `DROP TABLE [IF EXISTS] a, b`, the words before IF already taken. Each name may follow its database. */
-export const takeDropTable = (cursor: Cursor): StatementOf<'drop_table'> => {
+const takeDropTable = (cursor: Cursor): StatementOf<'drop_table'> => {
   const ifExists = takeIfExists(cursor)
   return { kind: 'drop_table', targets: takeDropped(cursor, () => takeTable(cursor)), ifExists }
 }
 
 /** Rows of files never change in place. Documents of a knowledge base are deleted by the condition, which is read later. */
-export const takeTableWrite = (cursor: Cursor, verb: 'update' | 'delete'): StatementOf<'table_write'> => {
+const takeTableWrite = (cursor: Cursor, verb: 'update' | 'delete'): StatementOf<'table_write'> => {
   const target = takeTable(cursor)
   // Clients also send UPDATE t ON key FROM (SELECT …).
   if (verb === 'update' && !cursor.takeWords('ON')) cursor.needWords('SET')
@@ -134,3 +135,55 @@ export const takeTableWrite = (cursor: Cursor, verb: 'update' | 'delete'): State
   const rest = cursor.takeRest()
   return { kind: 'table_write', verb, target, where: isNarrowed ? cursor.boundTextOf(rest) : '' }
 }
+
+export const tables = {
+  create_view: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'CREATE',
+        orReplace: true,
+        nouns: { VIEW: 'CREATE VIEW [IF NOT EXISTS] [project.]name [FROM database] AS (SELECT …)' },
+        take: takeCreateView,
+      },
+    ],
+  },
+  alter_view: {
+    effect: 'writes',
+    forms: [{ verb: 'ALTER', nouns: { VIEW: 'ALTER VIEW [project.]name [FROM database] AS (SELECT …)' }, take: takeAlterView }],
+  },
+  drop_view: {
+    effect: 'writes',
+    forms: [{ verb: 'DROP', nouns: { VIEW: 'DROP VIEW [IF EXISTS] [project.]name, …' }, take: takeDropView }],
+  },
+  create_table: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'CREATE',
+        orReplace: true,
+        nouns: { TABLE: 'CREATE [OR REPLACE] TABLE [IF NOT EXISTS] files.name (SELECT …)' },
+        take: takeCreateTable,
+      },
+    ],
+  },
+  drop_table: {
+    effect: 'writes',
+    forms: [{ verb: 'DROP', nouns: { TABLE: 'DROP TABLE [IF EXISTS] files.name', DATASET: null }, take: takeDropTable }],
+  },
+  insert: {
+    effect: 'writes',
+    forms: [{ verb: 'INSERT', nouns: { INTO: 'INSERT INTO files.name [(columns)] VALUES (…)' }, take: takeInsert }],
+  },
+  table_write: {
+    effect: 'writes',
+    forms: [
+      { verb: 'UPDATE', usages: {}, take: (cursor) => takeTableWrite(cursor, 'update') },
+      {
+        verb: 'DELETE',
+        nouns: { FROM: 'DELETE FROM database.table WHERE condition' },
+        take: (cursor) => takeTableWrite(cursor, 'delete'),
+      },
+    ],
+  },
+} satisfies Topic

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { isProblem, type Problem } from '../../../../src/basics/errors.js'
+import { instead } from '../../../../src/sql/statements/absent-statements.js'
+import { usages } from '../../../../src/sql/statements/grammar.js'
 import { parseStatement } from '../../../../src/sql/statements/parse.js'
 
 const refusal = (sql: string): Problem => {
@@ -107,3 +109,41 @@ describe('a refusal shows the place, what was expected there, and the nearest st
     "CREATE AGENT a USING\n\n api_key = 'sk-hidden\n",
   ])('no secret stands in a refusal: %s', (sql) => expect(JSON.stringify([refusal(sql), refusal(sql).message])).not.toContain('hidden'))
 })
+
+/** The optional parts of a usage stand in brackets; a bracket before a quote is a list. */
+const optional = /\[(?!')([^\]]*)\]/g
+
+/** Makes a statement of a usage: one item of each list, the first alternative, and a number where the usage asks for one. */
+const statementOf = (usage: string, optionalParts: '' | '$1'): string =>
+  usage
+    .replace(/ \|.*/, '')
+    .replaceAll(/, …(?=$|\])/g, '')
+    .replaceAll(optional, optionalParts)
+    .replaceAll('{…}', '{}')
+    .replaceAll('…', '1')
+    .replaceAll('.version', '.1')
+    .replaceAll(/\bn\b/g, '1')
+
+const all = Object.entries(usages)
+
+test.each(all)('%s is written as its usage says, with the optional parts and without', (_, usage) => {
+  for (const parts of ['', '$1'] as const) expect(() => parseStatement(statementOf(usage, parts))).not.toThrow()
+})
+
+test.each(all)('the usage under %s begins with these words', (head, usage) =>
+  expect(statementOf(usage, '').toUpperCase()).toMatch(new RegExp(`^${head}\\b`)),
+)
+
+// DuckDB reads queries. The others are also the first words of statements with refusals of their own.
+const otherwiseRefused = new Set(['SELECT', 'WITH', 'SET ACTIVE', 'CREATE INDEX', 'DROP INDEX'])
+
+test.each(all.filter(([head]) => !otherwiseRefused.has(head)))('%s and a wrong sign are answered with their usage', (head, usage) =>
+  expect(refusal(`${head} =`).extras.hint).toBe(`Did you mean ${usage}?`),
+)
+
+test.each(Object.entries(instead))('%s is no statement of this service, so it is answered with another', (words, use) =>
+  expect(refusal(`${words} a`)).toMatchObject({
+    detail: expect.stringContaining(`this service does not have ${words} (`),
+    extras: { hint: `Use ${use}.` },
+  }),
+)
