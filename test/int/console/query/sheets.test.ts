@@ -146,12 +146,14 @@ test('steps back and forward show each statement in its sheet, with its database
     await page.keyboard.press('Control+A')
     await page.keyboard.type(text)
   }
+  // A statement whose rows still come has not run: its sheet would stay beside the one of the step back.
+  const hasRun = (rows: string) => page.locator('.answer [role=status][aria-busy=false]', { hasText: rows }).waitFor()
   await page.getByRole('button', { name: 'Run' }).click()
-  await page.getByText('1 row ').waitFor()
+  await hasRun('1 row ')
   await type('SELECT i FROM numbers')
   await page.locator('.tools select').selectOption('files')
   await page.getByRole('button', { name: 'Run' }).click()
-  await page.getByText('5 rows').waitFor()
+  await hasRun('5 rows')
   await page.goBack()
   await shows('SELECT 1 AS one')
   expect(await closers.count()).toBe(0)
