@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isNumeric, shortText, shown } from '../../components/value.js'
 import { WholeValue, type Opened } from '../../components/whole-value.js'
 import type { Value } from '../../api/sql.js'
@@ -57,7 +57,8 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
     watch.observe(element)
     return () => watch.disconnect()
   }, [])
-  useEffect(() => {
+  // This happens before the rows are seen: later, it would take back the first steps of the reader.
+  useLayoutEffect(() => {
     // After sorting by keys the focus stays on the name, so that the same key reverses the order.
     const { row, column } = cell.peek()
     const isSorting = row === headRow && column < store.columns.length

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { openPage } from '../../../support/console/browser.js'
+import { openPage, untilDrawn } from '../../../support/console/browser.js'
 import { expectUsable, seenAtAllSizes, startConsole } from '../../../support/console/console.js'
 import { sql } from '../../../support/service.js'
 
@@ -74,6 +74,25 @@ test('the whole value of a cell is opened and copied by keys or a double click, 
     await opened('missing').getByText('NULL').waitFor()
     await page.context().close()
   }
+})
+
+test('a cell that is chosen as soon as it is seen stays chosen', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS one, 2 AS two'))
+  await page.getByRole('button', { name: 'Run', disabled: false }).waitFor()
+  await page.evaluate(`(() => {
+    const seen = new MutationObserver(() => {
+      const cell = document.getElementById('cell-0-1')
+      if (!cell) return
+      seen.disconnect()
+      cell.dispatchEvent(new MouseEvent('mousedown', { bubbles: true }))
+    })
+    seen.observe(document.body, { childList: true, subtree: true })
+  })()`)
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.locator('.answer [role=status][aria-busy=false]').waitFor()
+  await untilDrawn(page)
+  expect(await page.locator('[role=gridcell][aria-selected=true]').allInnerTexts()).toEqual(['2'])
+  await page.context().close()
 })
 
 test('numbers that a number of JavaScript cannot tell apart are sorted, filtered and summarised as they are', async () => {
