@@ -42,6 +42,24 @@ test('a file that is dropped anywhere on the page is taken, and a text that is d
   await page.context().close()
 })
 
+test('a file that is dropped as soon as the page is drawn is taken, too', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/audit')
+  await page.locator('h1', { hasText: 'Audit' }).waitFor()
+  const isTaken = await page.evaluate<boolean>(`new Promise((resolve) => {
+    const drop = () => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File(['word\\nsoon\\n'], 'Very soon.csv', { type: 'text/csv' }))
+      return !document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+    }
+    const seen = new MutationObserver(() => document.querySelector('.drop') && resolve((seen.disconnect(), drop())))
+    seen.observe(document.body, { childList: true, subtree: true })
+    location.hash = '#/'
+  })`)
+  expect(isTaken).toBe(true)
+  await page.locator('h1', { hasText: 'very_soon' }).waitFor()
+  await page.context().close()
+})
+
 test('a file that is being sent shows how much of it is, and can be cancelled', async () => {
   const { page } = await openPage(at.browser, at.url)
   const network = await page.context().newCDPSession(page)

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { pathOfResource } from '../../basics/kinds.js'
 import { goToMade } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
@@ -69,8 +69,8 @@ export const Uploads = ({ done }: { done: () => void }) => {
       }),
     [],
   )
-  // Beside the box, the browser would leave the console and open the file.
-  useEffect(() => {
+  // Beside the box, the browser would leave the console and open the file. It would also do so for a drop before the next frame.
+  useLayoutEffect(() => {
     const ending = new AbortController()
     const on = (type: 'dragover' | 'dragleave' | 'drop', act: (event: DragEvent) => void) =>
       document.addEventListener(type, (event) => hasFiles(event) && act(event), ending)
