@@ -242,8 +242,12 @@ test('a form that is sent in one window keeps the text of the same form in anoth
   const { page } = await openPage(at.browser, at.url, '#/new/project')
   const other = await page.context().newPage()
   await other.goto(`${at.url}/#/new/project`)
+  // Windows are processes of their own: what one of them keeps takes a moment to the other.
+  const sees = (one: Page, text: string) => until(async () => (await keptBy(one)).includes(text))
   await page.getByLabel(/^name/).fill('first_office')
+  await sees(other, 'first_office')
   await other.getByLabel(/^name/).fill('second_office')
+  await sees(page, 'second_office')
   await page.getByRole('button', { name: 'Create' }).click()
   await page.locator('h1', { hasText: 'first_office' }).waitFor()
   await other.reload()
