@@ -50,6 +50,12 @@ const runIn = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Run', exact: true }).click()
 }
 
+/** Shows another statement in the query page. Until it is drawn, Run would run the one before. */
+const showStatement = async (page: Page, statement: string, more: Record<string, string> = {}): Promise<void> => {
+  await page.goto(`${shop.url}/${queryHash(statement, more)}`)
+  await until(async () => (await page.locator('.sheets [aria-pressed=true]').getAttribute('title')) === statement)
+}
+
 /** Nothing ran: no mark, and no element of theirs. A dialog, or a request to elsewhere, is a misdeed of the page. */
 const nothingRan = async (page: Page): Promise<void> => {
   expect(await page.evaluate('window.ran')).toBeUndefined()
@@ -99,9 +105,8 @@ test.each([0, 50])('charts: each text from %i on is a name on the axis, and some
   const texts = await textsOf(drawn.locator('text'))
   expect(payloads.slice(from, from + 50).filter((text) => !texts.includes(asShown(text)))).toEqual([])
   await nothingRan(page)
-  await page.goto(
-    `${shop.url}/${queryHash(`SELECT said, n, i FROM files.cells WHERE i >= ${from} AND i < ${from + 10} ORDER BY i`, { view: 'chart', kind: 'dots', by: 'said' })}`,
-  )
+  const first = `SELECT said, n, i FROM files.cells WHERE i >= ${from} AND i < ${from + 10} ORDER BY i`
+  await showStatement(page, first, { view: 'chart', kind: 'dots', by: 'said' })
   await runIn(page)
   const coloured = page.locator('.picture')
   await coloured.locator('.plot-swatch').nth(9).waitFor()
@@ -291,8 +296,7 @@ test('errors: the service repeats each text in a refusal, and it is shown as it 
   const { page } = await open('#/query')
   for (const text of payloads) {
     const statement = `SELECT CAST(${quoted(text)} AS INTEGER)`
-    await page.goto(`${shop.url}/${queryHash(statement)}`)
-    await until(async () => (await page.locator('.sheets [aria-pressed=true]').getAttribute('title')) === statement)
+    await showStatement(page, statement)
     await runIn(page)
     await page
       .getByRole('alert')
