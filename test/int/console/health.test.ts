@@ -160,14 +160,13 @@ test('a line whose library cannot be loaded says so, and is drawn once it can', 
   await notice.nth(2).waitFor()
   await expectUsable(page)
   // Without the service a page that is loaded again would be an error of the browser, and all that is in it would be lost.
-  let looks = 0
-  await page.route('**/api/health', (route) => {
-    looks += 1
-    return route.abort()
-  })
+  await page.route('**/api/health', (route) => route.abort())
   await page.evaluate(`document.body.dataset.here = 'yes'`)
+  const looked = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/health'))
   await notice.first().getByRole('button', { name: 'Try again' }).click()
-  await until(() => looks > 0)
+  await looked
+  // A second try during the look of the first one would share it, and find the service away.
+  await untilDrawn(page)
   await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
   expect([await page.locator('body[data-here]').count(), await notice.count()]).toEqual([1, 3])
   await page.unrouteAll()
