@@ -58,6 +58,8 @@ test('while the service is away each page says so once, keeps what was typed, an
   await expectUsable(query)
 
   await place.start({ PORT: new URL(url).port })
+  // Until SQL has started, a statement is sent again a few times only.
+  await sql(url, 'SELECT 1')
   for (const page of [query, events, health, form]) await saysAway(page).waitFor({ state: 'detached' })
   // An agent or a model may have been asked, so no statement is sent again after a connection broke.
   await query.getByRole('alert').getByText('the service cannot be reached').waitFor()
