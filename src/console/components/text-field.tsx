@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 
 type Props = { value: string; change: (value: string) => void; placeholder?: string; inputMode?: 'numeric' }
 
@@ -10,7 +10,8 @@ type Props = { value: string; change: (value: string) => void; placeholder?: str
  */
 export const TextField = ({ value, change, ...looks }: Props) => {
   const written = useSignal(value)
-  useEffect(() => {
+  // In the next frame it would take back what was typed before.
+  useLayoutEffect(() => {
     written.value = value
   }, [value])
   return (

@@ -115,6 +115,25 @@ test('what is being written in a filter stays while events arrive', async () => 
   await page.context().close()
 })
 
+test('what is written in a filter as soon as it is seen stays', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/audit')
+  await page.locator('h1', { hasText: 'Audit' }).waitFor()
+  await page.evaluate(`(() => {
+    const seen = new MutationObserver(() => {
+      const by = document.querySelector('input[placeholder=anybody]')
+      if (!by) return
+      seen.disconnect()
+      by.value = 'ann'
+      by.dispatchEvent(new Event('input', { bubbles: true }))
+    })
+    seen.observe(document.body, { childList: true, subtree: true })
+    location.hash = '#/events'
+  })()`)
+  await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
+  expect(await page.getByRole('textbox', { name: 'By' }).inputValue()).toBe('ann')
+  await page.context().close()
+})
+
 test('an event whose text has separators of lines arrives like any other', async () => {
   const { page } = await openPage(at.browser, at.url, '#/events?kind=skill')
   await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
