@@ -73,8 +73,14 @@ const isOfTyping = (message: ConsoleMessage, url: string): boolean =>
   message.location().url.startsWith(`${url}/#/`) &&
   message.location().lineNumber === 0
 
-/** What answers 503 while the tables are built or follow the log. */
-const mayBeBehind = ['api/sql/', 'api/ready']
+/** What answers 503 while the tables are built or follow the log, below the address of a service: SQL, and all reads of a past. */
+const mayBeBehind = /^\/api\/(?:sql\/|ready|.*[?&]as_of=)/
+
+/** Whether a message says that such a request was refused for a moment. */
+const isBehind = (message: ConsoleMessage, url: string): boolean =>
+  message.text().includes('status of 503') &&
+  message.location().url.startsWith(url) &&
+  mayBeBehind.test(message.location().url.slice(url.length))
 
 /** What a browser advises a test that reads pixels. */
 const isAdvice = (message: ConsoleMessage): boolean => message.text().includes('willReadFrequently')
@@ -91,7 +97,7 @@ export const openWindow = async (
   context.setDefaultTimeout(300_000)
   context.on('console', (message) => {
     // On a busy machine SQL may be behind for a moment. Then the page asks again by itself, and a test that waits sees what it wants.
-    if (mayBeBehind.some((path) => message.location().url.startsWith(`${url}/${path}`)) && message.text().includes('status of 503')) return
+    if (isBehind(message, url)) return
     if (isOfTyping(message, url) || isAdvice(message)) return
     if (message.type() === 'error' || message.type() === 'warning') collected.errors.push(message.text())
   })
