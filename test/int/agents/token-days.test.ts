@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
 import { ScriptedModel } from '../../support/agents/scripted-model.js'
 import { chunk, last, RawServer, stream } from '../../support/llm/raw-server.js'
 import { logServer } from '../../support/log/each-log.js'
 import { inOneDay } from '../../support/one-day.js'
 import { until } from '../../support/until.js'
-import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
+import { answered, send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 const directory = temporaryDirectory()
 const model = new ScriptedModel()
@@ -114,6 +115,12 @@ describe('on several nodes', () => {
     }
   }
 
+  /** Asks an agent at a node, and again with the same key while the node does not hear in time what the other one wrote. */
+  const askAt = (node: string, name: string, key: string = randomUUID()) => {
+    const body = { messages: [{ role: 'user', content: 'Hi' }] }
+    return answered(() => send(node, 'POST', `${agents}/${name}/completions`, body, { 'Idempotency-Key': key }))
+  }
+
   test('one request at two nodes has the answer that is recorded, and the tokens of both count', async () => {
     await withNodes(async (a, b) => {
       expect((await send(a, 'POST', agents, { agent: { name: 'helper', model: model.model } })).status).toBe(201)
@@ -123,11 +130,9 @@ describe('on several nodes', () => {
         await new Promise<void>((resolve) => held.push(resolve))
         return { content, usage: { prompt_tokens: 100, completion_tokens: 10 } }
       }
-      const askAt = (node: string) =>
-        send(node, 'POST', `${agents}/helper/completions`, { messages: [{ role: 'user', content: 'Hi' }] }, { 'Idempotency-Key': 'k' })
-      const first = askAt(a)
+      const first = askAt(a, 'helper', 'k')
       await until(() => held.length === 1)
-      const second = askAt(b)
+      const second = askAt(b, 'helper', 'k')
       await until(() => held.length === 2)
       held[0]?.()
       const { body } = await first
@@ -143,10 +148,9 @@ describe('on several nodes', () => {
       const thrifty = { name: 'thrifty', model: model.model, params: { tokens_per_day: 5_000, max_tokens: 100 } }
       expect((await send(a, 'POST', agents, { agent: thrifty })).status).toBe(201)
       model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 2_300, completion_tokens: 100 } })
-      const askAt = (node: string) => send(node, 'POST', `${agents}/thrifty/completions`, { messages: [{ role: 'user', content: 'Hi' }] })
-      expect([(await askAt(a)).status, (await askAt(b)).status]).toEqual([200, 200])
+      expect([(await askAt(a, 'thrifty')).status, (await askAt(b, 'thrifty')).status]).toEqual([200, 200])
       model.script = () => ({ content: 'Yes.', usage: { prompt_tokens: 400, completion_tokens: 10 } })
-      for (const node of [a, b]) expect(await askAt(node)).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
+      for (const node of [a, b]) expect(await askAt(node, 'thrifty')).toMatchObject({ status: 429, body: { code: 'tokens_spent' } })
     })
   })
 })

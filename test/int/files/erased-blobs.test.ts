@@ -21,6 +21,7 @@ import { startS3, type S3Server } from '../../support/files/s3-server.js'
 import { problemOf, shaOf, withStores, type Nodes } from '../../support/files/shared-stores.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, testKey, withLog } from '../../support/log/log.js'
+import { newest } from '../../support/log/nodes.js'
 import { restartable, send, sql, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -58,13 +59,13 @@ test('each node wipes an erased blob when it follows the event, and one that was
       const first = await uploaded('first')
       expect((await erase('first')).blobs).toEqual([first])
       expect([existsSync(a.cache.path(first)), await a.blobs.has(first)]).toEqual([false, false])
-      await there.newest()
+      await newest(there)
       expect(existsSync(b.cache.path(first))).toBe(false)
 
       const second = await uploaded('second')
       stops.pop()?.()
       await erase('second')
-      await there.newest()
+      await newest(there)
       const again = await reopen()
       expect(again.cache.has(second)).toBe(true)
       stops.push(await forgetErased(there, again.blobs))
@@ -112,7 +113,7 @@ test('a node that follows an erasure reads nothing of it, although the bytes are
     // As a node does that is slow, or ends, before it removes the bytes.
     const data = { what: 'file' as const, subject: 'files.known', reason: null, payloads: [], blobs: [known, unknown] }
     await ledger.execute({ type: 'EraseData', data }, origin)
-    await there.newest()
+    await newest(there)
     expect(existsSync(file)).toBe(false)
     for (const sha of [known, unknown])
       for (const { blobs, cache } of [a, b]) {
@@ -150,7 +151,7 @@ test('an erasure that is sent again is answered when the store has none of the b
       expect(await problemOf(erase())).toMatchObject({ status: 503 })
       expect(stored()).toHaveLength(1)
     }
-    await there.newest()
+    await newest(there)
     expect((await problemOf(b.blobs.read(content))).code).toBe('not_found')
     expect(await erase()).toMatchObject({ positions: [], blobs: [], already_erased: 1 })
     expect(stored()).toEqual([])
@@ -175,7 +176,7 @@ test('a content that another file gets while it is erased stays for that file, a
     }
     const request = { subject: { what: 'file' as const, of: { name: 'a' } }, reason: null, shared: false, dryRun: false }
     expect(await erasures.erase(request, origin)).toMatchObject({ positions: [2], blobs: [content] })
-    await there.newest()
+    await newest(there)
     expect((await b.blobs.read(content)).toString()).toBe('rows of a')
   }))
 
@@ -219,7 +220,7 @@ test.each(Object.keys(storing))(
   (how) =>
     withErasing('postgres', async ({ a, b, directory, there, erasures, uploaded }) => {
       const content = await uploaded('a')
-      await there.newest()
+      await newest(there)
       const put = b.blobs.put.bind(b.blobs)
       b.blobs.put = async (file) => {
         b.blobs.put = put

@@ -17,6 +17,7 @@ import { startS3, type S3Server } from '../../support/files/s3-server.js'
 import { openStore, problemOf, shaOf, withStores, type Nodes } from '../../support/files/shared-stores.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, testKey } from '../../support/log/log.js'
+import { newest } from '../../support/log/nodes.js'
 import { until } from '../../support/until.js'
 
 const { server } = logServer()
@@ -177,7 +178,7 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
         const ledger = new Ledger(log, new Vault(testKey))
         const content = { content: named, bytes: 5, row_count: 0, columns: [], original_name: null }
         await ledger.execute({ type: 'CreateFile', data: { file: 'a', content } }, origin)
-        const options = { log, newest: () => log.newest(), blobs: b.blobs, register: b.register }
+        const options = { log, newest: () => newest(log), blobs: b.blobs, register: b.register }
         expect(await collectBlobs(options, signal)).toBe(0)
         expect(await a.blobs.list()).toEqual([named, unnamed].sort())
         await a.connections.query(`UPDATE mindledger.blobs SET put_at = put_at - interval '2 hours'`)
@@ -188,7 +189,7 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
         expect(await collectBlobs({ ...options, ageMs: 3_600_000 }, signal)).toBe(1)
         expect(b.cache.has(unnamed)).toBe(false)
         // Another node forgets it when it looks for what the store lacks.
-        const give = givingBack({ log, newest: () => log.newest(), ...a })
+        const give = givingBack({ log, newest: () => newest(log), ...a })
         for (const isThere of [true, false]) expect([await give(signal), a.cache.has(unnamed)]).toEqual([0, isThere])
         expect(await a.blobs.list()).toEqual([named])
         expect(await a.connections.query('SELECT FROM mindledger.blob_objects')).toHaveLength(0)
@@ -304,7 +305,7 @@ test('a service opens the store with its log, names it where contents are missin
     const log = await SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) })
     const lines: string[] = []
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-    const shared = { url, s3: undefined, newest: () => log.newest(), leases: log.peers.leases }
+    const shared = { url, s3: undefined, newest: () => newest(log), leases: log.peers.leases }
     const opened = await openBlobs({ paths: { blobs: join(directory, 'service') }, log, logger, shared })
     const missing = new MissingBlobs({ log, blobs: opened.blobs, logger })
     try {
