@@ -78,7 +78,7 @@ describe('when PostgreSQL is away', () => {
       for (const { log } of nodes) expect((await log.resources.list('project')).map(({ id }) => id)).toEqual([1])
       await expect(a.log.newest()).rejects.toMatchObject({ status: 503, extras: { retryAfterSeconds: 1 } })
       await postgres.revive()
-      await until(async () => (await a.log.health()).unwritable === undefined)
+      for (const { log } of nodes) await until(async () => (await log.health()).unwritable === undefined)
       await a.log.submit(writes(projectCreated(2)))
       await b.log.submit(writes(projectCreated(3)))
       await expectSame(nodes)
@@ -134,20 +134,21 @@ describe('when PostgreSQL is away', () => {
   test('a session that it ends costs nobody an answer', () =>
     withNodes(2, async (nodes) => {
       const count = countOf('SHARED_WRITES')
-      let [written, seen] = [0, 0]
+      const written = nodes.map(() => 0)
+      let seen = [...written]
       const writers = Promise.all(
         nodes.map(async ({ log }, n) => {
           for (let i = 0; i < count; i++) {
             await log.submit(writes(projectCreated(n * 1_000 + i)))
-            written += 1
+            written[n]! += 1
           }
         }),
       )
       const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mindledger' AND state IS NOT NULL`
       while ((await Promise.race([writers, sleep(300)])) === undefined) {
         // On a busy machine a new session takes longer than this: a node whose sessions are ended again and again rightly gives up.
-        if (written === seen) continue
-        seen = written
+        if (written.some((done, n) => done < count && done === seen[n])) continue
+        seen = [...written]
         await server().postgres.run(end)
       }
       await expectSame(nodes)

@@ -180,6 +180,8 @@ const serve = async (cluster: Cluster, flags: readonly string[]): Promise<Postgr
       await revive()
     },
     freeze: async () => {
+      // From now on no process begins that would not be known here.
+      signalTo(server.pid, 'SIGSTOP')
       const pids = await processes()
       for (const each of pids) signalTo(each, 'SIGSTOP')
       return () => pids.forEach((each) => signalTo(each, 'SIGCONT'))
