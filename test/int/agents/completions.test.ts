@@ -340,10 +340,12 @@ test('what a language model does wrong ends in an error that names the recorded 
 
 test('the answer of a client that leaves is recorded as aborted', async () => {
   let asked: () => void = () => undefined
+  let goOn: () => void = () => undefined
   const isAsked = new Promise<void>((resolve) => (asked = resolve))
+  const isOver = new Promise<void>((resolve) => (goOn = resolve))
   model.script = async () => {
     asked()
-    await new Promise((resolve) => setTimeout(resolve, 3_000))
+    await isOver
     return 'Too late.'
   }
   const left = new AbortController()
@@ -358,6 +360,7 @@ test('the answer of a client that leaves is recorded as aborted', async () => {
   await expect(response).rejects.toThrow()
   const last = `SELECT data->>'outcome' FROM log.events WHERE type = 'AgentAnswered' ORDER BY position DESC LIMIT 1`
   await until(async () => (await rowsNow(at.url, last))[0]?.[0] === 'aborted')
+  goOn()
 })
 
 test('what failed, or was aborted as its client left, is asked anew with the same key, and each try is on record', async () => {
@@ -366,9 +369,11 @@ test('what failed, or was aborted as its client left, is asked anew with the sam
   model.script = () => ({ error: { message: 'out of order', type: 'invalid_request_error' }, status: 400 })
   expect(await ask('seller', user('Retried?'), { headers })).toMatchObject({ status: 502 })
   let isAsked = false
+  let goOn: () => void = () => undefined
+  const isOver = new Promise<void>((resolve) => (goOn = resolve))
   model.script = async () => {
     isAsked = true
-    await sleep(3_000)
+    await isOver
     return 'Too late.'
   }
   const left = new AbortController()
@@ -385,6 +390,7 @@ test('what failed, or was aborted as its client left, is asked anew with the sam
   const retried = await ask('seller', user('Retried?'), { headers })
   expect(retried).toMatchObject({ status: 200, body: { message: { content: 'Now it works.' } } })
   expect(await tries()).toEqual(['failed', 'aborted', 'answered'])
+  goOn()
   model.script = () => 'Another.'
   expect((await ask('seller', user('Retried?'), { headers })).body).toMatchObject({ message: { content: 'Now it works.' } })
   expect(await tries()).toHaveLength(3)

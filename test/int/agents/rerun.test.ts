@@ -113,7 +113,12 @@ describe('with its recorded exchanges', () => {
   })
 
   test('an answer that nobody waited for ends where it ended', async () => {
-    shop.model.script = () => new Promise((resolve) => setTimeout(() => resolve('Too late.'), 3_000))
+    let goOn: () => void = () => undefined
+    const isOver = new Promise<void>((resolve) => (goOn = resolve))
+    shop.model.script = async () => {
+      await isOver
+      return 'Too late.'
+    }
     const left = new AbortController()
     const asking = fetch(`${shop.url}${shop.path('seller')}`, {
       method: 'POST',
@@ -129,6 +134,7 @@ describe('with its recorded exchanges', () => {
       found = await positions("outcome = 'aborted'")
       return found.length > 0
     })
+    goOn()
     expect(await again(found[0]!)).toMatchObject({ cases: [{ result: 'same', after: { outcome: 'aborted' } }] })
   })
 })
