@@ -34,6 +34,8 @@ type Options = {
   logger: Logger
   /** Whether queries of agents can be answered here now; by default they can. */
   hasSql?: () => boolean
+  /** How long other nodes leave a message to the node that received it; a second by default. */
+  firstChoiceMs?: number
   bounds?: { max: number; perGroupMax: number }
 }
 
@@ -43,8 +45,8 @@ const reasons = ['MessageReceived', 'ChatbotUpdated', 'ChatbotDeleted'] as const
 const ends = ['MessageSent', 'MessageFailed', 'DeliveryFailed'] as const
 type Reason = Extract<ConversationEvent | ChatbotEvent, { type: (typeof reasons)[number] | (typeof ends)[number] }>
 
-/** How long other nodes leave a message to the node that received it. Only that node can stream the answer to the sender. */
-const firstChoiceMs = 1_000
+/** The usual time for which other nodes leave a message to its node. Only that node can stream the answer to the sender. */
+const usualFirstChoiceMs = 1_000
 /** How long a node whose SQL cannot answer leaves a message to other nodes. After that it asks the agent, which may need no SQL. */
 const withoutSqlMs = 60_000
 /** How long a conversation waits after an unexpected error. */
@@ -154,13 +156,14 @@ export class Conversations {
   }
 
   async #react(event: RecordedEvent<Reason>): Promise<void> {
+    const { leases, firstChoiceMs = usualFirstChoiceMs } = this.options
     const stream = streamId.parse(event.metadata.streamName)
     switch (event.type) {
       case 'MessageReceived': {
         const conversation = await this.#found('conversation', stream)
         if (!conversation) return
         const { chatbot } = conversation.state
-        if (this.options.leases.areShared) this.#standBy(stream, chatbot, firstChoiceMs)
+        if (leases.areShared) this.#standBy(stream, chatbot, firstChoiceMs)
         else this.#turns.add(chatbot, stream)
         return
       }

@@ -29,7 +29,12 @@ type Setting = {
   ledgerOf?: (node: Node) => Ledger
   /** Whether the SQL of a worker, by its number, can answer. */
   hasSql?: (worker: number) => boolean
+  /** How long a worker leaves a message to the one to which it came. */
+  firstChoiceMs?: number
 }
+
+/** On a busy machine the usual second may be over before a node takes a message that came to it. */
+const always = { firstChoiceMs: 3_600_000 }
 
 /** An agent that answers at once, or when it is told to. */
 class HandAgent {
@@ -68,12 +73,12 @@ type Worker = { node: Node; agent: HandAgent; conversations: Conversations; inta
 
 const withWorkers = (
   run: (workers: [Worker, Worker], url: string) => Promise<void>,
-  { engine = 'webhook', fetch = noFetch, clock = Date, ledgerOf = ({ ledger }) => ledger, hasSql = () => true }: Setting = {},
+  { engine = 'webhook', fetch = noFetch, clock = Date, ledgerOf = ({ ledger }) => ledger, hasSql = () => true, ...more }: Setting = {},
 ): Promise<void> =>
   withNodesOf(server(), 2, async (nodes, url) => {
     const workers = nodes.map((node, n): Worker => {
       const agent = new HandAgent()
-      const has = { hasSql: () => hasSql(n) }
+      const has = { ...more, hasSql: () => hasSql(n) }
       const conversations = new Conversations({ ...node, ledger: ledgerOf(node), ask: agent.ask, fetch, clock, logger, ...has })
       return { node, agent, conversations, intake: new MessageIntake(node.ledger, conversations) }
     })
@@ -126,17 +131,17 @@ test('each message is answered by one node, that to which it came if it can', ()
     )
     expect(await endsOf(workers[0])).toBe(6)
     expect(workers.map(({ agent }) => agent.asked.length).reduce((sum, n) => sum + n)).toBe(6)
-  }))
+  }, always))
 
 test('a node asks for the lease of a conversation only while a message of it waits, as far as it knows', () =>
   withWorkers(async ([one, other]) => {
     const { leases, log } = other.node
-    const take = leases.take.bind(leases)
     const waiting: (number | undefined)[] = []
     jest.spyOn(leases, 'take').mockImplementation(async (name) => {
       const found = await log.resources.byStream('conversation', streamId.parse(name.replace('conversation:', '')))
       waiting.push(found?.state.waiting.length)
-      return take(name)
+      // On a busy machine it would often be this node that answers.
+      return undefined
     })
     for (const place of ['a place', 'another'])
       expect(await one.intake.end(await say(one, 'hello', place), 100_000, never)).toMatchObject({ status: 'answered' })
@@ -174,7 +179,7 @@ test('a message that waited too long fails, by the time that is believed and not
       ahead = limits.messageMaxAgeMs + 60_000
       expect(await one.intake.end(await say(one, 'late', 'a place'), 100_000, never)).toMatchObject({ status: 'failed' })
     },
-    { clock: { now: () => Date.now() + ahead } },
+    { ...always, clock: { now: () => Date.now() + ahead } },
   )
 })
 
