@@ -118,18 +118,22 @@ test('it stops when it says so, and when what it was to stop after has come', ()
 test('one message at a time, and what is under way is finished before a stop', () =>
   withLog(async (open) => {
     let [working, most, done] = [0, 0, 0]
+    let goOn: () => void = () => undefined
+    const isStopping = new Promise<void>((resolve) => (goOn = resolve))
     const processing = startProcessor(open.log, {
       processorId: 'slow',
       eachMessage: async () => {
         most = Math.max(most, ++working)
-        await new Promise((resolve) => setTimeout(resolve, 10))
+        await isStopping
         working--
         done++
       },
     })
     await append(open, 'invoice-1', issued(1), issued(2), issued(3))
     while (working === 0) await new Promise((resolve) => setImmediate(resolve))
-    await processing.stop()
+    const stopped = processing.stop()
+    goOn()
+    await stopped
     expect([working, most, done]).toEqual([0, 1, 1])
   }))
 
