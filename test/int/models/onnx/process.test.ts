@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isProblem } from '../../../../src/basics/errors.js'
 import type { Run } from '../../../../src/models/engines/onnx/messages.js'
 import { OnnxProcess, type OnnxLimits } from '../../../../src/models/engines/onnx/process.js'
@@ -59,10 +60,12 @@ describe('the process of an imported model', () => {
     await process.run(rows([80], 'variable'))
     const before = childrenNamed('onnx-process')
     const trap = processOf('trap')
+    await trap.run(rows([80], 'Y'))
+    const pid = childrenNamed('onnx-process').find((child) => !before.includes(child))
     const hung = trap.run(rows([666], 'Y'))
     const killed = expect(hung).rejects.toMatchObject({ code: 'query_failed', detail: expect.stringContaining('SIGKILL') })
-    let pid: number | undefined
-    await until(() => (pid = childrenNamed('onnx-process').find((child) => !before.includes(child))) !== undefined)
+    // The process has the call: one that is sent to a dead process only learns that it could not be reached.
+    await nextTurn()
     signalTo(pid, 'SIGKILL')
     await killed
     expect((await trap.run(rows([5], 'Y')))[0]?.data[0]).toBe(5)
