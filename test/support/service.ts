@@ -149,7 +149,8 @@ export const spawnService = async (
       const { msg, url } = JSON.parse(line) as { msg?: string; url?: string }
       if (msg === 'serving' && url !== undefined) resolve(url)
     })
-    child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${errors.join('\n')}`)))
+    // By then all that it said is read.
+    child.once('close', (code) => reject(new Error(`the service ended with ${code}: ${errors.join('\n')}`)))
   })
   return { child, url, lines, ended }
 }
