@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isBusy } from '../../../../src/basics/concurrency/retry-while-busy.js'
 import type { Ledger } from '../../../../src/commands/ledger.js'
 import type { ServedLog } from '../../../../src/log/contract/log.js'
 import { limits } from '../../../../src/basics/limits.js'
@@ -67,15 +68,19 @@ test('many old answers leave all nodes in bounded batches, while another node wr
     const count = 20 * limits.forgottenAnswersPerBatchMax
     await countRemovals(url)
     await keep(b!, 'new')
+    const unexpected: unknown[] = []
+    // A busy machine may keep a batch waiting too long: it is tried again.
+    const onFailed = (error: unknown) => void (isBusy(error) || unexpected.push(error))
     let [rounds, projects, written] = [0, 0, 0]
     // On a busy machine one write may take as long as all batches.
     for (; written < 2 && rounds < 5; rounds++) {
       await addOldAnswers(url, count, 2020 + rounds)
       await Promise.all([newest(a!.log), newest(b!.log)])
-      const stop = forgetOldAnswers(a!.log, { now: Date.now, onFailed: (error) => expect(error).toBeUndefined() })
-      for (written = 0; answersOf(a!)!.length > 1; written++) await b!.log.submit(writes(projectCreated(++projects)))
+      const stop = forgetOldAnswers(a!.log, { now: Date.now, onFailed, everyMs: 1_000 })
+      for (written = 0; answersOf(a!)!.length > 1; written++) await patiently(() => b!.log.submit(writes(projectCreated(++projects))))
       await stop()
     }
+    expect(unexpected).toEqual([])
     expect(written).toBeGreaterThan(1)
     await expectSame([a!, b!, await another()])
     expect(answersOf(b!)).toHaveLength(1)
