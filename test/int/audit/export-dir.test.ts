@@ -14,7 +14,7 @@ import { runSql } from '../../support/log/nodes.js'
 import { settled, uploadRentals } from '../../support/models/rentals.js'
 import { childrenRunning, isRunning } from '../../support/processes.js'
 import { seeded } from '../../support/random.js'
-import { send, spawnUntil, sql, temporaryDirectory } from '../../support/service.js'
+import { answered, send, spawnUntil, sql, temporaryDirectory } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 type Exported = { directory: string; here: boolean; position: number | null; error: string | null }
@@ -27,11 +27,14 @@ afterAll(() => undoAll(undo))
 const settingsFor = (name: string, range = 20) => ({ EXPORT_DIR: at(name), EXPORT_INTERVAL: '1s', EXPORT_RANGE: String(range) })
 
 const start = (name: string, settings: Record<string, string>) => spawnUntil(undo, at(name), settings)
+/** Makes as many skills at once. PostgreSQL may keep some waiting for too long, and nothing is recorded of these. */
 const write = async (url: string, prefix: string, count: number): Promise<void> => {
   await Promise.all(
     Array.from({ length: count }, async (_, n) => {
       const skill = { name: `${prefix}${n}`, type: 'sql', params: {} }
-      expect((await send(url, 'POST', '/api/projects/mindsdb/skills', { skill })).status).toBe(201)
+      const headers = { 'idempotency-key': `${prefix}${n}` }
+      const reply = await answered(() => send(url, 'POST', '/api/projects/mindsdb/skills', { skill }, headers))
+      expect(reply.status).toBe(201)
     }),
   )
 }
@@ -204,6 +207,8 @@ describe('two nodes of one log', () => {
     const logUrl = await server().newUrl()
     const settings = { ...settingsFor('shared'), LOG_URL: logUrl, VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
     const a = await start('node-a', settings)
+    // Otherwise the other node could be the first.
+    await until(async () => (await exported(a.url)).here)
     const b = await start('node-b', settings)
     await write(b.url, 's', 40)
     const end = await allExported(a.url, 20, b.url)
