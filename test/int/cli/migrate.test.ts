@@ -22,7 +22,7 @@ import { startS3 } from '../../support/files/s3-server.js'
 import { startCutProxy } from '../../support/log/cut-proxy.js'
 import { logServer } from '../../support/log/each-log.js'
 import { origin, stream, tamperWith, temporaryDirectory, writes } from '../../support/log/log.js'
-import { rowsIn, runSql } from '../../support/log/nodes.js'
+import { newest, rowsIn, runSql } from '../../support/log/nodes.js'
 import { send, spawnUntil } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -131,13 +131,13 @@ test('the directory that was moved is that of a node, and another node joins', a
   const asNode = async (directory: string) => {
     const paths = prepareDataDirectory(directory)
     const vault = new Vault(...masterKeys(paths, []))
-    return { vault, log: await SharedLog.open({ url, file: paths.log, vault }) }
+    return { vault, log: await SharedLog.open({ url, file: paths.log, vault, writePatienceMs: 120_000 }) }
   }
   const [a, b] = [await asNode(there), await asNode(other)]
   try {
     expect(await b.log.head()).toEqual(await a.log.head())
     await new Ledger(a.log, a.vault).execute({ type: 'CreateProject', data: { project: 'after_the_move' } }, origin)
-    await b.log.newest()
+    await newest(b.log)
     expect(await b.log.head()).toEqual(await a.log.head())
     expect(await b.log.resources.one('project', 'after_the_move')).toBeDefined()
   } finally {
@@ -417,10 +417,11 @@ test('a node that was cut off while its log moved to a directory writes nothing 
 
   node.child.kill('SIGCONT')
   expect((await send(node.url, 'GET', '/api/projects/mindsdb')).status).toBe(503)
-  const refused = () => send(node.url, 'POST', '/api/projects', { project: { name: 'late' } })
+  const late = () => send(node.url, 'POST', '/api/projects', { project: { name: 'late' } })
+  let refused = await late()
   // While PostgreSQL is slow, that is the reason.
-  await until(async () => JSON.stringify((await refused()).body).includes('moved'))
-  const { status, body } = await refused()
+  await until(async () => JSON.stringify((refused = await late()).body).includes('moved'))
+  const { status, body } = refused
   expect([status, body]).toEqual([503, expect.objectContaining({ detail: expect.stringContaining('moved to a data directory') })])
   expect((await send(node.url, 'GET', '/ready')).status).toBe(503)
   expect(await rowsIn(url, 'SELECT seq, position FROM mindledger.head')).toEqual(ended)

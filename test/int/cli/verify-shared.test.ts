@@ -65,6 +65,10 @@ beforeAll(async () => {
   }
 })
 
+/** A node of a log. These tests need every write, however long a busy machine takes for it. */
+const openNode = (address: string, file: string, vault: Vault): Promise<SharedLog> =>
+  SharedLog.open({ url: address, file, vault, writePatienceMs: 120_000 })
+
 const runVerify = (address: string, ...args: string[]) =>
   mindledger(['verify', '--shared', ...args], { ...environment, LOG_URL: address, DATA_DIR: join(place.path, 'none'), TMPDIR: scratch })
 
@@ -217,7 +221,7 @@ test('a content that another node erased since a node stopped is not missing; a 
   const { address, run } = await copied()
   const [behind, other] = [prepareDataDirectory(join(place.path, 'behind')), prepareDataDirectory(join(place.path, 'other'))]
   const vault = new Vault(Buffer.from(environment['VAULT_KEY'] ?? '', 'hex'))
-  const follow = async ({ log: file }: typeof behind) => SharedLog.open({ url: address, file, vault })
+  const follow = ({ log: file }: typeof behind) => openNode(address, file, vault)
   await (await follow(behind)).close()
   const { rows } = await run('SELECT sha FROM mindledger.blobs ORDER BY sha LIMIT 2')
   const [erased, lost] = (rows as { sha: string }[]).map(({ sha }) => sha)
@@ -242,7 +246,7 @@ test('a node without the contents in its folder verifies, backs up and trains ag
   mkdirSync(node)
   const paths = prepareDataDirectory(node)
   const key = Buffer.from(environment['VAULT_KEY'] ?? '', 'hex')
-  const log = await SharedLog.open({ url, file: paths.log, vault: new Vault(key) })
+  const log = await openNode(url, paths.log, new Vault(key))
   await log.close()
   expect(readdirSync(paths.blobs)).toEqual([])
   const env = { ...environment, DATA_DIR: node }
@@ -295,7 +299,7 @@ type Behind = {
 const withBehind = async (name: string, run: (behind: Behind) => Promise<void>): Promise<void> => {
   const address = await server().newUrl()
   const vault = new Vault(testKey)
-  const log = await SharedLog.open({ url: address, file: join(place.path, `${name}.sqlite`), vault })
+  const log = await openNode(address, join(place.path, `${name}.sqlite`), vault)
   const session = await SharedLogSession.open(address)
   const sequencer = new Sequencer(address, new ServerClock())
   const paths = prepareDataDirectory(join(place.path, name))
