@@ -60,6 +60,14 @@ export class Bench {
     return rows
   }
 
+  /** The same; undefined if the process was lost between a row and its end, as on a busy machine. */
+  async askUncut(sql: string, options: Parameters<Bench['ask']>[1] = {}): Promise<unknown[] | undefined> {
+    return this.ask(sql, options).catch((error: unknown) => {
+      if (!isProblem(error) || error.title !== 'Answer cut off') throw error
+      return undefined
+    })
+  }
+
   /** The problem of a query that fails. */
   async refusal(sql: string, options: Parameters<Bench['ask']>[1] = {}): Promise<Problem> {
     const error: unknown = await this.ask(sql, options).then(
