@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
-import { isProblem } from '../../../src/basics/errors.js'
 import type { AnswerQuestion } from '../../../src/sql-process/contract/options.js'
 import { Bench } from '../../support/sql-process/bench.js'
 import { until } from '../../support/until.js'
@@ -27,12 +26,22 @@ const heavy = (client: string) => {
   return { seen, end }
 }
 
-/** The rows of a small query of client b; undefined where the process was lost between a row and its end, as on a busy machine. */
-const askSmall = (sql: string): Promise<unknown> =>
-  bench.ask(sql, { client: 'b' }).catch((error: unknown) => {
-    if (!isProblem(error) || error.title !== 'Answer cut off') throw error
-    return undefined
-  })
+/** The rows of a small query of client b; undefined where its answer was cut off. */
+const askSmall = (sql: string): Promise<unknown> => bench.askUncut(sql, { client: 'b' })
+
+/**
+ * The rows of a small query. A busy machine may take longer for it than a quick one has, and then it gives way until a heavy one ends: that
+ * is left, and asked again.
+ */
+const askQuick = async (sql: string, client: string, tries = 20): Promise<unknown> => {
+  const late = AbortSignal.timeout(5_000)
+  try {
+    return await bench.ask(sql, { client, signal: late })
+  } catch (error) {
+    if (!late.aborted || tries === 1) throw error
+    return askQuick(sql, client, tries - 1)
+  }
+}
 
 test.each([
   ['another client', 'b'],
@@ -41,7 +50,7 @@ test.each([
   bench = await Bench.open({ timeoutMs: 600_000, cancelGraceMs: 50_000 })
   const { seen, end } = heavy('a')
   await until(() => bench.sqlProcess.status().running >= 4)
-  for (let n = 0; n < 30; n++) expect(await bench.ask(`SELECT ${n}`, { client })).toEqual([[n]])
+  for (let n = 0; n < 30; n++) expect(await askQuick(`SELECT ${n}`, client)).toEqual([[n]])
   expect(seen.ended).toBe(0)
   expect(bench.sqlProcess.status()).toMatchObject({ restarts: 0, retries: 0 })
   await end()
