@@ -152,6 +152,8 @@ describe('start', () => {
 describe('stop', () => {
   test('SIGTERM answers what is under way, and exits 0', async () => {
     const service = await start()
+    // A query that waits for the process has its place as well.
+    await sql(service.url, 'SELECT 1')
     let isOver = false
     const ask = () =>
       sql(service.url, `SELECT count(*) AS n FROM range(2000000) WHERE md5(range::VARCHAR) > ''`).finally(() => (isOver = true))
