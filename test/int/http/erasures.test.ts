@@ -43,6 +43,13 @@ const verified = () => {
   return verifyLog({ logFile: join(at.directory, 'log.sqlite'), blobHash })
 }
 
+/** The next microsecond, which may be in the next millisecond. */
+const microsecondAfter = (time: string): string => {
+  const micros = Number(time.slice(-4, -1)) + 1
+  const millis = new Date(Date.parse(`${time.slice(0, -4)}Z`) + Math.floor(micros / 1_000)).toISOString().slice(0, -1)
+  return `${millis}${String(micros % 1_000).padStart(3, '0')}Z`
+}
+
 describe('rows of predictions', () => {
   test('of one request go, and its neighbours in the same payload stay readable', async () => {
     let attempt = 0
@@ -131,7 +138,7 @@ describe('rows of predictions', () => {
     const { recorded_at } = body as { recorded_at: string }
     expect(await erase({ before: recorded_at })).toMatchObject({ subject: recorded_at })
     expect(await predictions(`request = 'just-before'`)).toEqual([['just-before', '730', true]])
-    await erase({ before: recorded_at.replace(/\d{3}Z$/, (micro) => `${String(Number(micro.slice(0, 3)) + 1).padStart(3, '0')}Z`) })
+    await erase({ before: microsecondAfter(recorded_at) })
     expect(await predictions(`request = 'just-before'`)).toEqual([['just-before', null, false]])
   })
 
