@@ -5,7 +5,7 @@ import { limits } from '../../../src/basics/limits.js'
 import { cliFile, freePort, mindledger, type Ended } from '../../support/cli.js'
 import { commandHere } from '../../support/command-here.js'
 import { modelTable, startMindsdb, type Instead, type MindsdbContents } from '../../support/mindsdb-server.js'
-import { send, sql, startTestService } from '../../support/service.js'
+import { send, sql, startSqlService, type startTestService } from '../../support/service.js'
 
 const skill = { id: 1, name: 'sales', project_id: 2, agent_ids: [1], type: 'text2sql', params: { database: 'files', tables: ['homes'] } }
 const rented = Array.from({ length: 40 }, (_, i) => `[${i},${i * 10}.5]`)
@@ -73,7 +73,7 @@ const length = async () => (await here.service.head()).position
 let begun: number
 
 const startHere = async () => {
-  here = await startTestService()
+  here = await startSqlService()
   begun = await length()
 }
 
