@@ -1,13 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { errorCode } from '../basics/errors.js'
 import { ConfigError } from '../setup/config.js'
 import { sync, writeWhole } from '../basics/disk.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { MasterKey, masterKeyBytes } from './master-key.js'
 
+/** The text of a file; undefined without one. A rotation may remove the file between a look and the reading, so there is no look. */
+const textOf = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return undefined
+    throw error
+  }
+}
+
 const readKey = (file: string): Buffer[] => {
-  if (!existsSync(file)) return []
-  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'hex')
+  const text = textOf(file)
+  if (text === undefined) return []
+  const key = Buffer.from(text.trim(), 'hex')
   if (key.length === masterKeyBytes) return [key]
   throw new ConfigError(`${file} does not hold a key of ${masterKeyBytes * 2} hex digits. Restore it from where you keep keys.`)
 }
