@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, expect, test } from '@jest/globals'
 import { replay } from '../../projections/replay.js'
+import type { AnswerQuestion } from '../../src/sql-process/contract/options.js'
 import { Bench, skill } from '../support/sql-process/bench.js'
 import { until } from '../support/until.js'
 import { differences } from '../support/log/states.js'
@@ -58,10 +59,14 @@ test('a query that ends the process is named, and seven others get their answers
 })
 
 test('a process that is killed from outside costs no answer', async () => {
-  bench = await Bench.open({ timeoutMs })
+  // All eight execute until it is killed, however late that is. The next process lets them go on.
+  let executions = 0
+  const hold: AnswerQuestion = () =>
+    ++executions <= 8 ? new Promise(() => undefined) : Promise.resolve({ place: { socket: '', ticket: '' } })
+  bench = await Bench.open({ timeoutMs, waitingMaxQueries: 0 }, undefined, hold)
   bench.log.append(skill(1))
-  const eight = honestTo(8).map((n) => bench.ask(honest(n)))
-  await until(() => bench.sqlProcess.status().running === 8)
+  const eight = honestTo(8).map((n) => bench.ask(`${honest(n)} -- when told`))
+  await until(() => executions >= 8)
   signalTo(bench.sqlProcess.pid, 'SIGKILL')
   expect(await Promise.all(eight)).toEqual(honestTo(8).map((n) => [[n]]))
 })
@@ -90,12 +95,16 @@ test('an answer whose first rows have left ends with an error, not with rows twi
 
 test('answers that are read while another query eats the memory are cut off, and not blamed', async () => {
   bench = await Bench.open({ memoryMaxBytes: 700 * mebibyte, timeoutMs })
-  const read = async () => {
-    const { rows } = await bench.sqlProcess.query({ sql: 'SELECT * FROM range(1000000000)', db: '', defaultProject: '', upTo: 0 })
+  const request = { sql: 'SELECT * FROM range(1000000000)', db: '', defaultProject: '', upTo: 0 }
+  // The first rows of both are there: an answer without rows would not be cut off, but begin again.
+  const answers = await Promise.all([1, 2].map(() => bench.sqlProcess.query(request)))
+  const read = async ({ rows }: (typeof answers)[number]) => {
     for await (const _ of rows);
   }
-  const cutOff = [1, 2].map(() => expect(read()).rejects.toMatchObject({ code: 'analytics_unavailable', title: 'Answer cut off' }))
-  await until(() => bench.sqlProcess.status().running === 2)
+  const cutOff = answers.map((answer) =>
+    expect(read(answer)).rejects.toMatchObject({ code: 'analytics_unavailable', title: 'Answer cut off' }),
+  )
+  expect(bench.sqlProcess.status().running).toBe(2)
   expect(await bench.refusal(greedy)).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlMemoryMaxBytes' } })
   await Promise.all(cutOff)
 })
