@@ -7,11 +7,12 @@ import { origin, testKey } from '../support/log/log.js'
 
 /**
  * A node of a shared log. It gets lines `<key> <skill> <n>`, creates the skill or changes its number, and says `<key> <position>`, or
- * `<key> <code of the refusal>`. `head` asks for its head when it has everything.
+ * `<key> <code of the refusal>`. `head` asks for its head when it has everything. A third argument says how many milliseconds its writes
+ * wait for PostgreSQL.
  */
-const [url = '', file = ''] = process.argv.slice(2)
+const [url = '', file = '', patienceMs] = process.argv.slice(2)
 const vault = new Vault(testKey)
-const log = await SharedLog.open({ url, file, vault })
+const log = await SharedLog.open({ url, file, vault, ...(patienceMs !== undefined && { writePatienceMs: Number(patienceMs) }) })
 const ledger = new Ledger(log, vault)
 await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
 
