@@ -243,7 +243,8 @@ test('a training is told of and cancelled at any node, and that of a killed node
     const of = (column: string) => described.data[0]?.[described.column_names.indexOf(column)]
     return (body as { progress?: { total: number } }).progress !== undefined && Number(of('total')) > 0
   })
-  expect((await send(first.other.url, 'POST', '/api/projects/mindsdb/models/gone/cancel')).status).toBe(200)
+  const cancel = () => send(first.other.url, 'POST', '/api/projects/mindsdb/models/gone/cancel', undefined, { 'Idempotency-Key': 'cancel' })
+  expect((await answered(cancel)).status).toBe(200)
   await until(() => learning(first.trains).length === 0)
   expect([await status(first.trains, 'gone'), await status(first.other, 'gone')]).toEqual(['error', 'error'])
   await sql(first.other.url, 'DROP MODEL gone')
@@ -270,7 +271,7 @@ test('a node that was halted answers nothing old and nothing erased when it goes
   signal(b, 'SIGSTOP')
   await sendUntilDone([a], '/api/projects/mindsdb/skills', { skill: { name: 'fresh', type: 'sql', params: {} } }, 'fresh')
   // Answered when the halted node counts as dead.
-  expect((await send(a.url, 'POST', '/api/log/erasures', { file: { name: 'visits' } })).status).toBe(200)
+  expect((await answered(() => send(a.url, 'POST', '/api/log/erasures', { file: { name: 'visits' } }))).status).toBe(200)
   // They are in the socket when the node goes on, before it has heard of anything.
   const asked = [
     answered(() => send(b.url, 'GET', '/api/projects/mindsdb/skills/fresh')),

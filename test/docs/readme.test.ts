@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { repository, runProgram } from '../support/cli.js'
 import { blocksOf, complaints, openClone, readSource as read, type Clone } from '../support/clone.js'
@@ -52,8 +53,11 @@ test('npm start serves the folder ./data, on the port and address that the READM
   delete env['DATA_DIR']
   const started = spawn('sh', ['-c', `exec ${scripts['start'] ?? ''}`], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(started, 'exit')
-  const [line] = (await once(started.stdout, 'data')) as [Buffer]
-  expect(JSON.parse(line.toString())).toMatchObject({ msg: 'serving', data: join(folder, 'data') })
+  // Others may come before it.
+  const serving = await new Promise<string>((resolve) => {
+    createInterface({ input: started.stdout }).on('line', (line) => line.includes('"msg":"serving"') && resolve(line))
+  })
+  expect(JSON.parse(serving)).toMatchObject({ msg: 'serving', data: join(folder, 'data') })
   started.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
   const help = await clone.shell('npx mindledger --help')

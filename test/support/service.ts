@@ -53,12 +53,22 @@ export const send = async (
 
 export type SqlReply = { type: string; column_names: string[]; data: unknown[][]; error_message?: string; context: { db: string } }
 
-/** The error of SQL before it has started. The statement had no effect, and clients send it again. */
-const notYet = /^(?:The process that answers SQL is starting|The tables are being built)/
+/**
+ * The errors of a statement that had no effect, so that clients send it again: SQL starts, or waits for a process that an earlier server
+ * left behind; a shared log took too long, or a node could not catch up with the others.
+ */
+const notYet = new RegExp(
+  [
+    '^The process that answers SQL (?:is starting|cannot start: .*another process holds it)',
+    '^The tables are being built',
+    'the shared log (?:took too long|cannot be reached); nothing of this request was recorded',
+    'this node could not catch up with the other nodes in time',
+  ].join('|'),
+)
 
 /**
- * Sends a statement, and repeats it while SQL is starting, or while a node cannot catch up with the others in time: both take long on a
- * busy machine.
+ * Sends a statement, and repeats it while SQL is starting, or while a node cannot catch up with the others or write in time: all of this
+ * takes long on a busy machine.
  */
 export const sql = async (url: string, query: string, db = 'mindsdb'): Promise<SqlReply> => {
   for (;;) {
@@ -146,8 +156,8 @@ export const spawnService = async (
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       lines.push(line)
-      const { msg, url } = JSON.parse(line) as { msg?: string; url?: string }
-      if (msg === 'serving' && url !== undefined) resolve(url)
+      // A kill may cut the last line off, so only the line that is waited for is read. Its message is its end.
+      if (line.endsWith('"msg":"serving"}')) resolve((JSON.parse(line) as { url: string }).url)
     })
     // By then all that it said is read.
     child.once('close', (code) => reject(new Error(`the service ended with ${code}: ${errors.join('\n')}`)))
