@@ -93,7 +93,10 @@ export const startMindsdb = async (contents: MindsdbContents, isLocked = false) 
     const path = req.url ?? ''
     state.asked.push(`${req.method ?? ''} ${path}`)
     void handle(path, req, res)
-  }).listen(0, '127.0.0.1')
+  })
+  // It would close an idle connection over which a request may just be on its way.
+  server.keepAliveTimeout = 0
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const stop = async (): Promise<void> => {

@@ -146,6 +146,8 @@ export const startS3 = async (bucket = 'ledger'): Promise<S3Server> => {
     // A client that disconnects in the middle of a body has stored nothing.
     answer(request, response).catch(() => response.destroy())
   })
+  // It would close an idle connection over which a request may just be on its way.
+  server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

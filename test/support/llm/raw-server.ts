@@ -30,6 +30,8 @@ export class RawServer {
   }
 
   async start(): Promise<void> {
+    // It would close an idle connection over which a request may just be on its way, and the request would come twice.
+    this.#server.keepAliveTimeout = 0
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
   }
