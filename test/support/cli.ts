@@ -52,12 +52,23 @@ export const mindledgerWithoutRights = (args: readonly string[], env: Record<str
     ? runProgram('setpriv', ['--bounding-set=-all', '--inh-caps=-all', process.execPath, cliFile, ...withoutProgress(args)], { env })
     : mindledger(args, env)
 
+/** The ports from 15,000 on are divided among this many workers. */
+const workers = 16
+const portsOfWorker = 1_000
+/** The ports that this process has given away. */
+const given = new Set<number>()
+
 /**
  * A port for a server that starts later, or starts again. It is below the ports that systems choose automatically and use for outgoing
- * connections, because another test could get one of those meanwhile.
+ * connections, because another test could get one of those meanwhile. For the same reason each worker has its own ports, and gives none
+ * twice.
  */
 export const freePort = async (): Promise<number> => {
-  const port = randomInt(15_000, 32_000)
+  const worker = Number(process.env['JEST_WORKER_ID'] ?? 0) % workers
+  const port = 15_000 + worker + workers * randomInt(portsOfWorker)
+  if (given.size === portsOfWorker) given.clear()
+  if (given.has(port)) return freePort()
+  given.add(port)
   const server = createServer().listen(port, '127.0.0.1')
   try {
     await once(server, 'listening')
