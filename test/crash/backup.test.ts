@@ -155,11 +155,16 @@ const written = async (): Promise<void> => {
   cpSync(made, data, { recursive: true })
 }
 
-/** Runs a command and kills it soon after the first file of its work is there. */
+/** When a path last changed, in nanoseconds; undefined if it is not there. */
+const changedAt = (path: string): bigint | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })?.ctimeNs
+
+/** Runs a command and kills it soon after its work is there, which may also be that of a killed command before. */
 const killedAtWork = async (args: readonly string[], directory: string, work: string): Promise<number | null> => {
+  const before = changedAt(work)
   const child = spawn(process.execPath, [cliFile, ...args], { env: { ...process.env, ...at(directory) }, stdio: 'ignore' })
   const ended = once(child, 'exit') as Promise<[number | null]>
-  while (child.exitCode === null && !existsSync(work)) await sleep(1)
+  const hasBegun = () => ![undefined, before].includes(changedAt(work))
+  while (child.exitCode === null && !hasBegun()) await sleep(1)
   await sleep(Math.random() * 30)
   child.kill('SIGKILL')
   return (await ended)[0]
