@@ -1,9 +1,12 @@
 import type { JsonObject } from '../../../events/common.js'
 import { answeringVersion, type Model, type ModelVersion } from '../../../events/model.js'
+import { notFound } from '../../basics/errors.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { RunRecord } from '../../jobs/history.js'
-import type { Resource, Log } from '../../log/contract/log.js'
+import type { Kind, Resource, Log, Outcome } from '../../log/contract/log.js'
 import { databaseOf, shownQuery } from '../../commands/rules/data-source.js'
+import { inProject, resultOf } from '../../log/read/by-name.js'
+import { lastKnown } from '../../log/read/last-known.js'
 import { streamEventsWith } from '../../log/read/slices.js'
 import type { ProgressOf } from '../../models/training/progress.js'
 import { describeModelPlace, type NamedRows, type ModelPlace } from '../../sql/facade/describe-model.js'
@@ -14,7 +17,10 @@ export const recordTime = (recordedAt: string): string => recordedAt.slice(0, 26
 
 const requestedType = 'ModelTrainingRequested'
 
-/** Makes the records that combine several resources, as of one moment. */
+/** A resource of a project. */
+type ProjectMember = Resource<'skill' | 'agent' | 'chatbot' | 'view' | 'job' | 'model' | 'knowledge_base'>
+
+/** Makes the records that combine several resources, as of one moment. Reads give the project of a resource; after a write, it is found. */
 export class Records {
   constructor(
     readonly moment: Pick<Log, 'resources' | 'readStream'>,
@@ -23,13 +29,22 @@ export class Records {
     private readonly progressOf?: ProgressOf,
   ) {}
 
+  /** The resource that a write left. Outcomes of earlier releases lack it; then the current resource. @throws Problem 404 */
+  async written<K extends Kind>(kind: K, { resource }: Outcome, projectName: string, ref: string): Promise<Resource<K>> {
+    return resource ? resultOf(kind, resource) : (await inProject(this.moment, kind, projectName, ref)).found
+  }
+
   /** The record of a skill with the agents that use it; secrets are masked. */
-  async skill(skill: Resource<'skill'>, project: Resource<'project'>) {
-    return this.newSkill(skill, project, await this.moment.resources.linkedIds('agent', skill.stream))
+  async skill(skill: Resource<'skill'>, project?: Resource<'project'>) {
+    return this.#skill(skill, project ?? (await this.#projectOf(skill)), await this.moment.resources.linkedIds('agent', skill.stream))
   }
 
   /** The same for a skill that was just created: no agent uses it yet. */
-  newSkill(skill: Resource<'skill'>, project: Resource<'project'>, agentIds: readonly number[] = []) {
+  async newSkill(skill: Resource<'skill'>) {
+    return this.#skill(skill, await this.#projectOf(skill), [])
+  }
+
+  #skill(skill: Resource<'skill'>, project: Resource<'project'>, agentIds: readonly number[]) {
     return {
       id: skill.id,
       name: skill.state.name,
@@ -42,7 +57,8 @@ export class Records {
   }
 
   /** The record of an agent with its skills; secrets are masked. */
-  async agent(agent: Resource<'agent'>, project: Resource<'project'>) {
+  async agent(agent: Resource<'agent'>, project?: Resource<'project'>) {
+    const within = project ?? (await this.#projectOf(agent))
     const { name, model_name, provider } = agent.state
     const skills: object[] = []
     const extra: [string, JsonObject][] = []
@@ -50,7 +66,7 @@ export class Records {
     for (const used of agent.state.skills) {
       const skill = await this.moment.resources.byStream('skill', used.skill)
       if (!skill) continue
-      skills.push(await this.skill(skill, project))
+      skills.push(await this.skill(skill, within))
       extra.push([skill.state.name, maskSecrets(used.params)])
       await work.pause()
     }
@@ -58,7 +74,7 @@ export class Records {
     return {
       id: agent.id,
       name,
-      project_id: project.id,
+      project_id: within.id,
       updated_at: recordTime(agent.updated_at),
       created_at: recordTime(agent.created_at),
       ...(model_name !== null && model_name !== '' && { model_name }),
@@ -68,7 +84,8 @@ export class Records {
   }
 
   /** The record that writes answer. */
-  async chatbot(chatbot: Resource<'chatbot'>, project: Resource<'project'>) {
+  async chatbot(chatbot: Resource<'chatbot'>) {
+    const project = await this.#projectOf(chatbot)
     const { agent, database } = await this.#partners(chatbot)
     return {
       id: chatbot.id,
@@ -108,12 +125,13 @@ export class Records {
   }
 
   /** The record of a knowledge base; secrets of its models are masked. */
-  knowledgeBase({ id, state, created_at, updated_at }: Resource<'knowledge_base'>, project: Resource<'project'>) {
+  async knowledgeBase(base: Resource<'knowledge_base'>, project?: Resource<'project'>) {
+    const { id, state, created_at, updated_at } = base
     const { name, embedding_model, reranking_model, storage, content_columns, metadata_columns, id_column, chunking, params } = state
     return {
       id,
       name,
-      project_id: project.id,
+      project_id: (project ?? (await this.#projectOf(base))).id,
       vector_database: storage?.['database'] ?? null,
       vector_database_table: storage?.['table'] ?? null,
       updated_at: recordTime(updated_at),
@@ -145,17 +163,18 @@ export class Records {
   }
 
   /** The record of a view with its query. */
-  async view(view: Resource<'view'>, project: Resource<'project'>) {
-    return { id: view.id, name: view.state.name, query: await shownQuery(this.moment.resources, view, project) }
+  async view(view: Resource<'view'>, project?: Resource<'project'>) {
+    const query = await shownQuery(this.moment.resources, view, project ?? (await this.#projectOf(view)))
+    return { id: view.id, name: view.state.name, query }
   }
 
   /** The record of a job, its times as texts in UTC. */
-  job({ id, state }: Resource<'job'>, project: Resource<'project'>) {
-    const { name, start_at, end_at, next_run_at, schedule, query, if_query } = state
+  async job(job: Resource<'job'>, project?: Resource<'project'>) {
+    const { name, start_at, end_at, next_run_at, schedule, query, if_query } = job.state
     return {
-      id,
+      id: job.id,
       name,
-      project: project.state.name,
+      project: (project ?? (await this.#projectOf(job))).state.name,
       start_at: recordTime(start_at),
       end_at: end_at && recordTime(end_at),
       next_run_at: next_run_at && recordTime(next_run_at),
@@ -200,14 +219,21 @@ export class Records {
   }
 
   /** The record of one version of a model. */
-  async model(model: Resource<'model'>, version: ModelVersion, project: Resource<'project'>) {
-    return this.#version(model, version, project, await this.#requestTimes(model))
+  async model(model: Resource<'model'>, version: ModelVersion, project?: Resource<'project'>) {
+    return this.#version(model, version, project ?? (await this.#projectOf(model)), await this.#requestTimes(model))
   }
 
   /** The records of all versions of a model. */
   async versions(model: Resource<'model'>, project: Resource<'project'>) {
     const requested = await this.#requestTimes(model)
     return Promise.all(model.state.versions.map((version) => this.#version(model, version, project, requested)))
+  }
+
+  /** The project of a resource, even if it was renamed or deleted since. @throws Problem 404 */
+  async #projectOf({ state }: ProjectMember): Promise<Resource<'project'>> {
+    const project = await lastKnown(this.moment, 'project', state.project)
+    if (!project) throw notFound('project', state.project)
+    return project
   }
 
   /** The times of the requests for a model's trainings, by version. They are in the log alone: states have no times. */

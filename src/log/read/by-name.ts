@@ -1,6 +1,5 @@
 import { notFound } from '../../basics/errors.js'
-import type { Resource, Resources, Kind, Log, Outcome } from '../contract/log.js'
-import { lastKnown } from './last-known.js'
+import type { Resource, Resources, Kind, Log } from '../contract/log.js'
 
 /**
  * Where resources are looked up: in the log, or at a position in the past. If `asOf` is set, refusals name this position. Otherwise they
@@ -26,20 +25,6 @@ export const inProject = async <K extends Kind>(at: ResourceSource, kind: K, pro
   if (!found) throw notFound(kind, ref, at.asOf)
   return { project, found }
 }
-
-/** The project of a resource, even if it was renamed or deleted since. @throws Problem 404 */
-export const projectOf = async (
-  log: Log,
-  { state }: Resource<'skill' | 'agent' | 'chatbot' | 'view' | 'job' | 'model' | 'knowledge_base'>,
-): Promise<Resource<'project'>> => {
-  const project = await lastKnown(log, 'project', state.project)
-  if (!project) throw notFound('project', state.project)
-  return project
-}
-
-/** The resource that a write left. Outcomes of earlier releases lack it; then the current resource. @throws Problem 404 */
-export const asWritten = async <K extends Kind>(log: Log, kind: K, { resource }: Outcome, projectName: string, ref: string) =>
-  resource ? resultOf(kind, resource) : (await inProject(log, kind, projectName, ref)).found
 
 /** The resource of this kind that a write left. */
 export const resultOf = <K extends Kind>(kind: K, resource: { kind: Kind } | null): Resource<K> => {

@@ -12,7 +12,7 @@ import { listOfProject, oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { asWritten, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { resultOf } from '../../../log/read/by-name.js'
 
 export const agentRecord = z
   .looseObject({
@@ -84,8 +84,7 @@ export const agentRoutes = ({ ledger, records, reading, checkModel }: Services):
           }
           return command
         })
-        const agent = resultOf('agent', outcome.resource)
-        return json(await records.agent(agent, await projectOf(ledger.log, agent)), { status: 201 })
+        return json(await records.agent(resultOf('agent', outcome.resource)), { status: 201 })
       },
     }),
     oneOfProject(reading, {
@@ -106,8 +105,7 @@ export const agentRoutes = ({ ledger, records, reading, checkModel }: Services):
       async handle({ segments: { project, agent: name }, body, call }) {
         const data = { project, agent: name, ...agentChanges(body) }
         const outcome = await carryOut(ledger, { type: 'UpdateAgent', data }, call).catch(creationNotAllowed(project, name))
-        const agent = await asWritten(ledger.log, 'agent', outcome, project, name)
-        return json(await records.agent(agent, await projectOf(ledger.log, agent)))
+        return json(await records.agent(await records.written('agent', outcome, project, name)))
       },
     }),
     deletion(ledger, { path: `${path}/:agent`, summary: 'Delete an agent by name or id', command }),

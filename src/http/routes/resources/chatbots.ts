@@ -14,7 +14,7 @@ import { listOfProject, oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { asWritten, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { resultOf } from '../../../log/read/by-name.js'
 
 const record = z
   .object({
@@ -106,7 +106,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
    */
   const written = async (call: Call, chatbot: Resource<'chatbot'>, { positions }: Outcome, status: number): Promise<Reply> => {
     call.forbidCaches()
-    const shown = await records.chatbot(chatbot, await projectOf(ledger.log, chatbot))
+    const shown = await records.chatbot(chatbot)
     if (!positions.includes(chatbot.id)) return json(shown, { status })
     return json({ ...shown, webhook_token: webhookToken(ledger.vault, chatbot) }, { status, keep: 'never' })
   }
@@ -157,7 +157,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
           const set = await settings(ledger.log, body)
           return { type: 'PutChatbot', data: { project, chatbot: name, ...set, ...ownConnection(body) } }
         })
-        const chatbot = await asWritten(ledger.log, 'chatbot', outcome, project, name)
+        const chatbot = await records.written('chatbot', outcome, project, name)
         const status = outcome.positions.includes(chatbot.id) ? 201 : 200
         return written(call, chatbot, outcome, status)
       },

@@ -14,7 +14,7 @@ import { listOfProject, oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { inProject, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { inProject, resultOf } from '../../../log/read/by-name.js'
 
 const record = z
   .object({
@@ -86,8 +86,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFa
         const read = await readJob({ query, ifQuery: said(if_query), ...times }, ledger.log.now())
         return { type: 'CreateJob', data: { project, job: name, ...read } }
       })
-      const created = resultOf('job', outcome.resource)
-      return json(records.job(created, await projectOf(ledger.log, created)))
+      return json(await records.job(resultOf('job', outcome.resource)))
     },
   }),
   oneOfProject(reading, {

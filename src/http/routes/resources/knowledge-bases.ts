@@ -16,7 +16,7 @@ import { commandHeaders, route, withoutDryRun, type Route } from '../../protocol
 import { listOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
-import { projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { projectNamed, resultOf } from '../../../log/read/by-name.js'
 import { backQuoteName } from '../../../dialect/strings.js'
 
 const record = z
@@ -206,8 +206,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
       async handle({ segments: { project }, body, call }) {
         const data = { project, knowledge_base: body.name, ...knowledgeSettings(body) }
         const { resource } = await carryOut(ledger, { type: 'CreateKnowledgeBase', data }, call)
-        const base = resultOf('knowledge_base', resource)
-        return json(records.knowledgeBase(base, await projectOf(log, base)), { status: 201 })
+        return json(await records.knowledgeBase(resultOf('knowledge_base', resource)), { status: 201 })
       },
     }),
     reading({
@@ -218,7 +217,7 @@ export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, selec
         const project = await projectNamed(moment, segments.project)
         const base = await moment.resources.one('knowledge_base', segments.base, project)
         if (!base) throw notFound('knowledge base', segments.base)
-        return json(moment.records.knowledgeBase(base, project), { headers: entityTag(base) })
+        return json(await moment.records.knowledgeBase(base, project), { headers: entityTag(base) })
       },
     }),
     route({

@@ -18,7 +18,7 @@ import type { Statement } from '../../../sql/statements/statement.js'
 import { objectOrNone, wrapped, type Body } from '../../protocol/body-schema.js'
 import { carriedOut, carryOut, deletion } from '../../protocol/carry-out.js'
 import { value } from '../../protocol/parameters.js'
-import { asWritten, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { projectNamed, resultOf } from '../../../log/read/by-name.js'
 import { versionOf } from '../../../commands/model.js'
 import { modelInPath, modelNamed } from '../../../models/serving/model-by-name.js'
 import { entityTag, json } from '../../protocol/reply.js'
@@ -188,8 +188,8 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake, blobs }: Se
     commandHeaders,
     async handle({ segments, body: { recording }, call }) {
       const outcome = await carryOut(ledger, { type: 'SetModelRecording', data: { ...segments, recording } }, call)
-      const model = await asWritten(ledger.log, 'model', outcome, segments.project, segments.model)
-      return json(await records.model(model, versionOf(model.state, null), await projectOf(ledger.log, model)))
+      const model = await records.written('model', outcome, segments.project, segments.model)
+      return json(await records.model(model, versionOf(model.state, null)))
     },
   }),
   deletion(ledger, {

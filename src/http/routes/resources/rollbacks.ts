@@ -14,7 +14,7 @@ import type { Parameters } from '../../protocol/parameters.js'
 import { json } from '../../protocol/reply.js'
 import { recordTime, type Records } from '../../reads/records.js'
 import { commandHeaders, route, segmentOf, type Route, type Segments } from '../../protocol/route.js'
-import { projectOf, resultOf } from '../../../log/read/by-name.js'
+import { resultOf } from '../../../log/read/by-name.js'
 import type { CheckView } from './views.js'
 
 const body = object(
@@ -24,22 +24,22 @@ const body = object(
 
 type Services = { ledger: Ledger; records: Records; blobs: Pick<BlobStore, 'has'>; checkView: CheckView }
 
-type RecordOf<K extends RollbackKind> = (found: Resource<K>, services: Services) => object | Promise<object>
+type RecordOf<K extends RollbackKind> = (found: Resource<K>, records: Records) => object | Promise<object>
 
 /** The record in the answer to a rollback: the same as for other changes of its kind. */
 const recordsOf: { [K in RollbackKind]: RecordOf<K> } = {
-  skill: async (found, { ledger, records }) => records.skill(found, await projectOf(ledger.log, found)),
-  agent: async (found, { ledger, records }) => records.agent(found, await projectOf(ledger.log, found)),
-  chatbot: async (found, { ledger, records }) => records.chatbot(found, await projectOf(ledger.log, found)),
-  view: async (found, { ledger, records }) => records.view(found, await projectOf(ledger.log, found)),
-  database: (found, { records }) => records.database(found),
+  skill: (found, records) => records.skill(found),
+  agent: (found, records) => records.agent(found),
+  chatbot: (found, records) => records.chatbot(found),
+  view: (found, records) => records.view(found),
+  database: (found, records) => records.database(found),
   file: ({ state, created_at }) => ({ ...state, created_at: recordTime(created_at) }),
-  job: async (found, { ledger, records }) => records.job(found, await projectOf(ledger.log, found)),
-  knowledge_base: async (found, { ledger, records }) => records.knowledgeBase(found, await projectOf(ledger.log, found)),
+  job: (found, records) => records.job(found),
+  knowledge_base: (found, records) => records.knowledgeBase(found),
 }
 
-const recordOf = async <K extends RollbackKind>(kind: K, found: Resource<K>, services: Services): Promise<object> =>
-  recordsOf[kind](found, services)
+const recordOf = async <K extends RollbackKind>(kind: K, found: Resource<K>, records: Records): Promise<object> =>
+  recordsOf[kind](found, records)
 
 const contentErased = (name: string, version: number): Problem =>
   new Problem('not_found', 'Content erased', `the rows that file ${name} had at version ${version} are no longer kept`, {
@@ -50,8 +50,7 @@ const contentErased = (name: string, version: number): Problem =>
  * Every resource can be rolled back to the state of an earlier version. This makes a new version, so no history is lost. Views and file
  * contents are checked before the command, as for other writes.
  */
-export const rollbackRoutes = (services: Services): Route[] => {
-  const { ledger, blobs, checkView } = services
+export const rollbackRoutes = ({ ledger, records, blobs, checkView }: Services): Route[] => {
   const { log } = ledger
 
   const earlierState = async <K extends RollbackKind>(found: Resource<K> | undefined, version: number) =>
@@ -86,7 +85,7 @@ export const rollbackRoutes = (services: Services): Route[] => {
         const origin = kind === 'file' ? await ledger.guarded(call.origin()) : call.origin()
         if (!repeated) await checkBefore(kind, segments, version, call)
         const { resource } = repeated ?? (await carryOut(ledger, { type: rollbackTypeOf(kind), data }, call, origin))
-        return json(await recordOf(kind, resultOf(kind, resource), services))
+        return json(await recordOf(kind, resultOf(kind, resource), records))
       },
     })
 
@@ -104,7 +103,7 @@ export const rollbackRoutes = (services: Services): Route[] => {
         const model = resultOf('model', outcome.resource)
         const active = model.state.versions.find((one) => one.version === model.state.active)
         if (!active) throw new TypeError('the command activated no version')
-        return json(await services.records.model(model, active, await projectOf(log, model)))
+        return json(await records.model(model, active))
       },
     }),
   ]

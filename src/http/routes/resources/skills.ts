@@ -12,7 +12,7 @@ import { oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { asWritten, projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { projectNamed, resultOf } from '../../../log/read/by-name.js'
 
 const record = z
   .object({
@@ -65,8 +65,7 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: ReadRoute
       const command = { type: 'CreateSkill', data: { project, skill: name, type, params } } as const
       const outcome = await carryOut(ledger, command, call)
       const skill = resultOf('skill', outcome.resource)
-      const within = await projectOf(ledger.log, skill)
-      return json(outcome.repeated ? await records.skill(skill, within) : records.newSkill(skill, within), { status: 201 })
+      return json(await (outcome.repeated ? records.skill(skill) : records.newSkill(skill)), { status: 201 })
     },
   }),
   oneOfProject(reading, {
@@ -87,9 +86,9 @@ export const skillRoutes = (ledger: Ledger, records: Records, reading: ReadRoute
     async handle({ segments: { project, skill: ref }, body, call }) {
       const data = { project, skill: ref, ...given(body) }
       const outcome = await carryOut(ledger, { type: 'PutSkill', data }, call)
-      const skill = await asWritten(ledger.log, 'skill', outcome, project, ref)
+      const skill = await records.written('skill', outcome, project, ref)
       const status = outcome.positions[0] === skill.id ? 201 : 200
-      return json(await records.skill(skill, await projectOf(ledger.log, skill)), { status })
+      return json(await records.skill(skill), { status })
     },
   }),
   deletion(ledger, {

@@ -10,7 +10,7 @@ import { listOfProject, oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { projectNamed, projectOf, resultOf } from '../../../log/read/by-name.js'
+import { projectNamed, resultOf } from '../../../log/read/by-name.js'
 
 const record = z.object({ id: z.int(), name: z.string(), query: z.string() }).meta({ id: 'View' })
 const creation = z.object({ name: resourceName, query: text })
@@ -35,7 +35,7 @@ export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteF
   const write = async (call: Call, wanted: ViewRequest) => {
     const { resource, positions } = await carryOutOnce(ledger, call, () => checked(call, wanted))
     const written = resultOf('view', resource)
-    return { created: positions[0] === written.id, record: await records.view(written, await projectOf(ledger.log, written)) }
+    return { created: positions[0] === written.id, record: await records.view(written) }
   }
   return [
     listOfProject(reading, {
