@@ -28,16 +28,23 @@ type Options = {
 }
 
 /** Opens the trainings, the store of trained versions, and the recorder of their predictions. */
-export const openModels = ({ config, logger, storage: { ledger, leases, peers, blobs, paths }, sqlProcess, connected, beside }: Options) =>
+export const openModels = ({
+  config,
+  logger,
+  storage: { ledger, log, leases, peers, blobs, paths },
+  sqlProcess,
+  connected,
+  beside,
+}: Options) =>
   opened((undo) => {
     const trainer = new Trainer()
     const heard = peers && new HeardProgress(peers.talk)
     undo(() => heard?.stop())
     const select = askRows(sqlProcess, config.defaultProject, (request) => connected.databases.readFor(request))
     const trainings = new TrainingService({
-      ...{ ledger, leases: leasesWhile(leases, () => sqlProcess.isReady), heard, beside, blobs, trainer, logger, select },
+      ...{ ledger, log, leases: leasesWhile(leases, () => sqlProcess.isReady), heard, beside, blobs, trainer, logger, select },
       temporary: join(paths.temporary, 'trainings'),
     })
     undo(() => trainings.stop())
-    return { trainer, trainings, select, recorder: new PredictionRecorder(ledger), store: new ModelStore(blobs) }
+    return { trainer, trainings, select, recorder: new PredictionRecorder(ledger, log), store: new ModelStore(blobs) }
   })

@@ -109,7 +109,7 @@ export const routePartsOf = (parts: Parts) => {
   })
   const judge = new AnswerJudge({ ledger, records: answers, beside })
   const predicting = new PredictionService({
-    ...{ ledger, store, recorder, progressOf },
+    ...{ log, store, recorder, progressOf },
     onPredicted: (seconds) => metrics.predicted(seconds),
   })
   const tools: ToolParts = {
@@ -148,7 +148,7 @@ export const routePartsOf = (parts: Parts) => {
     sessions,
     tools,
     turns,
-    outcomes: new OutcomeReporter({ ledger, store, beside, readRows: (...asked) => sql.reader.rowsNow(...asked) }),
+    outcomes: new OutcomeReporter({ ledger, log, store, beside, readRows: (...asked) => sql.reader.rowsNow(...asked) }),
     ready: () => readiness({ log, warnings, sqlProcess, readsLocally: config.readsLocally }),
   }
 }

@@ -31,7 +31,7 @@ const withTrainings = async (limits: Partial<SqlProcessLimits>, readTimeoutMs: n
   const sqlProcess = await SqlProcess.start({ dataDirectory: directory, masterKeys: () => [testKey], limits })
   const trainings = new TrainingService({
     leases: soleLeases,
-    ...{ ledger, trainer: new Trainer(), blobs: new Blobs(paths.blobs), temporary: join(directory, 'trainings') },
+    ...{ ledger, log, trainer: new Trainer(), blobs: new Blobs(paths.blobs), temporary: join(directory, 'trainings') },
     select: askRows(sqlProcess, 'shop', () => []),
     logger: pino({ level: 'silent' }),
     readTimeoutMs,

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { isObject, text, unfitJson } from '../../../events/common.js'
 import type { Ledger } from '../../commands/ledger.js'
+import type { Log } from '../../log/contract/log.js'
 import { wrong } from '../../basics/errors.js'
 import { refuseTooManyOutcomes, type OutcomeReporter } from '../../models/serving/report-outcomes.js'
 import { objectIn, parse, type Body } from '../protocol/body-schema.js'
 import { carriedOut } from '../protocol/carry-out.js'
 import { json } from '../protocol/reply.js'
-import { projectNamed } from '../../log/read/by-name.js'
 import { modelNamed } from '../../models/serving/model-by-name.js'
 import { route, type Route } from '../protocol/route.js'
 
@@ -48,7 +48,7 @@ const answer = z
   .meta({ id: 'OutcomeReport' })
 
 /** The route for reports of the true values of predicted rows. */
-export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[] => [
+export const outcomeRoutes = (ledger: Ledger, log: Log, reporter: OutcomeReporter): Route[] => [
   route({
     method: 'post',
     path: '/projects/:project/models/:model/outcomes',
@@ -60,9 +60,7 @@ export const outcomeRoutes = (ledger: Ledger, reporter: OutcomeReporter): Route[
     async handle({ segments, body: reported, call }) {
       const [origin, execution] = [call.origin(), call.execution()]
       const report = async () => {
-        const { log } = ledger
-        const project = await projectNamed(log, segments.project)
-        const { model, named } = await modelNamed(log, project, segments.model)
+        const { model, named } = await modelNamed(log, segments.project, segments.model)
         const { expects: _, ...how } = execution
         return reporter.report({ model, version: named, outcomes: reported, client: call.client, ...how, origin })
       }

@@ -6,7 +6,7 @@ import { LongWork } from '../../basics/long-work.js'
 import type { Execution, LaterCommand, Ledger } from '../../commands/ledger.js'
 import type { AnsweredRequest } from '../../commands/records/predictions.js'
 import { causedBy } from '../../log/contract/origins.js'
-import type { Origin, Outcome } from '../../log/contract/log.js'
+import type { Log, Origin, Outcome } from '../../log/contract/log.js'
 import { lastKnown } from '../../log/read/last-known.js'
 
 /** Predictions of one request that are about to be answered. */
@@ -62,11 +62,14 @@ export class PredictionRecorder {
   /** The content of the next commit, in groups of requests with common properties. */
   readonly #open = new Map<string, Group>()
 
-  constructor(private readonly ledger: Ledger) {}
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly log: Pick<Log, 'readStream' | 'resources'>,
+  ) {}
 
   /** Whether rows of this model are recorded. For a deleted model, the setting before its deletion applies. */
   async records(model: StreamId): Promise<boolean> {
-    return (await lastKnown(this.ledger.log, 'model', model))?.state.recording !== 'off'
+    return (await lastKnown(this.log, 'model', model))?.state.recording !== 'off'
   }
 
   /** Resolves with the event's position once the rows are durable. @throws Problem too_large */

@@ -6,15 +6,14 @@
 import type { ModelVersion } from '../../../events/model.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { nearest } from '../../basics/nearest.js'
-import type { Execution, Ledger } from '../../commands/ledger.js'
+import type { Execution } from '../../commands/ledger.js'
 import { versionOf } from '../../commands/model.js'
-import type { Resource, Origin } from '../../log/contract/log.js'
+import type { Log, Resource, Origin } from '../../log/contract/log.js'
 import { answerRows, type AnswerRow, type InputRow } from './predict-rows.js'
 import type { ModelStore } from './model-store.js'
 import type { PredictionRecorder } from './prediction-recorder.js'
 import { artefactOfPrediction } from './prediction-provenance.js'
 import type { ProgressOf } from '../training/progress.js'
-import { projectNamed } from '../../log/read/by-name.js'
 import { modelNamed } from './model-by-name.js'
 
 export type PredictParams = { version?: number; confidence?: unknown; explain?: unknown }
@@ -79,7 +78,7 @@ export type PredictRequest = { project: string; model: string; rows: readonly In
 export type PredictResult = { answers: AnswerRow[]; position: number | undefined }
 
 export type PredictServices = {
-  ledger: Ledger
+  log: Log
   store: ModelStore
   recorder: PredictionRecorder
   progressOf: ProgressOf
@@ -93,8 +92,8 @@ export class PredictionService {
 
   /** Answers a request that was recorded before: it predicts again with the same version, because unencrypted answers are not kept. */
   async again(position: number, { rows, params }: Pick<PredictRequest, 'rows' | 'params'>): Promise<PredictResult> {
-    const { ledger, store } = this.services
-    const artefact = await artefactOfPrediction(ledger.log, position)
+    const { log, store } = this.services
+    const artefact = await artefactOfPrediction(log, position)
     if (artefact === undefined) throw new TypeError(`position ${position} is no prediction of a version`)
     return { answers: await answerRows(await store.predictor(artefact), rows, params), position }
   }
@@ -110,8 +109,8 @@ export class PredictionService {
     origin: Origin,
     { idempotency }: Execution = {},
   ): Promise<PredictResult & { version: number; target: string }> {
-    const { ledger, recorder, onPredicted } = this.services
-    const { position: readAt } = await ledger.log.head()
+    const { log, recorder, onPredicted } = this.services
+    const { position: readAt } = await log.head()
     const { model, version, predictor } = await this.#versionFor(asked)
     const { rows, params } = asked
     const began = performance.now()
@@ -128,8 +127,8 @@ export class PredictionService {
 
   /** The version that answers, with its model loaded. @throws Problem when it is not trained */
   async #versionFor({ project, model: ref, params }: PredictRequest) {
-    const { ledger, store, progressOf } = this.services
-    const called = await modelNamed(ledger.log, await projectNamed(ledger.log, project), ref)
+    const { log, store, progressOf } = this.services
+    const called = await modelNamed(log, project, ref)
     const version = versionAsked(called, params.version)
     const { model } = called
     if (!version.result) throw notReady(model.state.name, version, progressOf(model.stream, version.version))

@@ -4,7 +4,7 @@ import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
-import type { ErasureGuard, Resource, Origin, Outcome } from '../../log/contract/log.js'
+import type { ErasureGuard, Log, Resource, Origin, Outcome } from '../../log/contract/log.js'
 import type { ModelStore } from './model-store.js'
 import { trainedAs } from './prediction-provenance.js'
 import { PredictedRows, type PredictedRow } from './predicted-rows.js'
@@ -31,6 +31,7 @@ export type Report = {
 
 type Options = {
   ledger: Ledger
+  log: Log
   store: ModelStore
   /** Runs work during which no recorded rows are erased. */
   beside: ErasureGuard
@@ -86,7 +87,7 @@ export class OutcomeReporter {
 
   /** The rows of a report and their truths, both in the order of the event. */
   async #checked(report: Report, places: ReadonlyMap<string, number>): Promise<{ rows: PredictedRow[]; truths: OutcomeRow[] }> {
-    const { log } = this.options.ledger
+    const { log } = this.options
     const served = await this.#served(report, places)
     refuseTooManyRows(served)
     const truthsOf = new Map<number, Truths>()
@@ -121,7 +122,7 @@ export class OutcomeReporter {
 
   /** The event that holds each outcome's prediction. `places` has the positions for the requests that stand alone. */
   async #served({ model, version, outcomes }: Report, places: ReadonlyMap<string, number>): Promise<PredictionEvent[]> {
-    const { log } = this.options.ledger
+    const { log } = this.options
     const events = new Map<number, PredictionEvent | undefined>()
     const found: PredictionEvent[] = []
     const work = new LongWork()
@@ -140,7 +141,7 @@ export class OutcomeReporter {
   }
 
   async #truths(model: StreamId, version: number, label: string): Promise<Truths> {
-    const trained = await trainedAs(this.options.ledger.log, model, version)
+    const trained = await trainedAs(this.options.log, model, version)
     if (!trained) throw new TypeError(`${label}: version ${version} answered and was never trained`)
     return new Truths(this.options.store, trained)
   }

@@ -11,6 +11,7 @@ import { limits } from '../../basics/limits.js'
 import { retryWhileBusy } from '../../basics/concurrency/retry-while-busy.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
+import type { Ledger } from '../../commands/ledger.js'
 import { holding, naming } from '../../files/blob-store.js'
 import type { Lease, Leases } from '../../log/contract/leases.js'
 import type { ErasureGuard, Origin } from '../../log/contract/log.js'
@@ -34,6 +35,7 @@ import {
 import type { Logger } from '../../basics/logger.js'
 
 type Options = TrainingParts & {
+  ledger: Ledger
   leases: Leases
   /** The progress of trainings on other nodes, if there may be other nodes. */
   heard?: HeardProgress | undefined
@@ -116,7 +118,7 @@ export class TrainingService {
    * nodes take over from each other, they begin again. Later requests are queued as well; if `earlier` is false, only these are.
    */
   async resume({ earlier = true } = {}): Promise<void> {
-    const { log } = this.options.ledger
+    const { log } = this.options
     // Both are read at the same moment; later requests are left to the reaction.
     const [{ position }, models] = await Promise.all([log.head(), earlier ? log.resources.list('model') : []])
     for (const { stream, state } of models)
@@ -202,14 +204,14 @@ export class TrainingService {
   }
 
   async #isWanted(running: VersionRef): Promise<boolean> {
-    const status = (await findVersion(this.options.ledger.log.resources, running))?.request.status
+    const status = (await findVersion(this.options.log.resources, running))?.request.status
     return status === 'generating' || status === 'training'
   }
 
   async #next(): Promise<void> {
     const wanted = this.#queue.shift()
     if (!wanted || this.#isStopping()) return
-    const found = await this.#untilDone(() => findVersion(this.options.ledger.log.resources, wanted))
+    const found = await this.#untilDone(() => findVersion(this.options.log.resources, wanted))
     if (!found || !this.#isOpen(found.request.status)) return
     const lease = await this.options.leases.take(`training:${wanted.model}:${wanted.version}`)
     if (!lease) {
@@ -234,14 +236,14 @@ export class TrainingService {
   }
 
   async #run(wanted: VersionRef, { name, request: asked }: VersionRequest, lease: Lease): Promise<void> {
-    const { ledger, logger } = this.options
+    const { log, logger } = this.options
     const named = { stream: wanted.model, version: wanted.version }
     const told = this.options.heard?.tell(wanted, () => this.#running?.progress ?? notBegun)
     const lose = () => this.#cancel()
     lease.lost.addEventListener('abort', lose, { once: true })
     try {
       this.#register(wanted)
-      const request = await this.#untilDone(() => resolvedRequest(ledger.log, wanted, asked))
+      const request = await this.#untilDone(() => resolvedRequest(log, wanted, asked))
       await this.#settle({ type: 'StartTraining', data: named })
       for (let erasures = 0; ; erasures++) {
         const running = this.#register(wanted)
@@ -278,10 +280,10 @@ export class TrainingService {
 
   /** Trains a version, and records it. False if an erasure took data in its files: they are gone then, and it must begin again. */
   async #attempt(running: RunningTraining, request: ModelVersion, lease: Lease): Promise<boolean> {
-    const { ledger, blobs, temporary } = this.options
+    const { log, blobs, temporary } = this.options
     if (this.#isStopping()) throw stopping()
     lease.lost.throwIfAborted()
-    const held = await this.#untilDone(() => HeldData.since(ledger.log))
+    const held = await this.#untilDone(() => HeldData.since(log))
     const trained = inOwnDirectory(temporary, 'training-', (work) =>
       holding(blobs, async (fileOf) => {
         const store = await this.#work.train(running, request, { work, fileOf: held.notingFiles(fileOf), held })
@@ -336,7 +338,7 @@ export class TrainingService {
   }
 
   async #originOf({ stream, version }: NamedVersion): Promise<Origin> {
-    return causedBy(asTrainer, await trainingRequest(this.options.ledger.log, stream, version))
+    return causedBy(asTrainer, await trainingRequest(this.options.log, stream, version))
   }
 
   /** Retries until it succeeds: a training must neither be forgotten nor end without a record. */

@@ -7,7 +7,6 @@ import { limits } from '../../basics/limits.js'
 import { baseVersionKey, optionsOf } from '../../catalogue/engine-options.js'
 import { isEngineName, unknownEngine } from '../../catalogue/engines.js'
 import { importsFile, refuseToTrain } from '../../catalogue/onnx-import.js'
-import type { Ledger } from '../../commands/ledger.js'
 import { databaseOf } from '../../commands/rules/data-source.js'
 import type { BlobStore, FileOf } from '../../files/blob-store.js'
 import type { Log, Resources } from '../../log/contract/log.js'
@@ -36,7 +35,7 @@ export type RunningTraining = VersionRef & {
 }
 /** The parts that a training needs. */
 export type TrainingParts = {
-  ledger: Ledger
+  log: Log
   blobs: BlobStore
   trainer: Trainer
   select: RowSource
@@ -91,14 +90,14 @@ export class TrainingWork {
    */
   async train(running: RunningTraining, request: ModelVersion, { work, fileOf, held }: Place): Promise<() => Promise<TrainingResult>> {
     const { version, engine, target, seed, using, keep_training_data: keep = true } = request
-    const { ledger, blobs, trainer } = this.options
+    const { log, blobs, trainer } = this.options
     const began = performance.now()
     try {
-      const { position: readAt } = await ledger.log.head()
+      const { position: readAt } = await log.head()
       // The name of an engine may refer to another engine since the request.
       if (importsFile(engine) && request.query !== '') refuseToTrain()
-      const opened = await withOpenExample(using, ledger.log)
-      const uploaded = importsFile(engine) ? await uploadedModel(ledger.log.resources, { blobs, fileOf }, opened) : undefined
+      const opened = await withOpenExample(using, log)
+      const uploaded = importsFile(engine) ? await uploadedModel(log.resources, { blobs, fileOf }, opened) : undefined
       if (uploaded) held.noteNoRows()
       const learned = uploaded ? undefined : await this.#rowsOf(running, request, readAt, { work, fileOf, held })
       const source = uploaded ? { imported: uploaded } : learned
@@ -140,9 +139,9 @@ export class TrainingWork {
     readAt: number,
     { work, fileOf, held }: Place,
   ): Promise<{ rows: RowsFile; base?: Base }> {
-    const { select, ledger, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
+    const { select, log, readTimeoutMs = limits.trainingReadTimeoutMs } = this.options
     const base = await this.#baseOf(running, using, fileOf)
-    const user = (await trainingRequest(ledger.log, running.model, version))?.actor
+    const user = (await trainingRequest(log, running.model, version))?.actor
     const training = { model: running.model, version }
     const asked = { sql: query, db: database, upTo: readAt, training, ...(user !== undefined && { user }) }
     const read = (signal: AbortSignal) => writeRows(held.noting(select), asked, join(work, 'rows'), signal)
@@ -167,9 +166,9 @@ export class TrainingWork {
 
   /** @throws Problem when the rows of a version were erased: it cannot be fine-tuned */
   async requireRows(model: StreamId, version: number): Promise<void> {
-    const { blobs, ledger } = this.options
-    const found = await findVersion(ledger.log.resources, { model, version })
-    const { gone } = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
+    const { blobs, log } = this.options
+    const found = await findVersion(log.resources, { model, version })
+    const { gone } = await keptRows({ blobs, log }, version, found?.request.result)
     // If rows are missing for another reason, the training itself fails with that reason.
     if (gone && gone.why !== 'matrix_missing') throw goneProblem(gone)
   }
@@ -178,9 +177,9 @@ export class TrainingWork {
   async #baseOf({ model }: VersionRef, using: JsonObject, fileOf: FileOf): Promise<Base | undefined> {
     const version = using[baseVersionKey]
     if (typeof version !== 'number') return undefined
-    const { blobs, ledger } = this.options
-    const found = await findVersion(ledger.log.resources, { model, version })
-    const kept = await keptRows({ blobs, log: ledger.log }, version, found?.request.result)
+    const { blobs, log } = this.options
+    const found = await findVersion(log.resources, { model, version })
+    const kept = await keptRows({ blobs, log }, version, found?.request.result)
     if (kept.gone) throw goneProblem(kept.gone)
     return { version, matrixFile: await fileOf(kept.matrix) }
   }

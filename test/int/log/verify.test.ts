@@ -50,7 +50,7 @@ beforeAll(async () => {
   await run({ type: 'StartTraining', data: where })
   const result = { version: 1, artefact, matrix, read_at: 6, rows: 1, accuracy: 1, report: {}, runtime: {}, seconds: 1 }
   await run({ type: 'CompleteTraining', data: { ...where, result } })
-  await new PredictionRecorder(ledger).served({
+  await new PredictionRecorder(ledger, log).served({
     model: where.stream,
     version: 1,
     origin,

@@ -55,7 +55,8 @@ const workerOn = (node: Node, ledger: Ledger = node.ledger): Worker => {
     return lease
   }
   const trainings = new TrainingService({
-    ...{ ledger, leases: { areShared: true, take }, trainer: trainer as unknown as Trainer, select: rows, logger, lookMs: 20 },
+    ...{ ledger, log: node.log, leases: { areShared: true, take }, lookMs: 20 },
+    ...{ trainer: trainer as unknown as Trainer, select: rows, logger },
     blobs: new Blobs(join(node.directory, 'blobs')),
     temporary: join(node.directory, 'trainings'),
   })

@@ -49,12 +49,13 @@ const erase = ({ ledger }: OpenLog, content: string) => {
 }
 
 const serviceOver = (
-  { ledger, directory }: OpenLog,
+  { ledger, log, directory }: OpenLog,
   options: { trainer?: Trainer; select?: RowSource; blobs?: Blobs; leases?: Leases } = {},
 ) =>
   new TrainingService({
     leases: options.leases ?? soleLeases,
     ledger,
+    log,
     blobs: options.blobs ?? new Blobs(join(directory, 'blobs')),
     trainer: options.trainer ?? trainerThat(() => Promise.reject(crash)),
     select: options.select ?? rows,

@@ -71,7 +71,7 @@ export const writeHonestLog = async (
   const vault = new Vault(testKey)
   const log = new SqliteLog({ file, vault, pragmas: ['synchronous = OFF'] })
   const ledger = new Ledger(log, vault)
-  const recorder = new PredictionRecorder(ledger)
+  const recorder = new PredictionRecorder(ledger, log)
   const models: string[] = []
   const carryOut = async (command: Command) => {
     const outcome = await ledger.execute(command, { ...origin, request: `r${random.below(1_000)}` })

@@ -15,7 +15,7 @@ const most = limits.payloadMaxBytes
 
 test('requests that come together share an event, and each row is kept under its request', () =>
   withLog(async ({ log, ledger }) => {
-    const recorder = new PredictionRecorder(ledger)
+    const recorder = new PredictionRecorder(ledger, log)
     const positions = await Promise.all(['a', 'b', 'c'].map((request) => recorder.served(served(request, 1))))
     expect(positions).toEqual([1, 1, 1])
     const [event] = await log.readAll(0, 10)
@@ -26,8 +26,8 @@ test('requests that come together share an event, and each row is kept under its
   }))
 
 test('large requests that come together are recorded in several events; one that is too large alone is refused alone', () =>
-  withLog(async ({ ledger }) => {
-    const recorder = new PredictionRecorder(ledger)
+  withLog(async ({ log, ledger }) => {
+    const recorder = new PredictionRecorder(ledger, log)
     const large = [1, 2, 3, 4].map((n) => recorder.served(served(`large ${n}`, most * 0.4)))
     const refused = refusal(recorder.served(served('too large', most)))
     const positions = await Promise.all(large)

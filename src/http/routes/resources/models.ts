@@ -10,7 +10,7 @@ import type { Intake } from '../../../files/intake.js'
 import { jsonTextOf } from '../../../basics/json-text.js'
 import { limits } from '../../../basics/limits.js'
 import { inTurns } from '../../../basics/long-work.js'
-import type { Resource } from '../../../log/contract/log.js'
+import type { Log, Resource } from '../../../log/contract/log.js'
 import { importsFile, refuseToTrain } from '../../../catalogue/onnx-import.js'
 import type { SqlEngine } from '../../../sql/facade/execute.js'
 import { readStatement } from '../../../sql/statements/parse.js'
@@ -125,10 +125,18 @@ const storedRows = async (intake: Intake, client: string, data: unknown, { targe
   })
 }
 
-type Services = { ledger: Ledger; records: Records; sql: SqlEngine; reading: ReadRouteFactory; intake: Intake; blobs: BlobStore }
+type Services = {
+  ledger: Ledger
+  log: Log
+  records: Records
+  sql: SqlEngine
+  reading: ReadRouteFactory
+  intake: Intake
+  blobs: BlobStore
+}
 
 /** The routes for the models of a project and their versions. A creation answers when the training is requested, before it ends. */
-export const modelRoutes = ({ ledger, records, sql, reading, intake, blobs }: Services): Route[] => [
+export const modelRoutes = ({ ledger, log, records, sql, reading, intake, blobs }: Services): Route[] => [
   reading({
     path,
     summary: 'List the models of a project, every version of each',
@@ -151,7 +159,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake, blobs }: Se
     answers: { 201: requested },
     async handle({ segments, body: { statement, data }, call }) {
       const create = async () => {
-        const project = await projectNamed(ledger.log, segments.project)
+        const project = await projectNamed(log, segments.project)
         refuseOther(statement, project)
         if (data === undefined) return sql.writer.createModel(statement, { project: project.state.name }, call.origin(), call.execution())
         // An erasure may take the stored bytes before the event is recorded.
@@ -173,8 +181,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake, blobs }: Se
     summary: 'Get a model, or one version of it (name.2)',
     answers: { 200: modelRecord },
     async handle({ segments }, moment) {
-      const project = await projectNamed(moment, segments.project)
-      const { model, version } = await modelNamed(moment, project, segments.model)
+      const { project, model, version } = await modelNamed(moment, segments.project, segments.model)
       const record = { ...(await moment.records.model(model, version, project)), engine: version.engine, engine_name: version.engine }
       return json(record, { headers: entityTag(model) })
     },
@@ -196,8 +203,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake, blobs }: Se
     path: `${path}/:model`,
     summary: 'Delete a model, or one version of it that is not active (name.2)',
     command: async ({ segments }) => {
-      const project = await projectNamed(ledger.log, segments.project)
-      const { model, version } = await modelInPath(ledger.log, project, segments.model)
+      const { project, model, version } = await modelInPath(log, segments.project, segments.model)
       // The command refuses a model that does not exist.
       if (version === undefined) return { type: 'DeleteModel', data: { project: project.state.name, model } }
       return { type: 'DeleteModelVersion', data: { project: project.state.name, model, version } }
@@ -211,8 +217,7 @@ export const modelRoutes = ({ ledger, records, sql, reading, intake, blobs }: Se
     bodySize: 'small',
     answers: { 200: z.array(jsonObject) },
     async handle({ segments, query, body }, moment) {
-      const project = await projectNamed(moment, segments.project)
-      const { model, version } = await modelNamed(moment, project, segments.model)
+      const { project, model, version } = await modelNamed(moment, segments.project, segments.model)
       const attribute = body.attribute ?? query.attribute
       const place = { project: project.state.name, model, version, attribute: attribute === '' ? undefined : attribute }
       return json(moment.records.described(place))

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import type { Ledger } from '../../../commands/ledger.js'
+import type { Log } from '../../../log/contract/log.js'
 import type { DataChecks } from '../../../models/training/data-checks.js'
 import { carryOut } from '../../protocol/carry-out.js'
 import { modelRecord } from './models.js'
-import { projectNamed, resultOf } from '../../../log/read/by-name.js'
+import { resultOf } from '../../../log/read/by-name.js'
 import { modelInPath, modelNamed } from '../../../models/serving/model-by-name.js'
 import type { Records } from '../../reads/records.js'
 import { json } from '../../protocol/reply.js'
@@ -21,8 +22,10 @@ const checked = z
 
 const path = '/projects/:project/models/:model'
 
+type Services = { ledger: Ledger; log: Log; records: Records; checks: DataChecks }
+
 /** The routes for the trainings of a model, whether waiting, running or ended. */
-export const trainingRoutes = (ledger: Ledger, records: Records, checks: DataChecks): Route[] => [
+export const trainingRoutes = ({ ledger, log, records, checks }: Services): Route[] => [
   route({
     method: 'post',
     path: `${path}/cancel`,
@@ -30,9 +33,7 @@ export const trainingRoutes = (ledger: Ledger, records: Records, checks: DataChe
     commandHeaders,
     answers: { 200: modelRecord },
     async handle({ segments, call }) {
-      const { log } = ledger
-      const project = await projectNamed(log, segments.project)
-      const { model, version = null } = await modelInPath(log, project, segments.model)
+      const { project, model, version = null } = await modelInPath(log, segments.project, segments.model)
       const command = { type: 'CancelTraining' as const, data: { project: project.state.name, model, version } }
       const { resource } = await carryOut(ledger, command, call)
       const found = resultOf('model', resource)
@@ -48,8 +49,7 @@ export const trainingRoutes = (ledger: Ledger, records: Records, checks: DataChe
     summary: 'Run the query of a training again, as the log was when it read: whether it gives the rows that were learned from',
     answers: { 200: checked },
     async handle({ segments, call: { gone } }) {
-      const project = await projectNamed(ledger.log, segments.project)
-      const { model, version } = await modelNamed(ledger.log, project, segments.model)
+      const { model, version } = await modelNamed(log, segments.project, segments.model)
       const found = await checks.check(model, version, gone).catch((error: unknown) => {
         // If the client has disconnected, nobody needs the error.
         throw gone.aborted ? gone.reason : error
