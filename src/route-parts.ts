@@ -62,11 +62,10 @@ export type Parts = {
 /** Builds the parts that only routes use, from the common parts of the service, and registers them for the metrics. */
 export const routePartsOf = (parts: Parts) => {
   const { config, version, metrics, sqlProcess, feed, streams } = parts
-  const { paths, ledger, blobs, headFile, clock, missingBlobs } = parts.storage
+  const { paths, ledger, log, blobs, headFile, clock, missingBlobs } = parts.storage
   const { trainings, recorder, store } = parts.models
   const { sql } = parts.sql
   const { erasures, exporter } = parts.housekeeping
-  const { log } = ledger
   const disk = keptDiskUse(paths, limits.diskUseMaxAgeMs)
   metrics.watch({
     version,

@@ -44,39 +44,35 @@ import { routePartsOf, type Parts } from './route-parts.js'
 /** Builds the application with all routes. */
 export const appOf = (parts: Parts): Express => {
   const { config, logger, version, instance, metrics, sqlProcess, feed, streams } = parts
-  const { paths, ledger, blobs, heads } = parts.storage
+  const { paths, ledger, log, vault, blobs, heads } = parts.storage
   const { sql, dataChecks } = parts.sql
   const { erasures, rotation } = parts.housekeeping
-  const { log } = ledger
   const served = routePartsOf(parts)
   const { about, checkView, connected, disk, histories, intake, reading, records, sessions, turns } = served
   const downloads = new Downloads()
   const routes = [
     ...projectRoutes(ledger, reading, config.defaultProject),
     ...skillRoutes(ledger, records, reading),
-    ...answerRoutes({ ledger, reading, records: served.answers, judge: served.judge }),
-    ...rerunRoutes({ ledger, reruns: served.reruns, sql }),
+    ...answerRoutes({ ledger, log, reading, records: served.answers, judge: served.judge }),
+    ...rerunRoutes({ log, reruns: served.reruns, sql }),
     ...agentRoutes({ ledger, records, reading, checkModel: (agent, signal) => parts.agents.check(agent, signal) }),
-    ...completionRoutes(ledger, parts.agents.agents),
-    ...chatbotRoutes(ledger, records, reading),
-    ...conversationRoutes(ledger),
-    ...messageRoutes(ledger, parts.chatbots.intake),
-    ...webhookRoutes({ ledger, ...parts.chatbots }),
+    ...completionRoutes(log, parts.agents.agents),
+    ...chatbotRoutes({ ledger, log, records, reading }),
+    ...conversationRoutes(ledger, log),
+    ...messageRoutes(log, parts.chatbots.intake),
+    ...webhookRoutes({ log, vault, intake: parts.chatbots.intake, fetch: parts.chatbots.fetch }),
     ...modelRoutes({ ledger, log, records, sql, reading, intake, blobs }),
     ...trainingRoutes({ ledger, log, records, checks: dataChecks }),
     ...outcomeRoutes(ledger, log, served.outcomes),
     ...predictRoutes(ledger, served.predicting),
-    ...viewRoutes(ledger, records, reading, checkView),
-    ...knowledgeBaseRoutes({ ledger, records, reading, knowledge: parts.knowledge.knowledge, select: served.select }),
-    ...rollbackRoutes({ ledger, records, blobs, checkView }),
-    ...jobRoutes(ledger, records, reading, histories),
-    ...fileRoutes(ledger, reading, {
-      ...{ blobs, intake },
-      onUploaded: (bytes) => metrics.uploaded(bytes),
-    }),
-    ...databaseRoutes({ ledger, records, reading, defaultProject: config.defaultProject, connected }),
+    ...viewRoutes({ ledger, log, records, reading, checkView }),
+    ...knowledgeBaseRoutes({ ledger, log, records, reading, knowledge: parts.knowledge.knowledge, select: served.select }),
+    ...rollbackRoutes({ ledger, log, records, blobs, checkView }),
+    ...jobRoutes({ ledger, log, records, reading, histories }),
+    ...fileRoutes({ ledger, log, reading, blobs, intake, onUploaded: (bytes) => metrics.uploaded(bytes) }),
+    ...databaseRoutes({ ledger, log, records, reading, defaultProject: config.defaultProject, connected }),
     ...erasureRoutes(erasures),
-    ...tableRoutes(ledger, reading, sql),
+    ...tableRoutes({ ledger, log, reading, sql }),
     ...treeRoutes(reading, config.defaultProject),
     ...configRoutes(ledger, reading, { authentication: sessions !== undefined, host: config.host }),
     ...eventRoutes(log, feed, streams, downloads),
@@ -103,7 +99,7 @@ export const appOf = (parts: Parts): Express => {
   const hosts = { guarded: isLoopback(config.host) && !sessions, own: config.host, allowed: config.allowedHosts }
   const { openMetrics, readsLocally, trustedProxies } = config
   return createApp({
-    ...{ ledger, routes, about, sessions, openMetrics, readsLocally, hosts, trustedProxies, logger },
+    ...{ ledger, log, routes, about, sessions, openMetrics, readsLocally, hosts, trustedProxies, logger },
     onRequest: (request) => metrics.request(request),
   })
 }

@@ -2,13 +2,16 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
-import type { Outcome, Reply as KeptReply } from '../../log/contract/log.js'
+import type { Log, Outcome, Reply as KeptReply } from '../../log/contract/log.js'
 import { maskSecrets } from '../../vault/seal-secrets.js'
 import type { Call } from './call.js'
 import { dryRunApplied, positionHeader } from './request-headers.js'
 import { seesNewest } from './read-consistency.js'
 import { bodyOf, json, textUpTo, type Reply } from './reply.js'
 import type { CommandHeader, Route, Segments } from './route.js'
+
+/** The parts that answer calls. With `readsLocally`, they wait for no other node. */
+type Parts = { ledger: Ledger; log: Log; readsLocally?: boolean }
 
 /** Makes the reply of the route. */
 type Handle = () => Promise<Reply>
@@ -30,12 +33,12 @@ const keptReply = (call: Call, { status, type, etag, body, positions }: KeptRepl
  * sent, unless it is too long or tells an error. Requests with the same key come one after the other. After a crash in between nobody has
  * an answer yet, so a retry may get a different one.
  */
-const answerOnce = async (ledger: Ledger, call: Call, execution: Execution, handle: Handle): Promise<Reply> => {
+const answerOnce = async ({ ledger, log }: Parts, call: Call, execution: Execution, handle: Handle): Promise<Reply> => {
   const origin = call.origin()
   return ledger.inTurn(origin, execution, async () => {
     const kept = await ledger.replyTo(origin, execution)
     if (kept) return keptReply(call, kept)
-    const erasedAt = await ledger.log.erasedAt()
+    const erasedAt = await log.erasedAt()
     const reply = await handle()
     if (reply.keep === 'never') return reply
     const body = await textUpTo(reply, limits.keptReplyMaxBytes)
@@ -88,7 +91,7 @@ const refuseUntaken = (route: Route, call: Call): void => {
 }
 
 /** Answers a command, with the options of its headers. */
-const answerCommand = async (route: Route, ledger: Ledger, call: Call, segments: Segments): Promise<Reply> => {
+const answerCommand = async (route: Route, parts: Parts, call: Call, segments: Segments): Promise<Reply> => {
   refuseUntaken(route, call)
   // A header that cannot be read is refused before the handler begins.
   call.expects()
@@ -100,7 +103,7 @@ const answerCommand = async (route: Route, ledger: Ledger, call: Call, segments:
   // The handler of an upload reads the body and checks the key itself.
   const keyed = route.commandHeaders?.includes('Idempotency-Key') && !route.takes
   const execution = keyed ? call.idempotency() : {}
-  return execution.idempotency ? answerOnce(ledger, call, execution, handle) : handle()
+  return execution.idempotency ? answerOnce(parts, call, execution, handle) : handle()
 }
 
 /** Refuses `as_of` on a route that does not take it. @throws Problem 400 */
@@ -122,12 +125,13 @@ const looksFirst = ({ ofNode, onlyCommands }: Route, call: Call): boolean =>
  * `Prefer: dry-run` only shows the events, and a header that a route does not support is refused if ignoring it could do harm. Before that
  * the node catches up with other nodes, unless reads are local.
  *
- * @example await answer(route, ledger, call, { project: 'shop' })
+ * @example await answer(route, { ledger, log }, call, { project: 'shop' })
  */
-export const answer = async (route: Route, ledger: Ledger, call: Call, segments: Segments, readsLocally = false): Promise<Reply> => {
+export const answer = async (route: Route, parts: Parts, call: Call, segments: Segments): Promise<Reply> => {
+  const { log, readsLocally = false } = parts
   refuseAsOf(route, call)
   call.parameters = Object.keys(route.query ?? {})
-  const seen = looksFirst(route, call) ? seesNewest(call, ledger.log, readsLocally) : undefined
+  const seen = looksFirst(route, call) ? seesNewest(call, log, readsLocally) : undefined
   if (seen) await seen
-  return route.method === 'get' ? route.handle(call, segments) : answerCommand(route, ledger, call, segments)
+  return route.method === 'get' ? route.handle(call, segments) : answerCommand(route, parts, call, segments)
 }

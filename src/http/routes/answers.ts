@@ -8,6 +8,7 @@ import { jsonMembers } from '../../basics/json-text.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
 import type { Ledger } from '../../commands/ledger.js'
+import type { Log } from '../../log/contract/log.js'
 import type { LogAt } from '../../log/read/time-travel.js'
 import { object } from '../protocol/body-schema.js'
 import { carriedOut } from '../protocol/carry-out.js'
@@ -99,10 +100,10 @@ const beginningOf = (words: string): string =>
 
 const path = '/projects/:project/agents/:agent/answers'
 
-type Options = { ledger: Ledger; reading: ReadRouteFactory; records: AnswerRecords; judge: AnswerJudge }
+type Options = { ledger: Ledger; log: Log; reading: ReadRouteFactory; records: AnswerRecords; judge: AnswerJudge }
 
 /** The routes for recorded answers of agents: a list, a single answer with its question and data, and judgements. */
-export const answerRoutes = ({ ledger, reading, records, judge }: Options): Route[] => {
+export const answerRoutes = ({ ledger, log, reading, records, judge }: Options): Route[] => {
   const shortly = async (answer: RecordedAnswer) => {
     const { steps, ...shown } = factsOf(answer)
     try {
@@ -113,11 +114,11 @@ export const answerRoutes = ({ ledger, reading, records, judge }: Options): Rout
       return { ...shown, steps: steps.length, question: null, answer: null, readable: false }
     }
   }
-  const page = async (log: LogAt, stream: string, after: number, limit: number): Promise<Entry[]> => {
+  const page = async (at: LogAt, stream: string, after: number, limit: number): Promise<Entry[]> => {
     const work = new LongWork()
     const entries: Entry[] = []
     // Answers are read one at a time, because each record may have many bytes.
-    for (const [i, stored] of (await log.readStream(stream, after, limit, limits.eventSliceMaxChars)).entries()) {
+    for (const [i, stored] of (await at.readStream(stream, after, limit, limits.eventSliceMaxChars)).entries()) {
       const answer = asAnswer(stored.text)
       entries.push({ place: after + i + 1, items: answer ? [await shortly(answer)] : [] })
       await work.pause()
@@ -163,7 +164,7 @@ export const answerRoutes = ({ ledger, reading, records, judge }: Options): Rout
         const { expects: _, ...how } = call.execution()
         const repeated = await carriedOut(ledger, call)
         if (repeated) return json({ position: repeated.positions[0] ?? null, answer: segments.answer, verdict })
-        const agent = await streamInProject(ledger.log, 'agent', segments.project, segments.agent)
+        const agent = await streamInProject(log, 'agent', segments.project, segments.agent)
         const { answer, ...outcome } = await judge.record({
           ...{ agent, ref: segments.answer, verdict, comment: body.comment ?? undefined, origin, client: call.client },
           ...how,

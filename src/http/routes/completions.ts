@@ -3,7 +3,7 @@ import type { Agents } from '../../agents/agents.js'
 import { answerOf, type AgentAnswer, type AgentRequest } from '../../agents/contract/answering.js'
 import { isProblem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Ledger } from '../../commands/ledger.js'
+import type { Log } from '../../log/contract/log.js'
 import type { Call } from '../protocol/call.js'
 import { oneOf } from '../protocol/parameters.js'
 import { eventHeaders, json, stream, type Piece, type Reply } from '../protocol/reply.js'
@@ -91,12 +91,12 @@ async function* withHeartbeats(pieces: AsyncIterable<Piece>): AsyncGenerator<Pie
 }
 
 /** Routes that ask agents. */
-export const completionRoutes = (ledger: Ledger, agents: Agents): Route[] => {
+export const completionRoutes = (log: Log, agents: Agents): Route[] => {
   const askedBy = async ({ segments, query: { as_of: when }, body: turns, call }: Input): Promise<AgentRequest> => {
-    const position = when === undefined ? undefined : await positionOf(when, ledger.log)
+    const position = when === undefined ? undefined : await positionOf(when, log)
     if (position !== undefined) call.answerHeaders['X-As-Of'] = String(position)
     // The agent is looked up at the requested moment, as in reads.
-    const place = position === undefined ? ledger.log : { resources: agents.resourcesAt(position, call.client), asOf: position }
+    const place = position === undefined ? log : { resources: agents.resourcesAt(position, call.client), asOf: position }
     const { project, found: agent } = await inProject(place, 'agent', segments.project, segments.agent)
     return {
       ...{ project, agent, turns, purpose: 'completion', origin: call.origin(), client: call.client, signal: call.gone },

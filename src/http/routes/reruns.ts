@@ -5,7 +5,7 @@ import type { Comparison, Side, FailedRerun } from '../../agents/rerun/compare.j
 import type { Rerun, Reruns } from '../../agents/rerun/reruns.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { Ledger } from '../../commands/ledger.js'
+import type { Log } from '../../log/contract/log.js'
 import { allRows } from '../../sql/contract/answer.js'
 import type { SqlEngine } from '../../sql/facade/execute.js'
 import { object } from '../protocol/body-schema.js'
@@ -109,10 +109,10 @@ const changeOf = ({ replay, agent_version: version, model, provider, prompt, as_
 
 const whoOf = (call: Call) => ({ origin: call.origin(), client: call.client, signal: call.gone })
 
-type Options = { ledger: Ledger; reruns: Reruns; sql: SqlEngine }
+type Options = { log: Log; reruns: Reruns; sql: SqlEngine }
 
 /** The routes that repeat recorded answers. */
-export const rerunRoutes = ({ ledger, reruns, sql }: Options): Route[] => {
+export const rerunRoutes = ({ log, reruns, sql }: Options): Route[] => {
   /** The answers of an agent that a query selects. @throws Problem of the query */
   const chosenBy = async (query: string, agent: string, call: Call): Promise<string[]> => {
     const { origin, client, signal } = whoOf(call)
@@ -141,7 +141,7 @@ export const rerunRoutes = ({ ledger, reruns, sql }: Options): Route[] => {
       body: object(one, 'rerun'),
       answers: { 200: answerSchema },
       async handle({ segments, body, call }) {
-        const agent = await streamInProject(ledger.log, 'agent', segments.project, segments.agent)
+        const agent = await streamInProject(log, 'agent', segments.project, segments.agent)
         const rerun = await reruns.run({ agent, answers: [segments.answer], ...changeOf(body), ...whoOf(call) })
         return replyOf(rerun, call, Infinity)
       },
@@ -156,7 +156,7 @@ export const rerunRoutes = ({ ledger, reruns, sql }: Options): Route[] => {
       async handle({ segments, body, call }) {
         const { answers, query, ...change } = body
         if ((answers === undefined) === (query === undefined)) throw wrong('reruns: give either answers or a query')
-        const agent = await streamInProject(ledger.log, 'agent', segments.project, segments.agent)
+        const agent = await streamInProject(log, 'agent', segments.project, segments.agent)
         const refs = answers?.map(String) ?? (await chosenBy(query ?? '', agent, call))
         const rerun = await reruns.run({ agent, answers: refs, ...changeOf(change), ...whoOf(call) })
         return replyOf(rerun, call, limits.answerListedMaxChars)

@@ -1,6 +1,6 @@
 /**
- * Room: the HTTP server: it finds the route of a request and sends the reply. It imports only basics, setup, commands, sql/contract,
- * observe, http/protocol, http/login and http/routes.
+ * Room: the HTTP server: it finds the route of a request and sends the reply. It imports only basics, setup, log/contract, commands,
+ * sql/contract, observe, http/protocol, http/login and http/routes.
  */
 
 import express, { type Express, type Request, type Response } from 'express'
@@ -8,6 +8,7 @@ import type { Ledger } from '../../commands/ledger.js'
 import { limitOf } from '../../basics/errors.js'
 import type { CompletedRequest } from '../../observe/metrics.js'
 import type { Logger } from '../../basics/logger.js'
+import type { Log } from '../../log/contract/log.js'
 import type { TrustedProxies } from '../../setup/config.js'
 import { Call } from '../protocol/call.js'
 import { trustProxies } from '../protocol/client.js'
@@ -31,6 +32,7 @@ import { welcome } from './welcome.js'
 
 export type AppOptions = {
   ledger: Ledger
+  log: Log
   routes: readonly Route[]
   about: ServiceInfo
   sessions: Sessions | undefined
@@ -118,7 +120,7 @@ const ownEndpoints = (routes: readonly Route[], about: ServiceInfo): Endpoint[] 
 }
 
 /** The endpoints of routes. A body is read only after authentication, when the route and its limits are known. */
-const endpointsOf = ({ routes, ledger, readsLocally }: AppOptions): Endpoint[] => {
+const endpointsOf = ({ routes, ...parts }: AppOptions): Endpoint[] => {
   const bodies = new HeldBodies()
   return routes.map((route) => ({
     method: route.method,
@@ -126,7 +128,7 @@ const endpointsOf = ({ routes, ledger, readsLocally }: AppOptions): Endpoint[] =
     ...(route.refusal && { refusal: route.refusal }),
     answer: async (call, res, segments) => {
       if (!route.takes) call.json = await readJsonBody(call, res, bodySizeOf(route), bodies)
-      return answer(route, ledger, call, segments, readsLocally)
+      return answer(route, parts, call, segments)
     },
   }))
 }

@@ -180,11 +180,13 @@ test('a content that another file gets while it is erased stays for that file, a
     expect((await b.blobs.read(content)).toString()).toBe('rows of a')
   }))
 
+type Storing = { ledger: Ledger; log: SharedLog; blobs: Nodes['b']['blobs'] }
+
 /** How a node stores the bytes `rows of a` as another file. Resolves when its event is recorded. */
-const storing: Record<string, (ledger: Ledger, blobs: Nodes['b']['blobs'], directory: string) => Promise<unknown>> = {
-  'an upload': async (ledger, blobs, temporary) => {
-    const intake = new Intake({ blobs, ingester: undefined as never, temporary })
-    const upload = fileRoutes(ledger, (() => ({})) as never, { blobs, intake }).find((one) => one.method === 'put')
+const storing: Record<string, (at: Storing, directory: string) => Promise<unknown>> = {
+  'an upload': async (at, temporary) => {
+    const intake = new Intake({ blobs: at.blobs, ingester: undefined as never, temporary })
+    const upload = fileRoutes({ ...at, reading: (() => ({})) as never, intake }).find((one) => one.method === 'put')
     const app = express().put('/files/:file', (req, res) => {
       upload?.handle(new Call(req, res), req.params).then(
         () => res.json({}),
@@ -204,14 +206,14 @@ const storing: Record<string, (ledger: Ledger, blobs: Nodes['b']['blobs'], direc
       listening.close()
     }
   },
-  'a statement': async (ledger, blobs, directory) => {
+  'a statement': async (at, directory) => {
     const run = async ({ wanted }: { wanted?: unknown }) => {
       await writeFile((wanted as { path: string }).path, 'rows of a')
       return { row: [9, 1, [{ name: 'a', type: 'BIGINT' }]], positions: [] }
     }
     const target = { database: 'files', name: 'b' } as never
     const statement = { kind: 'create_table', target, ifNotExists: false, replace: true, rows: undefined } as never
-    await new TableWriter({ ledger, blobs, directory }).create(statement, { query: 'SELECT 1', db: 'files', origin, run })
+    await new TableWriter({ ...at, directory }).create(statement, { query: 'SELECT 1', db: 'files', origin, run })
   },
 }
 
@@ -229,7 +231,7 @@ test.each(Object.keys(storing))(
         expect(await erasures.erase({ subject, reason: null, shared: false, dryRun: false }, origin)).toMatchObject({ blobs: [sha] })
         return sha
       }
-      const store = () => storing[how]?.(new Ledger(there, new Vault(testKey)), b.blobs, directory)
+      const store = () => storing[how]?.({ ledger: new Ledger(there, new Vault(testKey)), log: there, blobs: b.blobs }, directory)
       await expect(store()).rejects.toMatchObject({ code: 'busy' })
       expect(await there.resources.one('file', 'b')).toBeUndefined()
       await store()

@@ -62,7 +62,7 @@ export const startEventService = async (file: string, { port = 0, user, follows,
     ...historyRoutes(reading, new Histories(log, feed.slices.turns)),
   ]
   const hosts = { guarded: true, own: '127.0.0.1', allowed: [] }
-  const server = createHttpServer(createApp({ ledger, routes, about, sessions, hosts, logger }))
+  const server = createHttpServer(createApp({ ledger, log, routes, about, sessions, hosts, logger }))
   const url = addressOf(await listen(server, { host: '127.0.0.1', port }, logger))
   const stop = async () => {
     streams.stop()

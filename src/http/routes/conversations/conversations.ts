@@ -1,6 +1,6 @@
 /**
- * Room: the routes for conversations, their messages and their webhooks. It imports only events, basics, log, commands, chatbots,
- * http/protocol and http/reads.
+ * Room: the routes for conversations, their messages and their webhooks. It imports only events, basics, vault, log, commands,
+ * chatbots, http/protocol and http/reads.
  */
 
 import * as z from 'zod'
@@ -10,7 +10,7 @@ import { notFound } from '../../../basics/errors.js'
 import { erasedMessage, messageOf, messagesOf } from '../../../chatbots/message-records.js'
 import { webhookToken } from '../../../chatbots/webhook-token.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import type { Resource } from '../../../log/contract/log.js'
+import type { Log, Resource } from '../../../log/contract/log.js'
 import { carriedOut, carryOut } from '../../protocol/carry-out.js'
 import { whole } from '../../protocol/parameters.js'
 import { json, noContent } from '../../protocol/reply.js'
@@ -64,8 +64,7 @@ const pageParameters = {
 }
 
 /** Conversations of chatbots and their messages, and the token of a chatbot's webhook. */
-export const conversationRoutes = (ledger: Ledger): Route[] => {
-  const { log } = ledger
+export const conversationRoutes = (ledger: Ledger, log: Log): Route[] => {
   const chatbotIn = async ({ project, chatbot }: Segments<typeof path>) => (await inProject(log, 'chatbot', project, chatbot)).found
 
   return [
@@ -91,7 +90,7 @@ export const conversationRoutes = (ledger: Ledger): Route[] => {
       },
       async handle({ segments, query: { after, limit } }) {
         const chatbot = await chatbotIn(segments)
-        const conversation = await conversationIn(ledger, chatbot, segments.conversation)
+        const conversation = await conversationIn(log, chatbot, segments.conversation)
         const page = await messagesOf(log, conversation.stream, after, limit)
         return json({ ...recordOf(chatbot, conversation), ...page })
       },
@@ -103,7 +102,7 @@ export const conversationRoutes = (ledger: Ledger): Route[] => {
       answers: { 200: messageRecord },
       async handle({ segments }) {
         const chatbot = await chatbotIn(segments)
-        const { stream } = await conversationIn(ledger, chatbot, segments.conversation)
+        const { stream } = await conversationIn(log, chatbot, segments.conversation)
         const message = await messageOf(log, stream, segments.message.toLowerCase())
         if (!message) throw notFound('message', segments.message)
         if (message.erased) throw erasedMessage(message.id)
@@ -118,7 +117,7 @@ export const conversationRoutes = (ledger: Ledger): Route[] => {
       answers: { 204: null },
       async handle({ segments, call }) {
         if (await carriedOut(ledger, call)) return noContent
-        const { stream } = await conversationIn(ledger, await chatbotIn(segments), segments.conversation)
+        const { stream } = await conversationIn(log, await chatbotIn(segments), segments.conversation)
         await carryOut(ledger, { type: 'EndConversation', data: { conversation: stream } }, call)
         return noContent
       },

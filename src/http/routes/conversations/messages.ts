@@ -6,8 +6,7 @@ import { limits } from '../../../basics/limits.js'
 import type { MessageIntake, AcceptedMessage } from '../../../chatbots/message-intake.js'
 import { checkText } from '../../../chatbots/receiving.js'
 import type { MessageNews } from '../../../chatbots/watchers.js'
-import type { Ledger } from '../../../commands/ledger.js'
-import type { Resource } from '../../../log/contract/log.js'
+import type { Log, Resource } from '../../../log/contract/log.js'
 import { object } from '../../protocol/body-schema.js'
 import type { Call } from '../../protocol/call.js'
 import { eventHeaders, stream, type Piece } from '../../protocol/reply.js'
@@ -70,10 +69,10 @@ const ownConversation = (conversation: Resource<'conversation'>): Resource<'conv
 }
 
 /** Messages from the client's own application, with the same login as all other addresses. */
-export const messageRoutes = (ledger: Ledger, intake: MessageIntake): Route[] => {
+export const messageRoutes = (log: Log, intake: MessageIntake): Route[] => {
   /** The conversation of a message, or a name for a new one: a repeated request gets the same name. */
   const placeOf = async (chatbot: Resource<'chatbot'>, { conversation }: Body, call: Call) => {
-    if (conversation !== undefined && conversation !== null) return ownConversation(await conversationIn(ledger, chatbot, conversation))
+    if (conversation !== undefined && conversation !== null) return ownConversation(await conversationIn(log, chatbot, conversation))
     const key = call.header('idempotency-key')
     return key === undefined ? `new ${uuidv7()}` : `new ${call.origin().actor} ${key}`
   }
@@ -83,7 +82,7 @@ export const messageRoutes = (ledger: Ledger, intake: MessageIntake): Route[] =>
     sent: Body,
     call: Call,
   ): Promise<AcceptedMessage> => {
-    const { found: chatbot } = await inProject(ledger.log, 'chatbot', project, name)
+    const { found: chatbot } = await inProject(log, 'chatbot', project, name)
     const { idempotency } = call.idempotency()
     const origin = call.origin()
     const place = await placeOf(chatbot, sent, call)

@@ -7,8 +7,8 @@ import type { MessageIntake } from '../../../chatbots/message-intake.js'
 import { checkText, cutMessage } from '../../../chatbots/receiving.js'
 import { bearerOf, isTokenOf } from '../../../chatbots/webhook-token.js'
 import { chatbotStopped } from '../../../commands/conversation.js'
-import type { Ledger } from '../../../commands/ledger.js'
-import type { Resource } from '../../../log/contract/log.js'
+import type { Log, Resource } from '../../../log/contract/log.js'
+import type { Vault } from '../../../vault/vault.js'
 import type { Call } from '../../protocol/call.js'
 import { parseJsonBody } from '../../protocol/json-body.js'
 import { readRawBody } from '../../protocol/raw-body.js'
@@ -40,21 +40,21 @@ const nothingToDo = (channel: Channel): Reply =>
 
 const noWebhook = () => new Problem('not_found', 'Webhook not found', 'no chatbot has a webhook with this token')
 
-type Parts = { ledger: Ledger; intake: MessageIntake; fetch: Fetch }
+type Parts = { log: Log; vault: Vault; intake: MessageIntake; fetch: Fetch }
 
 /** The webhooks for chat services, one for each chatbot. Requests are signed and need no login. */
-export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
+export const webhookRoutes = ({ log, vault, intake, fetch }: Parts): Route[] => {
   const places = new Places()
 
   const chatbotOf = async (token: string): Promise<Resource<'chatbot'>> => {
     const stream = bearerOf(token)
-    const chatbot = stream && (await ledger.log.resources.byStream('chatbot', stream))
-    if (!chatbot || !isTokenOf(ledger.vault, token, chatbot)) throw noWebhook()
+    const chatbot = stream && (await log.resources.byStream('chatbot', stream))
+    if (!chatbot || !isTokenOf(vault, token, chatbot)) throw noWebhook()
     return chatbot
   }
 
   const take = async (chatbot: Resource<'chatbot'>, channel: Channel, incoming: InboundMessage, call: Call) => {
-    const project = await ledger.log.resources.byStream('project', chatbot.state.project)
+    const project = await log.resources.byStream('project', chatbot.state.project)
     const actor = `chatbot:${project?.state.name ?? chatbot.state.project}.${chatbot.state.name}`
     // A person in a chat cannot see a refusal, but a program can.
     const said = channel.name === 'webhook' ? checkText(incoming.text) : cutMessage(incoming.text)
@@ -89,7 +89,7 @@ export const webhookRoutes = ({ ledger, intake, fetch }: Parts): Route[] => {
       async handle({ segments: { token }, call }) {
         const { chatbot, channel, arrival } = await places.within(async () => {
           const chatbot = await chatbotOf(token)
-          const channel = await channelOf(ledger.log, chatbot, fetch)
+          const channel = await channelOf(log, chatbot, fetch)
           const body = await readRawBody(call.incoming, { maxBytes: limits.webhookBodyMaxBytes, timeoutMs: limits.webhookBodyTimeoutMs })
           const header = (name: string) => call.header(name)
           channel.verify(header, body, Date.now())

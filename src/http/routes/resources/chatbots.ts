@@ -98,8 +98,10 @@ const ownConnection = ({ db_engine, db_params }: Fields) =>
     ? {}
     : { connection: { stream: streamId.parse(uuidv7()), engine: db_engine, parameters: db_params ?? {} } }
 
+type Services = { ledger: Ledger; log: Log; records: Records; reading: ReadRouteFactory }
+
 /** The routes for the chatbots of a project. Only the answer to a creation has the token of the webhook. */
-export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory): Route[] => {
+export const chatbotRoutes = ({ ledger, log, records, reading }: Services): Route[] => {
   /**
    * The answer to a write. Only the answer to a creation has the token of the webhook. That answer is not kept, as the token is never
    * stored; the same request gets it again from the outcome.
@@ -130,7 +132,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       async handle({ segments: { project }, body, call }) {
         const { name } = body
         const outcome = await carryOutOnce(ledger, call, async () => {
-          const set = await settings(ledger.log, { ...body, name: null })
+          const set = await settings(log, { ...body, name: null })
           return { type: 'CreateChatbot', data: { project, chatbot: name, ...set, ...ownConnection(body) } }
         })
         const chatbot = resultOf('chatbot', outcome.resource)
@@ -154,7 +156,7 @@ export const chatbotRoutes = (ledger: Ledger, records: Records, reading: ReadRou
       answers: { 200: record, 201: record },
       async handle({ segments: { project, chatbot: name }, body, call }) {
         const outcome = await carryOutOnce(ledger, call, async () => {
-          const set = await settings(ledger.log, body)
+          const set = await settings(log, body)
           return { type: 'PutChatbot', data: { project, chatbot: name, ...set, ...ownConnection(body) } }
         })
         const chatbot = await records.written('chatbot', outcome, project, name)

@@ -17,7 +17,7 @@ import type { Records } from '../../reads/records.js'
 import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { checkChangedConnection, checkConnection } from '../../../sql/facade/commands/check-connection.js'
 import type { ConnectedDatabases } from '../../../sql/facade/connected-databases.js'
-import type { Resource } from '../../../log/contract/log.js'
+import type { Log, Resource } from '../../../log/contract/log.js'
 import { withoutIds } from '../../../log/contract/without-ids.js'
 import { resultOf } from '../../../log/read/by-name.js'
 
@@ -127,10 +127,10 @@ const checkGiven = ({ engine, parameters }: z.infer<typeof changes>): void => {
   if (engine && parameters && Object.keys(parameters).length > 0) checkConnection(engine, parameters)
 }
 
-type Options = { ledger: Ledger; records: Records; reading: ReadRouteFactory; defaultProject: string; connected: Check }
+type Options = { ledger: Ledger; log: Log; records: Records; reading: ReadRouteFactory; defaultProject: string; connected: Check }
 
 /** The routes for all names that SQL accepts before a dot. Only connections can be created, changed and checked here. */
-export const databaseRoutes = ({ ledger, records, reading, defaultProject, connected }: Options): Route[] => {
+export const databaseRoutes = ({ ledger, log, records, reading, defaultProject, connected }: Options): Route[] => {
   /** @throws Problem 400 when the connection cannot be opened after this change */
   const requireOpen = async (found: Resource<'database'> | undefined, { engine, parameters }: z.infer<typeof changes>): Promise<void> => {
     const sent = { ...(engine && { engine: knownEngine(engine) }), parameters: parameters ?? {} }
@@ -161,7 +161,7 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
         const { name, engine, parameters } = database
         const repeated = await carriedOut(ledger, call)
         if (asksForCheck && !repeated) {
-          if (await findDatabase({ resources: withoutIds(ledger.log.resources) }, name)) throw conflict('database', name)
+          if (await findDatabase({ resources: withoutIds(log.resources) }, name)) throw conflict('database', name)
           const told = await connected.check({ engine: knownEngine(engine), parameters: parameters ?? {} })
           if (told.status === 'connection_error') return json(told, { keep: 'never' })
         }
@@ -207,14 +207,14 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
       answers: { 200: record, 201: record },
       async handle({ segments: { database: name }, body: { database: sent, asksForCheck }, call }) {
         const outcome = await carryOutOnce(ledger, call, async () => {
-          if (await withoutIds(ledger.log.resources).one('project', name)) throw conflict('database', name)
-          const found = await ledger.log.resources.one('database', name)
-          if (found) await checkChangedConnection(found, given(sent), ledger.log)
+          if (await withoutIds(log.resources).one('project', name)) throw conflict('database', name)
+          const found = await log.resources.one('database', name)
+          if (found) await checkChangedConnection(found, given(sent), log)
           else checkGiven(sent)
           if (asksForCheck) await requireOpen(found, sent)
           return { type: 'PutDatabase', data: { database: name, ...given(sent) } }
         })
-        const database = outcome.resource ? resultOf('database', outcome.resource) : await ledger.log.resources.one('database', name)
+        const database = outcome.resource ? resultOf('database', outcome.resource) : await log.resources.one('database', name)
         if (!database) throw notFound('database', name)
         return json(records.database(database), { status: outcome.positions[0] === database.id ? 201 : 200 })
       },
@@ -223,7 +223,7 @@ export const databaseRoutes = ({ ledger, records, reading, defaultProject, conne
       path: `${path}/:database`,
       summary: 'Delete a connection, or an empty project',
       command: async ({ segments: { database: name } }) => {
-        const found = await findDatabase(ledger.log, name)
+        const found = await findDatabase(log, name)
         if (found?.type === 'project') return { type: 'DeleteProject', data: { project: name, defaultProject } }
         return { type: 'DeleteDatabase', data: { database: name } }
       },

@@ -10,7 +10,7 @@ import type { IngestedTable } from '../../../files/ingest/ingest-messages.js'
 import { isOnnx, type FileFormat } from '../../../files/formats/formats.js'
 import { rawTypes, receiveUpload, type Upload } from '../../../files/upload.js'
 import { limits } from '../../../basics/limits.js'
-import type { Resource } from '../../../log/contract/log.js'
+import type { Log, Resource } from '../../../log/contract/log.js'
 import { checkExpects } from '../../../log/contract/precondition.js'
 import { KeyedTurns } from '../../../basics/concurrency/keyed-turns.js'
 import { parse } from '../../protocol/body-schema.js'
@@ -70,6 +70,9 @@ export const fileName = (given: string): string => {
 const nameOf = ({ fields, originalName }: Upload): string => fields.get('original_file_name') ?? originalName
 
 type Services = {
+  ledger: Ledger
+  log: Log
+  reading: ReadRouteFactory
   blobs: BlobStore
   intake: Intake
   /** Called with the number of bytes received. */
@@ -91,7 +94,7 @@ const told = (name: string, table: IngestedTable | undefined): z.infer<typeof up
     : { name, rows: 0, columns: [], warnings: [], renamed: [], skipped: 0, first: [] }
 
 /** The routes for uploaded files: tables, and ONNX models. Uploads of the same name run one after the other, and the last one stays. */
-export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, intake, onUploaded }: Services): Route[] => {
+export const fileRoutes = ({ ledger, log, reading, blobs, intake, onUploaded }: Services): Route[] => {
   // Concurrent uploads of the same name run one after the other, so that the last received one is the final content.
   const turns = new KeyedTurns()
   const read = (upload: Upload, format: FileFormat | undefined, directory: string, skip: boolean): Promise<IngestedTable> =>
@@ -116,7 +119,7 @@ export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, i
     const execution = call.execution({ sha256, fields: [...fields], originalName, format: format ?? null, skip })
     const repeated = await ledger.repeated(origin, execution)
     // The command checks the headers again; this earlier check saves work.
-    if (!repeated && execution.expects) checkExpects(execution.expects, (await ledger.log.resources.one('file', file))?.version)
+    if (!repeated && execution.expects) checkExpects(execution.expects, (await log.resources.one('file', file))?.version)
     // The answer to an upload is not stored; for a retry it is computed again from the same bytes.
     const isModel = format === 'onnx' || isOnnx(nameOf(upload), format)
     const table = isModel ? undefined : await read(upload, format, work, skip)
@@ -152,7 +155,7 @@ export const fileRoutes = (ledger: Ledger, reading: ReadRouteFactory, { blobs, i
         const file = await resources.one('file', ref)
         if (!file) throw notFound('file', ref)
         const { name, row_count, columns, bytes, content, original_name } = file.state
-        const erased = (await blobs.has(content)) ? undefined : await erasureOfBlob(ledger.log, content, file.updated_at)
+        const erased = (await blobs.has(content)) ? undefined : await erasureOfBlob(log, content, file.updated_at)
         const created_at = recordTime(file.created_at)
         const record = { name, row_count, columns, bytes, content, original_name, created_at, ...(erased && { erased }) }
         return json(record, { headers: entityTag(file) })

@@ -3,6 +3,7 @@ import { resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { readJob } from '../../../sql/facade/commands/job-definition.js'
 import { readRuns } from '../../../jobs/history.js'
+import type { Log } from '../../../log/contract/log.js'
 import type { Histories } from '../../../log/read/history.js'
 import { wrapped } from '../../protocol/body-schema.js'
 import { carryOutOnce, deletion } from '../../protocol/carry-out.js'
@@ -62,8 +63,10 @@ const of = oneOf(
   z.enum(['runs', 'changes']).describe('changes: the history of the job, in pages').optional(),
 )
 
+type Services = { ledger: Ledger; log: Pick<Log, 'now'>; records: Records; reading: ReadRouteFactory; histories: Histories }
+
 /** The routes for the jobs of a project, with their runs and their changes. */
-export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory, histories: Histories): Route[] => [
+export const jobRoutes = ({ ledger, log, records, reading, histories }: Services): Route[] => [
   listOfProject(reading, {
     path,
     kind: 'job',
@@ -83,7 +86,7 @@ export const jobRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFa
       const { name, query, if_query, start_at, end_at, schedule_str } = body
       const times = { start: said(start_at), end: said(end_at), every: said(schedule_str) }
       const outcome = await carryOutOnce(ledger, call, async () => {
-        const read = await readJob({ query, ifQuery: said(if_query), ...times }, ledger.log.now())
+        const read = await readJob({ query, ifQuery: said(if_query), ...times }, log.now())
         return { type: 'CreateJob', data: { project, job: name, ...read } }
       })
       return json(await records.job(resultOf('job', outcome.resource)))

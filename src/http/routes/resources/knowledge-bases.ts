@@ -6,7 +6,7 @@ import { notFound, Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { InsertMode, KnowledgeStore } from '../../../knowledge/contract/contents.js'
 import type { MetadataFilter } from '../../../knowledge/contract/search.js'
-import type { Resource } from '../../../log/contract/log.js'
+import type { Log, Resource } from '../../../log/contract/log.js'
 import { checkExpects } from '../../../log/contract/precondition.js'
 import { object, wrappedKnown } from '../../protocol/body-schema.js'
 import type { Call } from '../../protocol/call.js'
@@ -124,11 +124,17 @@ const refuseCrawl = ({ urls, crawl_depth: depth, limit, filters }: Changes): voi
 
 const ofFile = (name: string): string => `SELECT * FROM files.${backQuoteName(name)}`
 
-type Services = { ledger: Ledger; records: Records; reading: ReadRouteFactory; knowledge: KnowledgeStore; select: SelectRows }
+type Services = {
+  ledger: Ledger
+  log: Log
+  records: Records
+  reading: ReadRouteFactory
+  knowledge: KnowledgeStore
+  select: SelectRows
+}
 
 /** The routes for the knowledge bases of a project: list, create, get, insert documents or change settings, delete and search. */
-export const knowledgeBaseRoutes = ({ ledger, records, reading, knowledge, select }: Services): Route[] => {
-  const { log } = ledger
+export const knowledgeBaseRoutes = ({ ledger, log, records, reading, knowledge, select }: Services): Route[] => {
   const named = async (projectName: string, ref: string): Promise<{ project: Resource<'project'>; base: Resource<'knowledge_base'> }> => {
     const project = await projectNamed(log, projectName)
     const base = await log.resources.one('knowledge_base', ref, project)

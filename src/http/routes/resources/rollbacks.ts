@@ -6,7 +6,7 @@ import { rollbackKinds, rollbackTypeOf } from '../../../commands/rollback.js'
 import { databaseOf } from '../../../commands/rules/data-source.js'
 import { Problem } from '../../../basics/errors.js'
 import type { BlobStore } from '../../../files/blob-store.js'
-import type { Resource } from '../../../log/contract/log.js'
+import type { Log, Resource } from '../../../log/contract/log.js'
 import { object } from '../../protocol/body-schema.js'
 import type { Call } from '../../protocol/call.js'
 import { carriedOut, carryOut } from '../../protocol/carry-out.js'
@@ -22,7 +22,7 @@ const body = object(
   'body',
 )
 
-type Services = { ledger: Ledger; records: Records; blobs: Pick<BlobStore, 'has'>; checkView: CheckView }
+type Services = { ledger: Ledger; log: Log; records: Records; blobs: Pick<BlobStore, 'has'>; checkView: CheckView }
 
 type RecordOf<K extends RollbackKind> = (found: Resource<K>, records: Records) => object | Promise<object>
 
@@ -50,9 +50,7 @@ const contentErased = (name: string, version: number): Problem =>
  * Every resource can be rolled back to the state of an earlier version. This makes a new version, so no history is lost. Views and file
  * contents are checked before the command, as for other writes.
  */
-export const rollbackRoutes = ({ ledger, records, blobs, checkView }: Services): Route[] => {
-  const { log } = ledger
-
+export const rollbackRoutes = ({ ledger, log, records, blobs, checkView }: Services): Route[] => {
   const earlierState = async <K extends RollbackKind>(found: Resource<K> | undefined, version: number) =>
     found && (await log.earlier(found, version))?.state
 

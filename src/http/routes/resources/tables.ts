@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { conflict, notFound, Problem } from '../../../basics/errors.js'
+import type { Log } from '../../../log/contract/log.js'
 import { lex, splitSingle } from '../../../dialect/lexer.js'
 import { backQuoteName } from '../../../dialect/strings.js'
 import { allRows } from '../../../sql/contract/answer.js'
@@ -81,9 +82,10 @@ const columnsQuery = (database: string, entry: Entry): { query: string; params?:
       }
     : { query: `SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${pathOf(database, entry)})` }
 
+type Services = { ledger: Ledger; log: Log; reading: ReadRouteFactory; sql: Pick<SqlEngine, 'execute'> }
+
 /** The routes under `/databases/<database>/tables`. `sql` executes CREATE TABLE … as if the client had sent it as a statement. */
-export const tableRoutes = (ledger: Ledger, reading: ReadRouteFactory, sql: Pick<SqlEngine, 'execute'>): Route[] => {
-  const { log } = ledger
+export const tableRoutes = ({ ledger, log, reading, sql }: Services): Route[] => {
   const create = async (of: string, { name, select, replace }: z.infer<typeof creation>, call: Call): Promise<Entry['name']> => {
     writable(await databaseNamed(log, of), 'created', name)
     const [origin, execution] = [call.origin(), call.execution()]

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import type { Origin } from '../../../log/contract/log.js'
+import type { Log, Origin } from '../../../log/contract/log.js'
 import { titled, wrapped } from '../../protocol/body-schema.js'
 import type { Call } from '../../protocol/call.js'
 import { carryOutOnce, deletion } from '../../protocol/carry-out.js'
@@ -23,12 +23,14 @@ export type CheckView = (query: string, database: string, origin: Origin, ofView
 /** The requested view. */
 type ViewRequest = { type: 'CreateView' | 'PutView'; project: string; view: string; query: string }
 
+type Services = { ledger: Ledger; log: Log; records: Records; reading: ReadRouteFactory; checkView: CheckView }
+
 /** The routes for the views of a project. A query is checked before it is stored, unless the request is a retry. */
-export const viewRoutes = (ledger: Ledger, records: Records, reading: ReadRouteFactory, check: CheckView): Route[] => {
+export const viewRoutes = ({ ledger, log, records, reading, checkView }: Services): Route[] => {
   const checked = async (call: Call, { type, project: ref, view, query }: ViewRequest) => {
-    const project = await projectNamed(ledger.log, ref)
+    const project = await projectNamed(log, ref)
     const { name } = project.state
-    await check(query, name, call.origin(), (await ledger.log.resources.one('view', view, project))?.stream)
+    await checkView(query, name, call.origin(), (await log.resources.one('view', view, project))?.stream)
     return { type, data: { project: name, view, query, database: name } }
   }
   /** Checks the query, unless the request is a retry: tables of the query may no longer exist then. */
