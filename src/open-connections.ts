@@ -9,16 +9,16 @@ import { ConnectedDatabases } from './sql/facade/connected-databases.js'
 export type ConnectedParts = Awaited<ReturnType<typeof openConnections>>
 
 /** Opens the connected databases; each connection is made at its first use. `stop` waits until all queries are recorded. */
-export const openConnections = ({ config, logger, storage }: { config: Config; logger: Logger; storage: Storage }) =>
+export const openConnections = ({ config, logger, storage: { ledger, log } }: { config: Config; logger: Logger; storage: Storage }) =>
   opened((undo) => {
     const connections = new Connections({
       egressAllow: config.egressAllow,
       loopback: isOnlyLocal(config),
       files: config.connectionFiles,
     })
-    const databases = new ConnectedDatabases({ ledger: storage.ledger, connections, recordsAll: config.recordsAllQueries, logger })
+    const databases = new ConnectedDatabases({ ledger, log, connections, recordsAll: config.recordsAllQueries, logger })
     undo(() => databases.recorded())
     undo(() => connections.stop())
-    undo(storage.log.onChanged(['database'], (stream) => connections.forget(stream)))
+    undo(log.onChanged(['database'], (stream) => connections.forget(stream)))
     return { databases }
   })

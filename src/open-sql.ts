@@ -34,9 +34,9 @@ export const openSql = ({ config, version, metrics, storage, sqlProcess, models,
     const { ledger, log, blobs, paths } = storage
     const { trainings, recorder, trainer, select } = models
     const sql = new SqlEngine({
-      ...{ ledger, trainings, recorder, version, askQuestions, evaluateAgent, knowledge: knowledge.knowledge },
+      ...{ ledger, log, trainings, recorder, version, askQuestions, evaluateAgent, knowledge: knowledge.knowledge },
       sqlProcess: observedSql(sqlProcess, metrics),
-      tables: new TableWriter({ ledger, blobs, directory: paths.tables }),
+      tables: new TableWriter({ ledger, log, blobs, directory: paths.tables }),
       defaultProject: config.defaultProject,
     })
     const dataChecks = new DataChecks({

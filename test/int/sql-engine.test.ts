@@ -81,13 +81,14 @@ beforeEach(async () => {
   const note = (one: unknown) => Promise.resolve(recorded.push(one))
   engine = new SqlEngine({
     ledger,
+    log,
     sqlProcess,
     trainings: {
       requireRows: () => Promise.resolve(),
       progressOf: () => undefined,
     },
     recorder: { records: () => Promise.resolve(true), served: note, scored: note },
-    tables: new TableWriter({ ledger, blobs: new Blobs(directory), directory }),
+    tables: new TableWriter({ ledger, log, blobs: new Blobs(directory), directory }),
     knowledge: new Knowledge({
       ledger,
       indexes: new FollowedIndexes(log, new IndexProcess(join(directory, 'knowledge'))),

@@ -22,7 +22,7 @@ import {
 import { isWritable } from '../../connections/engines/contract/parameters.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { cutSecretsInTurns } from '../../dialect/mask-secrets.js'
-import type { Resource } from '../../log/contract/log.js'
+import type { Log, Resource } from '../../log/contract/log.js'
 import { systemOrigin } from '../../log/contract/origins.js'
 import { openSecrets } from '../../vault/seal-secrets.js'
 import type { ConnectedQuestion, ConnectedAnswer } from '../contract/connected.js'
@@ -32,6 +32,7 @@ import type { Logger } from '../../basics/logger.js'
 
 type Parts = {
   ledger: Ledger
+  log: Pick<Log, 'resources' | 'payload'>
   connections: Connections
   /** Whether every statement is recorded, not only those that may write, and those of trainings and skills. */
   recordsAll: boolean
@@ -209,7 +210,7 @@ export class ConnectedDatabases {
   }
 
   async #found(stream: StreamId): Promise<Resource<'database'>> {
-    const found = await this.parts.ledger.log.resources.byStream('database', stream)
+    const found = await this.parts.log.resources.byStream('database', stream)
     if (found) return found
     throw new Problem('not_found', 'Database not found', 'The connection was deleted', { hint: 'SHOW DATABASES lists the databases.' })
   }
@@ -220,6 +221,6 @@ export class ConnectedDatabases {
   }
 
   #parametersOf({ parameters }: Pick<Resource<'database'>['state'], 'parameters'>): Promise<JsonObject> {
-    return openSecrets(parameters, (hash) => this.parts.ledger.log.payload(hash))
+    return openSecrets(parameters, (hash) => this.parts.log.payload(hash))
   }
 }

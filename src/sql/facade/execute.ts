@@ -48,7 +48,7 @@ export class SqlEngine {
     const answer = await this.#execute(request)
     if (answer.type !== 'error' || !isBeyondHead(answer.problem)) return answer
     // Another node may have written this position.
-    const newest = this.options.ledger.log.newest()
+    const newest = this.options.log.newest()
     if (!newest) return answer
     await newest
     return this.#execute(request)
@@ -63,7 +63,7 @@ export class SqlEngine {
       const query = sent.isNative === true ? await this.reader.statementIn(db, sent.query) : sent.query
       const request = { ...sent, query }
       const statement = await inTurns(readStatement(query, params))
-      await refuseForeignTexts(statement, request, withoutIds(this.options.ledger.log.resources))
+      await refuseForeignTexts(statement, request, withoutIds(this.options.log.resources))
       if (request.readsOnly === true && request.execution?.dryRun !== true) refuseWrite(statement)
       if (asOf !== undefined) refuseWriteAsOf(statement, asOf)
       const position = asOf === undefined ? undefined : await this.reader.positionAsOf(asOf, request.client)

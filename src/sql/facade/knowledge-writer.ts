@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../events/common.js'
 import { notFound, Problem, wrong } from '../../basics/errors.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
-import type { Resource } from '../../log/contract/log.js'
+import type { Log, Resource } from '../../log/contract/log.js'
 import { checkExpects } from '../../log/contract/precondition.js'
 import { withoutIds } from '../../log/contract/without-ids.js'
 import { connectionNamed } from '../../log/read/by-name.js'
@@ -17,7 +17,7 @@ import type { Name, StatementOf, TableName } from '../statements/statement.js'
 import { evaluateKnowledge } from './evaluate-knowledge.js'
 import { rowsAnswer, type Reader } from './reader.js'
 
-export type KnowledgeWriterOptions = { ledger: Ledger; knowledge: KnowledgeStore }
+export type KnowledgeWriterOptions = { ledger: Ledger; log: Pick<Log, 'resources'>; knowledge: KnowledgeStore }
 
 type Table = Extract<SqlAnswer, { type: 'table' }>
 
@@ -130,7 +130,7 @@ export class KnowledgeWriter {
   }
 
   get #resources() {
-    return withoutIds(this.options.ledger.log.resources)
+    return withoutIds(this.options.log.resources)
   }
 
   async #baseNamed({ database, name }: TableName, db: string): Promise<Resource<'knowledge_base'> | undefined> {

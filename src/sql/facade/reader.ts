@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from '../../../events/common.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
-import type { Ledger } from '../../commands/ledger.js'
 import { isProblem, Problem } from '../../basics/errors.js'
-import type { Resource, Resources } from '../../log/contract/log.js'
+import type { Log, Resource, Resources } from '../../log/contract/log.js'
 import { withoutIds } from '../../log/contract/without-ids.js'
 import { connectionNamed } from '../../log/read/by-name.js'
 import { TimeTravel } from '../../log/read/time-travel.js'
@@ -30,8 +29,8 @@ const namesOther = async (tokens: readonly Token[], resources: Resources): Promi
   return false
 }
 
-export type ReaderOptions = Omit<AnswerParts, 'log'> & {
-  ledger: Ledger
+export type ReaderOptions = Omit<AnswerParts, 'log' | 'askKnowledge'> & {
+  log: Log
   version: string
   trainings: { progressOf: ProgressOf }
   knowledge: Pick<KnowledgeStore, 'answer'>
@@ -67,14 +66,14 @@ export class Reader {
   readonly #past: TimeTravel
 
   constructor(private readonly options: ReaderOptions) {
-    this.#past = new TimeTravel(options.ledger.log)
+    this.#past = new TimeTravel(options.log)
   }
 
   /** Answers a SELECT of the user, or the SELECT in a statement. */
   select(select: SelectPart, running: RunningStatement): Promise<SqlAnswer> {
-    const { recorder, ledger, sqlProcess, defaultProject, askQuestions, knowledge } = this.options
+    const { knowledge } = this.options
     const askKnowledge: AnswerParts['askKnowledge'] = (question, searchFor) => knowledge.answer(question, searchFor)
-    return answerSelect(select, running, { log: ledger.log, sqlProcess, recorder, defaultProject, askQuestions, askKnowledge })
+    return answerSelect(select, running, { ...this.options, askKnowledge })
   }
 
   /** Finds the values with which each LAST in the query of a job's statement begins. */
@@ -102,7 +101,7 @@ export class Reader {
 
   /** The statement that sends a query as it is to a connected database; a query for any other database is in the SQL of this service. */
   async statementIn(db: string, query: string): Promise<string> {
-    const connection = await connectionNamed(withoutIds(this.options.ledger.log.resources), db)
+    const connection = await connectionNamed(withoutIds(this.options.log.resources), db)
     return connection ? sentAsIs(db, query) : queryOf(db, `\n${withoutEnd(query)}\n`)
   }
 
@@ -117,7 +116,7 @@ export class Reader {
 
   /** All rows of a small query of this service, at the head. */
   async rowsNow(sql: string, client: string | undefined, params: Parameters = {}): Promise<unknown[][]> {
-    const { position } = await this.options.ledger.log.head()
+    const { position } = await this.options.log.head()
     return this.#read({ sql, upTo: position, params }, client)
   }
 
@@ -236,12 +235,12 @@ export class Reader {
 
   /** Resources as the statement may see them, by name: at the head, or at its past position. */
   #resourcesOf({ position, client }: RunningStatement): Resources {
-    return withoutIds(position === undefined ? this.options.ledger.log.resources : this.resourcesAt(position, client))
+    return withoutIds(position === undefined ? this.options.log.resources : this.resourcesAt(position, client))
   }
 
   /** All rows of a small query of this service, at a past position. */
   async #rows(sql: string, asOf: AsOf, client: string | undefined): Promise<unknown[][]> {
-    const { position } = await this.options.ledger.log.head()
+    const { position } = await this.options.log.head()
     return this.#read({ sql, upTo: position, asOf }, client)
   }
 

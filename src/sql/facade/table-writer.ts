@@ -11,7 +11,7 @@ import { erased, isProblem, notFound, Problem, wrong } from '../../basics/errors
 import { naming, type BlobStore } from '../../files/blob-store.js'
 import { isTable } from '../../files/formats/formats.js'
 import { limits } from '../../basics/limits.js'
-import type { Resource, Origin } from '../../log/contract/log.js'
+import type { Log, Resource, Origin } from '../../log/contract/log.js'
 import { KeyedTurns } from '../../basics/concurrency/keyed-turns.js'
 import { badStatement } from '../../dialect/lexer.js'
 import { similarName } from '../../dialect/names.js'
@@ -86,7 +86,7 @@ export class TableWriter {
    */
   readonly #turns = new KeyedTurns()
 
-  constructor(private readonly options: { ledger: Ledger; blobs: BlobStore; directory: string }) {}
+  constructor(private readonly options: { ledger: Ledger; log: Log; blobs: BlobStore; directory: string }) {}
 
   /**
    * Makes a table, or gives it other rows. Rows that were made from those of the table itself replace no newer ones: the query then runs
@@ -123,9 +123,9 @@ export class TableWriter {
     { ifNotExists, replace, rows }: StatementOf<'create_table'>,
     writing: WriteContext,
   ): Promise<TableWriteResult> {
-    const { ledger, blobs } = this.options
+    const { ledger, log, blobs } = this.options
     const { query, execution } = writing
-    const there = await ledger.log.resources.one('file', file)
+    const there = await log.resources.one('file', file)
     if (there && ifNotExists && !replace) return { rows: 0, positions: [] }
     if (there && !replace) throw alreadyThere(file)
     const { content, positions, guarded, base } = Array.isArray(rows)
@@ -162,14 +162,14 @@ export class TableWriter {
 
   /** Rows cannot be added to erased rows. */
   async #requireContent(file: string, content: string, namedAt: string): Promise<void> {
-    const { blobs, ledger } = this.options
+    const { log, blobs } = this.options
     if (await blobs.has(content)) return
-    const erasure = await erasureOfBlob(ledger.log, content, namedAt)
+    const erasure = await erasureOfBlob(log, content, namedAt)
     if (erasure) throw erased(`The content of files.${file}`, erasure, `CREATE OR REPLACE TABLE files.${file} (SELECT …) begins it anew.`)
   }
 
   async #found(name: string): Promise<Resource<'file'>> {
-    const { resources } = this.options.ledger.log
+    const { resources } = this.options.log
     const file = await resources.one('file', name)
     if (file) return file
     const known: string[] = []
@@ -190,9 +190,9 @@ export class TableWriter {
     { run, origin }: WriteContext,
     target: { after?: TableBefore; replaces?: string } = {},
   ): Promise<WrittenFile> {
-    const { ledger, blobs, directory } = this.options
+    const { ledger, log, blobs, directory } = this.options
     const path = join(directory, randomUUID())
-    const held = await HeldData.since(ledger.log)
+    const held = await HeldData.since(log)
     try {
       const { row, positions, erasable } = await run({ ...select, wanted: { kind: 'file', path, ...target } })
       const [bytes, rowCount, columns, base] = row

@@ -6,7 +6,7 @@ import type { LedgerCommand } from '../../commands/dispatch.js'
 import type { Execution, Ledger } from '../../commands/ledger.js'
 import type { ModelCommand } from '../../commands/model.js'
 import { notFound, Problem } from '../../basics/errors.js'
-import type { Origin, Outcome } from '../../log/contract/log.js'
+import type { Log, Origin, Outcome } from '../../log/contract/log.js'
 import { withoutIds } from '../../log/contract/without-ids.js'
 import { hideSecrets, maskSecrets } from '../../vault/seal-secrets.js'
 import type { SelectService } from '../contract/select.js'
@@ -27,6 +27,7 @@ import { quoteName } from '../../dialect/strings.js'
 
 export type WriterOptions = {
   ledger: Ledger
+  log: Log
   sqlProcess: SelectService
   trainings: {
     requireRows: (model: StreamId, version: number) => Promise<void>
@@ -150,8 +151,8 @@ export class Writer {
     const { kind } = parseStatement(inner, params)
     if (kind !== 'select' && kind !== 'system_select')
       throw new Problem('bad_statement', 'Not a query', 'a view is made of a SELECT', { hint: 'CREATE VIEW name AS (SELECT …)' })
-    const { ledger, sqlProcess, defaultProject } = this.options
-    const { position } = await ledger.log.head()
+    const { log, sqlProcess, defaultProject } = this.options
+    const { position } = await log.head()
     const place = { sql: query, ...(within && { within }), db: database, defaultProject, upTo: position, user: actor }
     const { rows } = await sqlProcess.query({ ...place, ...(params && { params }), wanted: { kind: 'columns', ofView } }, {})
     checkNames(
@@ -169,7 +170,7 @@ export class Writer {
   }
 
   get #resources() {
-    return withoutIds(this.options.ledger.log.resources)
+    return withoutIds(this.options.log.resources)
   }
 
   #inputs(db: string): CommandInputs {
@@ -177,9 +178,9 @@ export class Writer {
       db,
       defaultProject: this.options.defaultProject,
       resources: this.#resources,
-      payloads: this.options.ledger.log,
+      payloads: this.options.log,
       seed: () => randomInt(seeds),
-      now: () => this.options.ledger.log.now(),
+      now: () => this.options.log.now(),
     }
   }
 
@@ -191,11 +192,11 @@ export class Writer {
 
   /** A repeated request gets its first answer again, whatever has happened to its data since. */
   async #checkTraining(command: ModelCommand, origin: Origin, execution: Execution, first?: LedgerCommand): Promise<void> {
-    const { ledger, sqlProcess, defaultProject } = this.options
+    const { ledger, log, sqlProcess, defaultProject } = this.options
     if (await ledger.repeated(origin, execution)) return
     if (command.type === 'FinetuneModel') await this.#requireRows(command.data)
     const given = first?.type === 'CreateFile' || first?.type === 'ReplaceFile' ? first.data.content.columns : undefined
-    await checkTraining(command, origin.actor, { log: ledger.log, sqlProcess, defaultProject }, given)
+    await checkTraining(command, origin.actor, { log, sqlProcess, defaultProject }, given)
   }
 
   /** Refuses a FINETUNE from erased rows. The command itself refuses a missing version. */

@@ -73,7 +73,7 @@ describe('a database that stays silent', () => {
     let firstRowMs: number | undefined
     const state = { name: 'pg', engine: 'postgres', parameters: {} }
     const databases = new ConnectedDatabases({
-      ledger: { log: { resources: { byStream: async () => ({ stream: 'pg', version: 1, state }) } } },
+      log: { resources: { byStream: async () => ({ stream: 'pg', version: 1, state }) } },
       connections: {
         open: async (_: unknown, __: unknown, most?: Partial<QueryLimits>) => {
           firstRowMs = most?.firstRowMs
