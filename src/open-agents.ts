@@ -53,7 +53,7 @@ export const openAgents = ({
 }: Options) =>
   opened((undo) => {
     const agents = new Agents({
-      ...{ ledger, logger, store: models.store, recorder: models.recorder },
+      ...{ ledger, log, logger, store: models.store, recorder: models.recorder },
       sqlProcess: observedSql(sqlProcess, metrics),
       defaultProject: config.defaultProject,
       modelOf: (agent) => languageModels.forAgent(agent),
@@ -80,7 +80,7 @@ export const openAgents = ({
     /** The evaluations, which ask agents the questions of tables; `beside` runs work during which no answers are erased. */
     const evaluations = (beside: ErasureGuard) =>
       new AgentEvaluations({
-        ...{ ledger, beside, ask: agents.ask },
+        ...{ ledger, log, beside, ask: agents.ask },
         rowsFor: (asked, query) => agents.rowsFor(asked, query),
         modelOf: (agent) => languageModels.forAgent(agent),
         spending: (agent) => agents.spending(agent),

@@ -13,9 +13,9 @@ export type Chatbots = Awaited<ReturnType<typeof openChatbots>>
 type Options = { logger: Logger; storage: Storage; sqlProcess: Pick<SqlProcess, 'isReady'>; ask: AskAgent; fetch: Fetch }
 
 /** Opens the conversations of chatbots. `begin` continues the work of an earlier run, and reacts to messages from then on. */
-export const openChatbots = ({ logger, storage: { ledger, leases, clock }, sqlProcess, ask, fetch }: Options) =>
+export const openChatbots = ({ logger, storage: { ledger, log, leases, clock }, sqlProcess, ask, fetch }: Options) =>
   opened((undo) => {
-    const conversations = new Conversations({ ledger, leases, ask, fetch, clock, logger, hasSql: () => sqlProcess.isReady })
+    const conversations = new Conversations({ ledger, log, leases, ask, fetch, clock, logger, hasSql: () => sqlProcess.isReady })
     undo(() => conversations.stop())
-    return { conversations, intake: new MessageIntake(ledger, conversations), fetch, begin: () => conversations.start() }
+    return { conversations, intake: new MessageIntake({ ledger, log, conversations }), fetch, begin: () => conversations.start() }
   })

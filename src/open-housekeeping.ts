@@ -37,11 +37,11 @@ export const openHousekeeping = ({ config, logger, storage, sqlProcess, knowledg
   opened(async (undo) => {
     const { ledger, leases, log, vault, blobs, paths, clock } = storage
     const jobs = new JobScheduler({
-      ...{ ledger, engine: sql.sql, clock: { ...systemClock, now: () => log.now() }, logger },
+      ...{ ledger, log, engine: sql.sql, clock: { ...systemClock, now: () => log.now() }, logger },
       leases: leasesWhile(leases, () => sqlProcess.isReady),
     })
     const erasures = new Erasures({
-      ...{ ledger, blobs, wipes: storage.peers?.wipes },
+      ...{ ledger, log, blobs, wipes: storage.peers?.wipes },
       purge: (erasedAt) => sqlProcess.purge(erasedAt),
       purgeKnowledge: () => knowledge.purge(),
       // Trainings and data checks have the rows of their queries in files.

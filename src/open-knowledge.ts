@@ -49,7 +49,7 @@ export const openKnowledge = ({ config, logger, storage, languageModels, spendin
       },
     })
     const knowledge = new Knowledge({
-      ...{ ledger, indexes, embedders, pages, spendingOfProject },
+      ...{ ledger, log, indexes, embedders, pages, spendingOfProject },
       reranker: (params) => languageModels.reranker(params),
     })
     /** Removes erased data from every index. */

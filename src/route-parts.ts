@@ -102,7 +102,7 @@ export const routePartsOf = (parts: Parts) => {
   const answers = new AnswerRecords({ log, readRows: (query, client) => sql.reader.rowsNow(query, client) })
   const beside: ErasureGuard = (origin, work) => erasures.beside(origin, work)
   const reruns = new Reruns({
-    ...{ ledger, records: answers, ask: parts.agents.agents.ask },
+    ...{ ledger, log, records: answers, ask: parts.agents.agents.ask },
     resourcesAt: (position, client) => sql.reader.resourcesAt(position, client),
     beside,
   })

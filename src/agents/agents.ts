@@ -39,7 +39,7 @@ import { scopeOfNothing } from './scope/agent-scope.js'
 import { ToolExecutor } from './run/tool-executor.js'
 import { outputsOf } from './tools/replayed-tool.js'
 
-type Parts = Omit<PrepareParts, 'log'> & {
+type Parts = PrepareParts & {
   ledger: Ledger
   logger: Logger
   readComments: ReadComments
@@ -94,12 +94,10 @@ export class Agents {
   readonly #keyed = new KeyedTurns()
   readonly #stopping = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
-  readonly #prepareParts: PrepareParts
 
   constructor(private readonly parts: Parts) {
     this.#descriptions = new TableDescriptions(parts.readComments, parts.connectedColumns)
-    this.#prepareParts = { ...parts, log: parts.ledger.log }
-    this.#quotas = agentTokenQuotas(parts.ledger.log)
+    this.#quotas = agentTokenQuotas(parts.log)
   }
 
   /** How many answers are under way. */
@@ -119,7 +117,7 @@ export class Agents {
     try {
       const [position] = (await this.parts.ledger.repeated(origin, { idempotency }))?.positions ?? []
       if (position === undefined) return yield* this.#anew(asked)
-      const known = await recordedAnswer(this.parts.ledger.log, position)
+      const known = await recordedAnswer(this.parts.log, position)
       // Earlier releases also kept the key of an answer that was given up. The key stays with that answer.
       if (!hasAnswer(known)) return yield* this.#anew(withoutKey(asked))
       yield { type: 'start', answer: known.answer }
@@ -156,12 +154,7 @@ export class Agents {
   /** The messages that a question would send. Only the tables are read for it. @throws Problem */
   async plan(asked: AgentRequest): Promise<AnswerPlan> {
     checkTurns(asked)
-    const { scope, settings, model, messages, tools, readAt, shown } = await prepare(
-      this.#prepareParts,
-      this.#descriptions,
-      asked,
-      asked.signal,
-    )
+    const { scope, settings, model, messages, tools, readAt, shown } = await prepare(this.parts, this.#descriptions, asked, asked.signal)
     return {
       provider: model.provider,
       model: model.model,
@@ -186,12 +179,12 @@ export class Agents {
 
   /** The rows of a query over the data that an agent may read, as the agent's own query would return them. @throws Problem of the query */
   rowsFor(asked: AgentRequest, query: string): Promise<AnswerRows> {
-    return rowsFor(this.#prepareParts, asked, query)
+    return rowsFor(this.parts, asked, query)
   }
 
   /** Spends tokens of the day of an agent and of its project. Its earlier versions have the limit of the present one. */
   async spending({ stream, state }: Resource<'agent'>): Promise<Spending> {
-    const present = await this.parts.ledger.log.resources.byStream('agent', stream)
+    const present = await this.parts.log.resources.byStream('agent', stream)
     const { tokensPerDay = Infinity } = settingsOf(present?.state ?? state)
     const most = Math.min(tokensPerDay, this.parts.tokensPerDay)
     return spendingOfAll([this.#quotas.spending(stream, most), this.parts.spendingOfProject(state.project)])
@@ -221,7 +214,7 @@ export class Agents {
       const { content, outcome, queries, tools, usage, estimatedTokens, problem } = recorded.finished
       const note = problem ? undefined : noteOf(recorded.finished)
       onRecord(addUsage(usage, { input: null, output: estimatedTokens }))
-      if (written.repeated) return await recordedAnswer(this.parts.ledger.log, position)
+      if (written.repeated) return await recordedAnswer(this.parts.log, position)
       return {
         ...{ answer: admitted.answer, position, model: recorded.model.model, host: recorded.model.host, content, outcome, queries, usage },
         retrieved: outputsOf(tools),
@@ -241,10 +234,10 @@ export class Agents {
    * After an erasure it must not be recorded.
    */
   async #recorded(admitted: Admitted, emit: (frame: AnswerFrame) => void) {
-    const { ledger, logger } = this.parts
+    const { logger } = this.parts
     try {
       const finished = await this.#finished(admitted, emit)
-      const written = await record(ledger, finished.recorded, () => this.#stopping.signal.aborted)
+      const written = await record(this.parts, finished.recorded, () => this.#stopping.signal.aborted)
       return { ...finished, written }
     } catch (err) {
       const { answer, asked } = admitted
@@ -291,10 +284,10 @@ export class Agents {
     const modelOf: PrepareParts['modelOf'] = async (state) => (state === agent.state ? model : this.parts.modelOf(state))
     try {
       // Some of the work that it waits for ignores the signal.
-      return await unlessAborted(prepare({ ...this.#prepareParts, modelOf }, this.#descriptions, asked, signal), signal)
+      return await unlessAborted(prepare({ ...this.parts, modelOf }, this.#descriptions, asked, signal), signal)
     } catch (error) {
       const finished = unasked(endingOf(error, signal), began)
-      const readAt = asked.asOf ?? (await this.parts.ledger.log.head()).position
+      const readAt = asked.asOf ?? (await this.parts.log.head()).position
       const settings = settingsOf(agent.state)
       const scope = scopeOfNothing(agent)
       const request = { ...requestOf(settings), tools: [] }

@@ -8,7 +8,7 @@ import { ConfigError } from '../setup/config.js'
 import { cutHistories } from '../erasure/plan/conversation-turns.js'
 import { withoutRows, type RowPlace } from '../erasure/plan/recorded-rows.js'
 import type { Blobs } from '../files/blobs.js'
-import type { Origin } from '../log/contract/log.js'
+import type { Log, Origin } from '../log/contract/log.js'
 import { firstRecordedFrom } from '../log/read/bisect.js'
 import { eventAt } from '../log/read/slices.js'
 import type { SealedPayload } from '../vault/vault.js'
@@ -56,7 +56,7 @@ export const readErasures = async (file: string): Promise<LaterErasure[]> => {
 /** Erasures of rows, which kept answers may show as well. */
 const ofRows: ReadonlySet<ErasureKind> = new Set(['prediction', 'request', 'before'])
 
-type Target = { ledger: Ledger; blobs: Blobs }
+type Target = { ledger: Ledger; log: Log; blobs: Blobs }
 
 /** Repeats an erasure of a newer log in an older one. */
 class ErasureReplay {
@@ -82,7 +82,7 @@ class ErasureReplay {
   async payloads(): Promise<ErasedPayload[]> {
     const erased = new Map<string, ErasedPayload>()
     for (const { hash, replacement } of this.later.payloads) {
-      const state = await this.target.ledger.log.payloadState(hash)
+      const state = await this.target.log.payloadState(hash)
       if (!state || (state.isErased && state.replacedBy === null)) continue
       const own = replacement === null ? null : await this.#replace(hash, replacement)
       if (own === undefined) continue
@@ -103,7 +103,7 @@ class ErasureReplay {
 
   async #without(hash: string): Promise<SealedPayload | null | undefined> {
     if (this.takesOthers) return null
-    const bytes = await this.target.ledger.log.payload(hash)
+    const bytes = await this.target.log.payload(hash)
     if (!bytes)
       throw new ConfigError(`rows of ${this.later.what} ${this.later.subject} cannot be erased: the payload ${hash} cannot be read`)
     const text = bytes.toString()
@@ -126,7 +126,7 @@ class ErasureReplay {
       touches: (_: string, payload: string) => typeof replacements.get(payload) === 'string',
     }
     const histories = new Map<string, string>()
-    for await (const { hash, stays } of cutHistories(this.target.ledger.log, 0, erasing)) histories.set(hash, stays)
+    for await (const { hash, stays } of cutHistories(this.target.log, 0, erasing)) histories.set(hash, stays)
     return histories
   }
 
@@ -135,7 +135,7 @@ class ErasureReplay {
     const { what, subject } = this.later
     if (what === 'prediction') return ({ position }) => position === Number(subject)
     if (what !== 'before') return ({ request }) => request === subject
-    const { log } = this.target.ledger
+    const { log } = this.target
     const from = await firstRecordedFrom(log, subject, (await log.head()).position)
     return ({ position }) => position !== undefined && position < from
   }
@@ -152,8 +152,7 @@ export const applyErasures = async (
   origin: Origin,
   say: (line: string) => void = () => undefined,
 ): Promise<number> => {
-  const { ledger, blobs } = target
-  const { log } = ledger
+  const { ledger, log, blobs } = target
   const { position: head } = await log.head()
   let applied = 0
   for (const { position, text, data } of erasures) {

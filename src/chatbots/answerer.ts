@@ -10,7 +10,7 @@ import { isBusy } from '../basics/concurrency/retry-while-busy.js'
 import type { Ledger } from '../commands/ledger.js'
 import { causedBy } from '../log/contract/origins.js'
 import type { Lease } from '../log/contract/leases.js'
-import type { Resource, Origin } from '../log/contract/log.js'
+import type { Log, Resource, Origin } from '../log/contract/log.js'
 import type { Fetch } from './channels/channel.js'
 import { Deliverer, ErasedMeanwhileError, type AddressedMessage, type DeliverableAnswer, type NextStep } from './deliverer.js'
 import { readMessage } from './payloads.js'
@@ -20,6 +20,7 @@ import type { Logger } from '../basics/logger.js'
 
 export type AnswererOptions = {
   ledger: Ledger
+  log: Log
   ask: AskAgent
   fetch: Fetch
   watchers: Watchers
@@ -73,8 +74,7 @@ export class Answerer {
   }
 
   async #next(stream: StreamId, lease: Lease): Promise<NextStep> {
-    const { ledger } = this.options
-    const { log } = ledger
+    const { ledger, log } = this.options
     const delivering = this.#delivering
     const conversation = await delivering.untilDone(() => log.resources.byStream('conversation', stream))
     const first = conversation?.state.waiting[0]
@@ -101,7 +101,7 @@ export class Answerer {
   }
 
   async #originOf(chatbot: Resource<'chatbot'> | undefined, received: Envelope): Promise<Origin> {
-    const { log } = this.options.ledger
+    const { log } = this.options
     const project = chatbot && (await this.#delivering.untilDone(() => log.resources.byStream('project', chatbot.state.project)))
     const actor = chatbot && project ? `chatbot:${project.state.name}.${chatbot.state.name}` : 'chatbot'
     return causedBy({ actor, source: 'system' }, received)
@@ -109,7 +109,7 @@ export class Answerer {
 
   /** The answer to a message; asks the agent unless the answer already exists. */
   async #answer(task: AnswerTask): Promise<DeliverableAnswer | NextStep> {
-    const { log } = this.options.ledger
+    const { log } = this.options
     const { chatbot, conversation, received } = task
     const { agent: stream, project: projectStream } = chatbot.state
     const project = await this.#delivering.untilDone(() => log.resources.byStream('project', projectStream))

@@ -14,6 +14,7 @@ import { retryWhileBusy } from '../basics/concurrency/retry-while-busy.js'
 import type { TrustedClock } from '../basics/trusted-clock.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Lease, Leases } from '../log/contract/leases.js'
+import type { Log } from '../log/contract/log.js'
 import { startLastingProcessor } from '../log/emmett/lasting-processor.js'
 import type { Processing } from '../log/emmett/processor.js'
 import type { RecordedEvent } from '../log/emmett/recorded-event.js'
@@ -26,6 +27,7 @@ import type { Logger } from '../basics/logger.js'
 
 type Options = {
   ledger: Ledger
+  log: Log
   leases: Leases
   ask: AskAgent
   fetch: Fetch
@@ -60,7 +62,9 @@ const pageConversations = 200
  * remaining work, so that no message is lost before its answer. It answers the messages of one conversation in order, conversations in
  * parallel, and chatbots in turns. The node that answers a message holds the lease of its conversation.
  *
- * @example const conversations = new Conversations({ ledger, leases, ask, fetch, clock, logger }); await conversations.start(); await conversations.stop()
+ * @example
+ * const conversations = new Conversations({ ledger, log, leases, ask, fetch, clock, logger })
+ * await conversations.start(); await conversations.stop()
  */
 export class Conversations {
   readonly watchers = new Watchers()
@@ -91,8 +95,7 @@ export class Conversations {
 
   /** Continues the work of an earlier run of the service in the background, and reacts to messages from now on. */
   async start(): Promise<void> {
-    const { ledger, leases, logger } = this.options
-    const { log } = ledger
+    const { log, leases, logger } = this.options
     const { position } = await log.head()
     this.#reaction = startLastingProcessor<Reason>(log, {
       processorId: 'conversations',
@@ -145,7 +148,7 @@ export class Conversations {
 
   /** Queues the conversations that began up to a position and have a waiting message. Each is read once, a page at a time. */
   async #resume(upTo: number): Promise<void> {
-    const { resources } = this.options.ledger.log
+    const { resources } = this.options.log
     for (let after = 0; !this.#stopping.signal.aborted;) {
       const page = await resources.page('conversation', undefined, after, pageConversations)
       for (const { stream, state } of page) if (state.waiting.length > 0) this.#turns.add(state.chatbot, stream)
@@ -202,7 +205,7 @@ export class Conversations {
   /** Reports the end of a message to the clients that wait for it here, if they do not know it yet. */
   async #tellEnd(conversation: StreamId, message: string): Promise<void> {
     if (!this.watchers.has(message)) return
-    const { log } = this.options.ledger
+    const { log } = this.options
     try {
       const record = await messageOf(log, conversation, message)
       const end = record && (await endOf(log, record))
@@ -215,7 +218,7 @@ export class Conversations {
 
   #found<K extends 'conversation' | 'chatbot'>(kind: K, stream: StreamId) {
     return retryWhileBusy(
-      () => this.options.ledger.log.resources.byStream(kind, stream),
+      () => this.options.log.resources.byStream(kind, stream),
       () => this.#stopping.signal.aborted,
     )
   }

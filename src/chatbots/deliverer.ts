@@ -8,7 +8,7 @@ import { retryWhileBusy } from '../basics/concurrency/retry-while-busy.js'
 import type { LedgerCommand } from '../commands/dispatch.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Lease } from '../log/contract/leases.js'
-import type { Resource, Origin, Outcome } from '../log/contract/log.js'
+import type { Log, Resource, Origin, Outcome } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import { channelOf } from './channels/channel-of.js'
 import type { Attempt, Channel, Fetch } from './channels/channel.js'
@@ -20,6 +20,7 @@ import type { Logger } from '../basics/logger.js'
 
 export type DelivererOptions = {
   ledger: Ledger
+  log: Log
   fetch: Fetch
   watchers: Watchers
   logger: Logger
@@ -87,9 +88,9 @@ export class Deliverer {
   /** Sends delayed deliveries again. */
   async again(work: AddressedMessage, sent: Delivery | Notice): Promise<NextStep> {
     if (isNotice(sent)) return this.#tell(work, sent)
-    const content = messageText(await this.untilDone(() => this.options.ledger.log.payload(sent.payload)))
+    const content = messageText(await this.untilDone(() => this.options.log.payload(sent.payload)))
     if (content === undefined) return this.fail(work, 'erased', 'the answer was erased before it was delivered')
-    const given = await this.untilDone(() => readableAnswer(this.options.ledger.log, sent.answered_at))
+    const given = await this.untilDone(() => readableAnswer(this.options.log, sent.answered_at))
     const answer = { answer: sent.answer, position: sent.answered_at, content, queries: given?.queries ?? [] }
     return this.#deliver(work, sent, { ...answer, ...(given?.note !== undefined && { note: given.note }) }, [])
   }
@@ -186,7 +187,7 @@ export class Deliverer {
   async #outlet({ conversation, chatbot }: AddressedMessage): Promise<Outlet> {
     if (conversation.state.channel === 'api') return {}
     try {
-      const channel = await channelOf(this.options.ledger.log, chatbot, this.options.fetch)
+      const channel = await channelOf(this.options.log, chatbot, this.options.fetch)
       if (channel.name === conversation.state.channel) return { post: channel.post }
       return { error: `the connection of the chatbot is one of ${channel.name} by now` }
     } catch (error) {

@@ -6,7 +6,7 @@ import { Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { eventAt } from '../log/read/slices.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { Resource, Origin, Outcome } from '../log/contract/log.js'
+import type { Log, Resource, Origin, Outcome } from '../log/contract/log.js'
 import { payloadBytes } from './payloads.js'
 
 /**
@@ -27,6 +27,8 @@ export type ChatbotMessage = {
 
 /** A message in the log, and the position of its event; `isNew` says whether it is recorded for the first time. */
 export type Receipt = { conversation: StreamId; message: string; position: number; isNew: boolean }
+
+type ReadableLog = Pick<Log, 'resources' | 'readAll' | 'readStream'>
 
 const nameChars = 32
 const originChars = 16
@@ -65,10 +67,14 @@ export const cutMessage = (text: string): string => {
  * Records the arrival of a message once: the same id in the same chatbot, or the same idempotency key, is the same message. A processor
  * that reacts to the event answers it.
  *
- * @example const receipt = await receiveMessage(ledger, arrived, uuidv7())
+ * @example const receipt = await receiveMessage({ ledger, log }, arrived, uuidv7())
  * @throws Problem when the chatbot does not run, or too many messages wait
  */
-export const receiveMessage = async (ledger: Ledger, arrived: ChatbotMessage, message: string = uuidv7()): Promise<Receipt | undefined> => {
+export const receiveMessage = async (
+  { ledger, log }: { ledger: Ledger; log: ReadableLog },
+  arrived: ChatbotMessage,
+  message: string = uuidv7(),
+): Promise<Receipt | undefined> => {
   const { chatbot, channel, ids, text, sender, address, onlyIfStarted, origin } = arrived
   const name = nameOf(ledger, arrived)
   const origins = ids.map((id) => ledger.vault.fingerprint(`message ${chatbot.stream} ${channel} ${id}`).slice(0, originChars))
@@ -80,14 +86,14 @@ export const receiveMessage = async (ledger: Ledger, arrived: ChatbotMessage, me
   const outcome = await ledger.execute({ type: 'ReceiveMessage', data }, origin, { payloads: [sealed], ...idempotency })
   const position = outcome.positions.at(-1)
   if (!outcome.repeated && position !== undefined) return { conversation: streamId.parse(outcome.stream), message, position, isNew: true }
-  const before = (await atPosition(ledger, outcome)) ?? (await amongLast(ledger, name, origins))
+  const before = (await atPosition(log, outcome)) ?? (await amongLast(log, name, origins))
   return before && { ...before, isNew: false }
 }
 
 type EarlierReceipt = Omit<Receipt, 'isNew'>
 
 /** The message that an earlier request recorded. */
-const atPosition = async ({ log }: Ledger, { positions }: Outcome): Promise<EarlierReceipt | undefined> => {
+const atPosition = async (log: ReadableLog, { positions }: Outcome): Promise<EarlierReceipt | undefined> => {
   const last = positions.at(-1)
   const stored = last === undefined ? undefined : await eventAt(log, last)
   const event = stored && parseEnvelope(stored.text)
@@ -98,7 +104,7 @@ const atPosition = async ({ log }: Ledger, { positions }: Outcome): Promise<Earl
 }
 
 /** The message with one of these origins, among the last messages of a conversation. */
-const amongLast = async ({ log }: Ledger, name: string, origins: readonly string[]): Promise<EarlierReceipt | undefined> => {
+const amongLast = async (log: ReadableLog, name: string, origins: readonly string[]): Promise<EarlierReceipt | undefined> => {
   const conversation = await log.resources.one('conversation', name)
   if (!conversation) return undefined
   const { stream, version } = conversation

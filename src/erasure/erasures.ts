@@ -7,7 +7,7 @@ import { stopping } from '../basics/errors.js'
 import type { BlobStore } from '../files/blob-store.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { AgeingKind, Origin } from '../log/contract/log.js'
+import type { AgeingKind, Log, Origin } from '../log/contract/log.js'
 import type { Wipes } from '../log/contract/wipes.js'
 import { startLastingProcessor } from '../log/emmett/lasting-processor.js'
 import type { Processing } from '../log/emmett/processor.js'
@@ -35,6 +35,7 @@ import { removeErasedBlobs } from './unfinished.js'
 
 type Options = PurgeFiles & {
   ledger: Ledger
+  log: Log
   blobs: BlobStore
   /** The other nodes of the log, which also have files. */
   wipes?: Wipes | undefined
@@ -100,9 +101,9 @@ export class Erasures {
   readonly #files: OwnFiles
 
   constructor(private readonly options: Options) {
-    this.#files = new OwnFiles({ ...options, log: options.ledger.log })
+    this.#files = new OwnFiles(options)
     this.#stepping = {
-      log: options.ledger.log,
+      log: options.log,
       record: (makePlan, reason, origin) => this.#rows.alone(() => this.#recordAll(makePlan, reason, origin)),
       isStopping: () => this.#isStopping,
       bounds: options.stepBounds,
@@ -111,13 +112,13 @@ export class Erasures {
 
   /** @throws Problem if nothing has this name, or if something else uses the same bytes */
   erase(request: ErasureRequest, origin: Origin): Promise<ErasureResult> {
-    const { ledger, blobs } = this.options
+    const { log, blobs } = this.options
     const { subject } = request
     if (subject.what === 'before') return this.#inTurn(() => this.#eraseBefore(subject.of, request, origin))
     const makePlan: MakePlan = async (isRecorded) => {
-      const plan = await planOf(subject, ledger.log, blobs)
+      const plan = await planOf(subject, log, blobs)
       // Each event but one of secrets erases the kept answers with rows as well.
-      if (plan.payloads.length + plan.blobs.length > 0 && plan.what !== 'secrets') plan.replies ||= await ledger.log.hasRepliesWithRows()
+      if (plan.payloads.length + plan.blobs.length > 0 && plan.what !== 'secrets') plan.replies ||= await log.hasRepliesWithRows()
       // If somebody stored the same bytes again after the event, they stay.
       if (plan.sharedWith.length > 0 && !request.shared && !request.dryRun && !isRecorded) throw sharedContent(plan)
       return plan
@@ -127,7 +128,7 @@ export class Erasures {
 
   /** Erases everything before a time. */
   async #eraseBefore(of: string, { reason, dryRun }: ErasureRequest, origin: Origin): Promise<ErasureResult> {
-    const { log } = this.options.ledger
+    const { log } = this.options
     const subject = await timeBefore(log, of)
     const how = { subject, reason, dryRun, origin }
     const rows = await takeSteps('rows', { from: 0 }, how, this.#stepping)
@@ -139,7 +140,7 @@ export class Erasures {
   /** Erases the rows of predictions, or the answers of agents, that are older than a time and that no earlier call has erased. */
   eraseOlder(what: AgeingKind, time: Date, origin: Origin): Promise<ErasureResult> {
     return this.#inTurn(async () => {
-      const { log } = this.options.ledger
+      const { log } = this.options
       const subject = instant(time.getTime())
       const how = { subject, reason: reasons[what], dryRun: false, origin }
       const from = await log.erasedByAge(what)
@@ -199,7 +200,7 @@ export class Erasures {
     const recorded = await this.#rows.alone(async () =>
       dryRun
         ? unrecorded(distinct(await makePlan(false)))
-        : droppingErased(this.options.ledger.log, this.options.blobs, () => this.#recordAll(makePlan, reason, origin)),
+        : droppingErased(this.options.log, this.options.blobs, () => this.#recordAll(makePlan, reason, origin)),
     )
     if (!dryRun) await this.#finish(recorded, origin, taken)
     return resultOf(recorded, dryRun, taken)
@@ -211,7 +212,7 @@ export class Erasures {
    * then: of other nodes, or the answer to a message in a conversation, which repeats the turns before it.
    */
   async #recordAll(makePlan: MakePlan, reason: string | null, origin: Origin): Promise<RecordedErasure> {
-    const { log } = this.options.ledger
+    const { log } = this.options
     const positions: number[] = []
     const payloads: PlannedPayload[] = []
     const blobs: string[] = []
@@ -271,8 +272,7 @@ export class Erasures {
    * be a repeated one, because the store failed or because not all files were wiped: after a start, an index may have erased documents.
    */
   async #finish({ plan, positions, contents }: RecordedErasure, origin: Origin, taken: readonly Taken[] = []): Promise<void> {
-    const { blobs, wipes } = this.options
-    const { log } = this.options.ledger
+    const { log, blobs, wipes } = this.options
     if (!blobs.drop && contents.size > 0) await removeErasedBlobs(log, blobs, 0, contents)
     const { signal } = this.#patience
     const last = positions.at(-1) ?? taken.flatMap((one) => one.positions).at(-1)
@@ -292,8 +292,7 @@ export class Erasures {
    * then on data that any node erases. It reports its progress, because other nodes wait for that before they answer.
    */
   async follow(onFailed: (error: unknown) => void): Promise<void> {
-    const { wipes, ledger, blobs } = this.options
-    const { log } = ledger
+    const { log, wipes, blobs } = this.options
     const { position } = await log.head()
     const erasedAt = await log.erasedAt()
     if (erasedAt > 0) await removeErasedBlobs(log, blobs)
@@ -330,7 +329,7 @@ export class Erasures {
 
   /** Continues after a crash: the keys are gone since the event, the blobs since `follow`, and tables are cleaned when they are opened. */
   async resume(): Promise<void> {
-    const { log } = this.options.ledger
+    const { log } = this.options
     if (this.options.wipes || (await log.erasedAt()) === 0) return
     await this.#inTurn(async () => {
       // If this fails, the next erasure wipes the log's files.

@@ -12,7 +12,7 @@ import { limits } from '../basics/limits.js'
 import { causeAt } from '../log/contract/origins.js'
 import { retryWhileBusy } from '../basics/concurrency/retry-while-busy.js'
 import type { Lease, Leases } from '../log/contract/leases.js'
-import type { Resource, Origin, Outcome } from '../log/contract/log.js'
+import type { Log, Resource, Origin, Outcome } from '../log/contract/log.js'
 import { errorMessage } from '../sql/contract/answer.js'
 import { hiderOf } from '../dialect/mask-secrets.js'
 import type { JobClock } from './clock.js'
@@ -20,7 +20,15 @@ import { dueAt } from '../commands/rules/schedule.js'
 import { runStatements, type SqlExecutor, type JobWork, type RunEnd } from './run.js'
 import type { Logger } from '../basics/logger.js'
 
-type Options = { ledger: Ledger; leases: Leases; engine: SqlExecutor; clock: JobClock; logger: Logger; runningMax?: number }
+type Options = {
+  ledger: Ledger
+  log: Log
+  leases: Leases
+  engine: SqlExecutor
+  clock: JobClock
+  logger: Logger
+  runningMax?: number
+}
 
 /** The reason why a run is aborted before its statements end. */
 type Cut = RunEnd & { error: string }
@@ -48,7 +56,9 @@ const afterFaultMs = 60_000
  * The node that runs a job holds its lease. The log lets only one node start a run; the lease spares the other nodes the attempt. The lease
  * also tells when the node that began a run is gone: a run without a holder of its lease was interrupted.
  *
- * @example const jobs = new JobScheduler({ ledger, leases, engine: sql, clock: systemClock, logger }); await jobs.start(); await jobs.stop()
+ * @example
+ * const jobs = new JobScheduler({ ledger, log, leases, engine: sql, clock: systemClock, logger })
+ * await jobs.start(); await jobs.stop()
  */
 export class JobScheduler {
   /** The due time of each job, in milliseconds since 1970. A job without further runs is missing. */
@@ -69,7 +79,7 @@ export class JobScheduler {
 
   /** Records the end of unfinished runs, and starts the timer. An earlier run of the service, or a node that is gone, left these runs. */
   async start(): Promise<void> {
-    const { log } = this.options.ledger
+    const { log } = this.options
     this.#unsubscribe = log.onChanged(['job'], (stream) => this.#follow(stream))
     for (const { stream, state } of await log.resources.list('job')) {
       if (state.running) await this.#withLease(stream, () => this.#endLeft(stream))
@@ -101,12 +111,12 @@ export class JobScheduler {
   }
 
   async #positionOf(stream: StreamId, version: number): Promise<number | undefined> {
-    const [event] = await retryWhileBusy(() => this.options.ledger.log.readStream(stream, version - 1, 1), this.#isStopping)
+    const [event] = await retryWhileBusy(() => this.options.log.readStream(stream, version - 1, 1), this.#isStopping)
     return event?.position
   }
 
   #found(stream: StreamId): Promise<Resource<'job'> | undefined> {
-    return retryWhileBusy(() => this.options.ledger.log.resources.byStream('job', stream), this.#isStopping)
+    return retryWhileBusy(() => this.options.log.resources.byStream('job', stream), this.#isStopping)
   }
 
   /** Begins no further runs and waits for the current ones. Runs that exceed the time limit of a stop are aborted. */
@@ -272,7 +282,7 @@ export class JobScheduler {
   /** The statements in their original form. */
   async #textOf({ query, if_query, sealed }: Job): Promise<{ query: string; if_query: string | null }> {
     if (!sealed) return { query, if_query }
-    const body = await retryWhileBusy(() => this.options.ledger.log.payload(sealed[secretKey]), this.#isStopping)
+    const body = await retryWhileBusy(() => this.options.log.payload(sealed[secretKey]), this.#isStopping)
     if (!body)
       throw new Problem('not_found', 'Secrets erased', 'the secrets of this job were erased', { hint: 'Drop it and create it anew.' })
     return JSON.parse(body.toString()) as { query: string; if_query: string | null }
@@ -304,7 +314,7 @@ export class JobScheduler {
   }
 
   async #projectOf({ project }: Job): Promise<string> {
-    const found = await retryWhileBusy(() => this.options.ledger.log.resources.byStream('project', project), this.#isStopping)
+    const found = await retryWhileBusy(() => this.options.log.resources.byStream('project', project), this.#isStopping)
     return found?.state.name ?? project
   }
 }

@@ -174,7 +174,7 @@ export class Knowledge implements KnowledgeStore {
 
   /** The position that is read: the index may have later documents when it is asked. @throws Problem for a position beyond the head */
   async #positionOf({ asOf }: { asOf?: number | undefined }): Promise<number> {
-    const { position: head } = await this.parts.ledger.log.head()
+    const { position: head } = await this.parts.log.head()
     if (asOf !== undefined && asOf > head)
       throw new Problem('wrong_arguments', 'No such position', `as_of: position ${asOf} is beyond the head of the log`, {
         hint: `The log has the positions 1 to ${head}.`,
@@ -282,8 +282,8 @@ export class Knowledge implements KnowledgeStore {
     if (filters.length === 0) throw wrong('DELETE of all documents is not possible', 'Say which: WHERE id = …; or DROP KNOWLEDGE_BASE.')
     return this.#turns.take(base.stream, async () => {
       signal.throwIfAborted()
-      const { ledger, indexes } = this.parts
-      const contents = await ledger.log.streamVersion(contentsStream(base.stream))
+      const { ledger, log, indexes } = this.parts
+      const contents = await log.streamVersion(contentsStream(base.stream))
       const facts = await this.facts(base)
       if (facts.documents === 0) return { documents: 0, positions: [] }
       const matching = spelled(filters, [...facts.columns.map(({ name }) => name), ...base.state.metadata_columns])
@@ -304,7 +304,7 @@ export class Knowledge implements KnowledgeStore {
 
   /** The current or last state of a knowledge base: its past can be searched even after it was deleted. */
   async #lastKnown(stream: StreamId): Promise<Resource<'knowledge_base'>> {
-    const found = await lastKnown(this.parts.ledger.log, 'knowledge_base', stream)
+    const found = await lastKnown(this.parts.log, 'knowledge_base', stream)
     if (found) return found
     throw notFound('knowledge base', stream)
   }

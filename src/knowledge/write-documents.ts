@@ -14,7 +14,7 @@ import { limits } from '../basics/limits.js'
 import { LongWork } from '../basics/long-work.js'
 import type { Execution, Ledger } from '../commands/ledger.js'
 import type { EmbeddingModel } from '../llm/contract/language-model.js'
-import type { Resource, Origin } from '../log/contract/log.js'
+import type { Log, Resource, Origin } from '../log/contract/log.js'
 import type { SealedPayload } from '../vault/vault.js'
 import type { InsertMode } from './contract/contents.js'
 import { chunksIn } from './documents/chunks.js'
@@ -27,7 +27,13 @@ import type { FollowedIndexes } from './followed-indexes.js'
 import { vectorBytes } from './index/vector-bytes.js'
 import { checkLength } from './index/vectors.js'
 
-export type WriterParts = { ledger: Ledger; indexes: FollowedIndexes; embedders: Embedders; spendingOfProject: SpendingOfProject }
+export type WriterParts = {
+  ledger: Ledger
+  log: Log
+  indexes: FollowedIndexes
+  embedders: Embedders
+  spendingOfProject: SpendingOfProject
+}
 
 /** The common data of all batches of an insert. */
 export type InsertContext = {
@@ -132,9 +138,9 @@ export class DocumentWriter {
   /** Writes all of these documents, or none. The caller must be the only writer of this knowledge base. */
   async write(documents: readonly KnowledgeDocument[], writing: InsertContext, execution: Execution = {}): Promise<WriteResult> {
     const { base, mode, origin } = writing
-    const { ledger } = this.parts
+    const { ledger, log } = this.parts
     const distinct = withoutTwins(documents, mode)
-    const contents = await ledger.log.streamVersion(contentsStream(base.stream))
+    const contents = await log.streamVersion(contentsStream(base.stream))
     const there = await this.#placesOf(base.stream, mode === 'add' ? [] : distinct)
     const wanted = mode === 'skip' ? distinct.filter(({ id }) => !there.has(id)) : distinct
     const skipped = mode === 'skip' ? documents.length - wanted.length : 0

@@ -91,6 +91,7 @@ beforeEach(async () => {
     tables: new TableWriter({ ledger, log, blobs: new Blobs(directory), directory }),
     knowledge: new Knowledge({
       ledger,
+      log,
       indexes: new FollowedIndexes(log, new IndexProcess(join(directory, 'knowledge'))),
       embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp: () => Promise.resolve(undefined) }),
       pages: noPages,

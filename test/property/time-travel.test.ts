@@ -276,7 +276,7 @@ const predict = (log: ServedLog, model: StreamId, of: Choice) =>
 
 /** An answer of an agent, with a verdict on it and an evaluation that asks it again. */
 const answerWith = async (maker: AnswerMaker, { weight, version }: Choice): Promise<void> => {
-  const agents = await maker.ledger.log.resources.list('agent')
+  const agents = await maker.log.resources.list('agent')
   const agent = agents[version % Math.max(agents.length, 1)]?.stream
   if (agent === undefined) return
   const made = await maker.answer(agent, recordOf(`question ${weight}`, 'answer'))

@@ -12,7 +12,7 @@ import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
-import type { ErasureGuard, Resource, Origin } from '../../log/contract/log.js'
+import type { ErasureGuard, Log, Resource, Origin } from '../../log/contract/log.js'
 import { withoutIds } from '../../log/contract/without-ids.js'
 import type { SqlAnswer } from '../../sql/contract/answer.js'
 import type { RunningStatement } from '../../sql/contract/request.js'
@@ -32,6 +32,7 @@ import { evaluationSettings, isSameText, readTestTable, type MetricName, type Te
 
 type Parts = {
   ledger: Ledger
+  log: Log
   ask: AskAgent
   /** The rows of a query over the data that the agent may read. */
   rowsFor: (asked: AgentRequest, sql: string) => Promise<AnswerRows>
@@ -85,7 +86,7 @@ export class AgentEvaluations {
     { target, using }: StatementOf<'evaluate_agent'>,
     running: RunningStatement,
   ): Promise<{ rows: JsonObject[]; position: number }> {
-    const { log } = this.parts.ledger
+    const { log } = this.parts
     const resources = withoutIds(log.resources)
     const settings = evaluationSettings(using)
     const ref = target.project ?? running.context.db

@@ -30,7 +30,7 @@ const withoutErased = async (log: ReadableLog, one: EvaluationCase): Promise<Eva
 }
 
 /** `beside` runs work during which no answers are erased. */
-type Recording = { ledger: Ledger; beside: ErasureGuard }
+type Recording = { ledger: Ledger; log: ReadableLog; beside: ErasureGuard }
 
 /**
  * Records an evaluation: the event, and its cases as a payload that can be erased. No text of an answer that was erased meanwhile is
@@ -39,14 +39,14 @@ type Recording = { ledger: Ledger; beside: ErasureGuard }
  * @throws Problem storage_failed, disk_full, busy, too_large
  */
 export const recordEvaluation = (
-  { ledger, beside }: Recording,
+  { ledger, log, beside }: Recording,
   { usage, durationMs, ...facts }: EvaluationFacts,
   cases: readonly EvaluationCase[],
   origin: Origin,
 ): Promise<number> =>
   beside(origin, async (guarded) => {
     const kept: EvaluationCase[] = []
-    for (const one of cases) kept.push(await withoutErased(ledger.log, one))
+    for (const one of cases) kept.push(await withoutErased(log, one))
     const payload = sealRecord(ledger.vault, kept)
     const data: AgentEvaluated = {
       ...facts,

@@ -9,7 +9,7 @@ import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
 import { causeAt } from '../../log/contract/origins.js'
-import type { ErasureGuard, Origin, Resources } from '../../log/contract/log.js'
+import type { ErasureGuard, Log, Origin, Resources } from '../../log/contract/log.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
 import { answerOf, queriesOf, type AgentAnswer, type AskAgent } from '../contract/answering.js'
@@ -50,6 +50,7 @@ export type Rerun = {
 
 type Parts = {
   ledger: Ledger
+  log: Log
   records: AnswerRecords
   ask: AskAgent
   resourcesAt: (position: number, client?: string) => Resources
@@ -189,7 +190,7 @@ export class Reruns {
 
   /** Asks the agent, changed as the request says. */
   async #ask(event: RecordedAnswer, record: AnswerRecord, replaying: ReplayScope, request: RerunRequest) {
-    const { log } = this.parts.ledger
+    const { log } = this.parts
     const { runsOthers = false, origin, client, signal } = request
     const asOf = request.asOf === 'then' ? event.read_at : request.asOf
     const { position: head } = await log.head()

@@ -4,7 +4,7 @@ import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { limits } from '../../basics/limits.js'
 import { isBusy, retryWhileBusy } from '../../basics/concurrency/retry-while-busy.js'
 import { ErasedMeanwhile, type Execution, type Ledger } from '../../commands/ledger.js'
-import type { Outcome } from '../../log/contract/log.js'
+import type { Log, Outcome } from '../../log/contract/log.js'
 import { eventAt } from '../../log/read/slices.js'
 import type { ChatRequest, LanguageModel } from '../../llm/contract/language-model.js'
 import type { AnswerRecord } from '../contract/answer-record.js'
@@ -14,6 +14,9 @@ import type { AgentSettings } from '../prompt/settings.js'
 import type { AgentScope } from '../scope/agent-scope.js'
 import type { PerformedSearch } from '../tools/search-tool.js'
 import type { FinishedRun } from './answer-run.js'
+
+/** The parts that record answers. */
+type Parts = { ledger: Ledger; log: Pick<Log, 'readAll'> }
 
 /** Everything that the service records of an answer. */
 export type AnswerRecording = {
@@ -75,7 +78,7 @@ const recordOf = ({ asked, scope, settings, request, finished }: AnswerRecording
 const mayPass = (error: unknown): boolean => isBusy(error) && !(error instanceof ErasedMeanwhile)
 
 /** Whether the event at a position is the record of this answer. */
-const isRecordOf = async ({ log }: Ledger, position: number, answer: string): Promise<boolean> => {
+const isRecordOf = async (log: Pick<Log, 'readAll'>, position: number, answer: string): Promise<boolean> => {
   const stored = await eventAt(log, position)
   return stored !== undefined && parseEnvelope(stored.text).data['answer'] === answer
 }
@@ -87,7 +90,7 @@ const isRecordOf = async ({ log }: Ledger, position: number, answer: string): Pr
  *
  * @throws Problem storage_failed, disk_full, busy, too_large
  */
-export const record = async (ledger: Ledger, recorded: AnswerRecording, isStopping: () => boolean): Promise<Outcome> => {
+export const record = async ({ ledger, log }: Parts, recorded: AnswerRecording, isStopping: () => boolean): Promise<Outcome> => {
   const payload = await sealAnswer(ledger.vault, recordOf(recorded))
   const { answer, finished } = recorded
   const { origin, idempotency } = recorded.asked
@@ -102,7 +105,7 @@ export const record = async (ledger: Ledger, recorded: AnswerRecording, isStoppi
   const outcome = await execute({ idempotency })
   if (!outcome.repeated) return outcome
   const [position] = outcome.positions
-  if (position !== undefined && (await patiently(() => isRecordOf(ledger, position, answer)))) return { ...outcome, repeated: false }
+  if (position !== undefined && (await patiently(() => isRecordOf(log, position, answer)))) return { ...outcome, repeated: false }
   await execute(own)
   return outcome
 }

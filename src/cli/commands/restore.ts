@@ -42,7 +42,7 @@ const repeatOf = async (file: string, [key, ...others]: readonly Buffer[]): Prom
 const erase = async (staged: DataPaths, { erasures, vault }: Repeat, out: Output): Promise<void> => {
   const log = new SqliteLog({ file: staged.log, vault })
   try {
-    const target = { ledger: new Ledger(log, vault), blobs: new Blobs(staged.blobs) }
+    const target = { ledger: new Ledger(log, vault), log, blobs: new Blobs(staged.blobs) }
     const applied = await applyErasures(target, erasures, cliOrigin, (line) => out.line(line))
     out.line(`erasures since: ${applied} of ${erasures.length} carried out`)
   } finally {

@@ -41,7 +41,7 @@ test.each<[string, StepBounds | undefined, number[]]>([
       await maker.evaluate(agent, [{ question: 'old', expected: null, answer: 'a', of: old, gave: null, scores: {} }])
       await maker.evaluate(agent, [{ question: 'young', expected: null, answer: 'b', of: young, gave: null, scores: {} }])
       const blobs = new Blobs(join(directory, 'blobs'))
-      const erasures = new Erasures({ ledger, blobs, purge: async () => undefined, stepBounds })
+      const erasures = new Erasures({ ledger, log, blobs, purge: async () => undefined, stepBounds })
       const erased = new Promise<object>((resolve, reject) => {
         const logger = { info: resolve, error: ({ err }: { err?: unknown }) => reject(new Error('not erased', { cause: err })) }
         const stop = keepFor(1_000_000, { what: 'answers', erasures, clock: { now: () => since + 1_000_000 }, logger })
@@ -72,12 +72,12 @@ test('an answer that was erased after a backup is erased in it again', () =>
     const [copyFile, list] = [join(directory, 'copy.sqlite'), join(directory, 'log.jsonl')]
     copyLog(file, copyFile)
     const blobs = new Blobs(join(directory, 'blobs'))
-    const erasures = new Erasures({ ledger, blobs, purge: async () => undefined })
+    const erasures = new Erasures({ ledger, log, blobs, purge: async () => undefined })
     await erasures.erase({ subject: { what: 'answer', of: gone.answer }, reason: null, shared: false, dryRun: false }, origin)
     writeFileSync(list, (await log.readAll(0, 100)).map(({ text }) => `${text}\n`).join(''))
     const copy = new SqliteLog({ file: copyFile, vault: ledger.vault })
     expect(await readable(copy)).toEqual([true, true, true])
-    expect(await applyErasures({ ledger: new Ledger(copy, ledger.vault), blobs }, await readErasures(list), origin)).toBe(1)
+    expect(await applyErasures({ ledger: new Ledger(copy, ledger.vault), log: copy, blobs }, await readErasures(list), origin)).toBe(1)
     expect(await readable(copy)).toEqual([false, true, false])
     await copy.close()
     expect(await verifyLog({ logFile: copyFile })).toMatchObject({ findings: [] })

@@ -148,7 +148,8 @@ test('the answers after an erased one lose its turns, and keep the others', asyn
   writeFileSync(list, `${(await at.service.log.readAll(position - 1, 1))[0]?.text ?? ''}\n`)
   const vault = new Vault(...masterKeys(dataPaths(at.directory), []))
   const log = new SqliteLog({ file: copy, vault })
-  await applyErasures({ ledger: new Ledger(log, vault), blobs: new Blobs(join(older.path, 'blobs')) }, await readErasures(list), origin)
+  const target = { ledger: new Ledger(log, vault), log, blobs: new Blobs(join(older.path, 'blobs')) }
+  await applyErasures(target, await readErasures(list), origin)
   const records = async (id: string) => {
     const [[payload] = []] = (
       await sql(at.url, `SELECT data->>'payload' FROM log.events WHERE data->>'answer' = '${id}' AND type = 'AgentAnswered'`)

@@ -18,7 +18,7 @@ const chatbotIn = async ({ log, ledger }: OpenLog) => {
   const agent = await createTelegramBot({ ledger })
   const { position } = await new AnswerMaker(log, testKey).answer(agent, recordOf('hello', 'Hi.'))
   const conversations = new Conversations({
-    ...{ ledger, leases: soleLeases, clock: Date, logger },
+    ...{ ledger, log, leases: soleLeases, clock: Date, logger },
     ask: async function* () {
       return recordedAnswer(log, position)
     },
@@ -26,7 +26,7 @@ const chatbotIn = async ({ log, ledger }: OpenLog) => {
   })
   const [chatbot] = await log.resources.list('chatbot')
   const say = (place: string) =>
-    new MessageIntake(ledger, conversations).take({
+    new MessageIntake({ ledger, log, conversations }).take({
       ...{ chatbot: chatbot!, channel: 'telegram', place, ids: [], text: 'hello', sender: null },
       ...{ address: {}, onlyIfStarted: false, origin },
     })

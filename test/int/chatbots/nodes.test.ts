@@ -80,7 +80,7 @@ const withWorkers = (
       const agent = new HandAgent()
       const has = { ...more, hasSql: () => hasSql(n) }
       const conversations = new Conversations({ ...node, ledger: ledgerOf(node), ask: agent.ask, fetch, clock, logger, ...has })
-      return { node, agent, conversations, intake: new MessageIntake(node.ledger, conversations) }
+      return { node, agent, conversations, intake: new MessageIntake({ ...node, conversations }) }
     })
     const [{ node }] = workers as [Worker]
     const target = { project: 'shop' }

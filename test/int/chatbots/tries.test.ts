@@ -31,11 +31,11 @@ test('an answer is sent as often as a chat service may refuse it, however often 
       if (posted === limits.deliveryMaxAttempts) return Response.json({ ok: true })
       return Response.json({ ok: false }, { status: 429, headers: { 'retry-after': '0' } })
     }
-    const conversations = new Conversations({ ledger, leases: soleLeases, ask, fetch, clock: Date, logger })
+    const conversations = new Conversations({ ledger, log, leases: soleLeases, ask, fetch, clock: Date, logger })
     await conversations.start()
     try {
       const [chatbot] = await log.resources.list('chatbot')
-      await new MessageIntake(ledger, conversations).take({
+      await new MessageIntake({ ledger, log, conversations }).take({
         ...{ chatbot: chatbot!, channel: 'telegram', place: 'a place', ids: [], text: 'hello', sender: null },
         ...{ address: {}, onlyIfStarted: false, origin },
       })

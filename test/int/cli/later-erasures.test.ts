@@ -86,7 +86,7 @@ test('erasures that are later than a backup are carried out in it, and leave wha
   const erasures = await readErasures(list)
   const before = (await copy.head()).position
   expect(erasures).toHaveLength(6)
-  expect(await applyErasures({ ledger: new Ledger(copy, vault), blobs }, erasures, origin)).toBe(4)
+  expect(await applyErasures({ ledger: new Ledger(copy, vault), log: copy, blobs }, erasures, origin)).toBe(4)
   expect((await copy.head()).position).toBe(before + 4)
   expect(await copy.payload(alone)).toBeUndefined()
   expect(await copy.payload(early)).toBeUndefined()
@@ -98,7 +98,7 @@ test('erasures that are later than a backup are carried out in it, and leave wha
   expect((await copy.payload(kept))?.toString()).toBe(rowsOf('r4'))
   expect([await blobs.has(goes), await blobs.has(stays)]).toEqual([false, true])
   // What is done is not done again.
-  expect(await applyErasures({ ledger: new Ledger(copy, vault), blobs }, erasures.slice(2), origin)).toBe(0)
+  expect(await applyErasures({ ledger: new Ledger(copy, vault), log: copy, blobs }, erasures.slice(2), origin)).toBe(0)
   await copy.close()
   expect(await verifyLog({ logFile: copyFile })).toMatchObject({ findings: [] })
 })
@@ -119,7 +119,7 @@ test('an erasure of rows that is later than a backup takes the answers with rows
   await live.close()
 
   const copy = new SqliteLog({ file: copyFile, vault })
-  const target = { ledger: new Ledger(copy, vault), blobs: new Blobs(join(place.path, 'blobs')) }
+  const target = { ledger: new Ledger(copy, vault), log: copy, blobs: new Blobs(join(place.path, 'blobs')) }
   expect(await applyErasures(target, await readErasures(list), origin)).toBe(1)
   expect(await copy.replyTo(keyed)).toMatchObject({ status: 410 })
   expect(await applyErasures(target, await readErasures(list), origin)).toBe(0)
@@ -143,7 +143,7 @@ test('an erasure of rows beside others’ in a payload that cannot be read is no
   db.exec('UPDATE payloads SET wrapped = zeroblob(length(wrapped))')
   db.close()
   const applied = applyErasures(
-    { ledger: new Ledger(log, vault), blobs: new Blobs(join(place.path, 'blobs')) },
+    { ledger: new Ledger(log, vault), log, blobs: new Blobs(join(place.path, 'blobs')) },
     await readErasures(list),
     origin,
   )
@@ -209,9 +209,8 @@ test('of truths those go again that are of what was erased, by its position or i
   await live.close()
 
   const copy = new SqliteLog({ file: copyFile, vault })
-  expect(
-    await applyErasures({ ledger: new Ledger(copy, vault), blobs: new Blobs(join(place.path, 'blobs')) }, await readErasures(list), origin),
-  ).toBe(2)
+  const target = { ledger: new Ledger(copy, vault), log: copy, blobs: new Blobs(join(place.path, 'blobs')) }
+  expect(await applyErasures(target, await readErasures(list), origin)).toBe(2)
   expect((await copy.payload(payload.hash))?.toString()).toBe(expected)
   expect(expected).toBe(truths([2]))
   await copy.close()

@@ -46,7 +46,7 @@ test('each node wipes an erased blob when it follows the event, and one that was
     const stops = [await forgetErased(here, a.blobs), await forgetErased(there, b.blobs)]
     try {
       const ledger = new Ledger(here, vault)
-      const erasures = new Erasures({ ledger, blobs: a.blobs, purge: async () => undefined })
+      const erasures = new Erasures({ ledger, log: here, blobs: a.blobs, purge: async () => undefined })
       const uploaded = async (name: string) => {
         const content = await a.blobs.putBytes(Buffer.from(`rows of ${name}`))
         const data = { file: name, content: { content, bytes: 1, row_count: 1, columns: [], original_name: null } }
@@ -81,7 +81,7 @@ test('each node wipes an erased blob when it follows the event, and one that was
 const withErasing = (
   place: 'postgres' | 's3',
   run: (
-    nodes: Nodes & { there: SharedLog; ledger: Ledger; erasures: Erasures; uploaded: (name: string) => Promise<string> },
+    nodes: Nodes & { here: SharedLog; there: SharedLog; ledger: Ledger; erasures: Erasures; uploaded: (name: string) => Promise<string> },
   ) => Promise<void>,
 ): Promise<void> =>
   withNodes(place, async (nodes) => {
@@ -98,7 +98,8 @@ const withErasing = (
         await ledger.execute({ type: 'CreateFile', data }, origin)
         return content
       }
-      await run({ ...nodes, there, ledger, erasures: new Erasures({ ledger, blobs: a.blobs, purge: async () => undefined }), uploaded })
+      const erasures = new Erasures({ ledger, log: here, blobs: a.blobs, purge: async () => undefined })
+      await run({ ...nodes, here, there, ledger, erasures, uploaded })
     } finally {
       for (const stop of stops) stop()
       await here.close()
@@ -159,10 +160,10 @@ test('an erasure that is sent again is answered when the store has none of the b
   }))
 
 test('a content that another file gets while it is erased stays for that file, and the erasure is answered', () =>
-  withErasing('postgres', async ({ a, b, there, ledger, uploaded }) => {
+  withErasing('postgres', async ({ a, b, here, there, ledger, uploaded }) => {
     const content = await uploaded('a')
     const wipes = { wiped: async () => undefined, everywhere: async () => undefined }
-    const erasures = new Erasures({ ledger, blobs: a.blobs, purge: async () => undefined, wipes })
+    const erasures = new Erasures({ ledger, log: here, blobs: a.blobs, purge: async () => undefined, wipes })
     const execute = ledger.execute.bind(ledger)
     ledger.execute = async (command, ...rest) => {
       const outcome = await execute(command, ...rest)
@@ -259,7 +260,7 @@ test('what is stored after the event of its erasure stays, also in the folder of
       await store('b')
       return outcome
     }
-    const erasures = new Erasures({ ledger, blobs, purge: async () => undefined })
+    const erasures = new Erasures({ ledger, log, blobs, purge: async () => undefined })
     const subject = { what: 'file' as const, of: { name: 'a' } }
     expect(await erasures.erase({ subject, reason: null, shared: false, dryRun: false }, origin)).toMatchObject({ blobs: [content] })
     expect((await blobs.read(content)).toString()).toBe('rows of a')

@@ -55,7 +55,7 @@ type Worker = { node: Node; engine: NotingEngine; jobs: JobScheduler }
 
 const workerOn = async (node: Node, clock: JobClock, ledger: Ledger = node.ledger): Promise<Worker> => {
   const engine = new NotingEngine()
-  const jobs = new JobScheduler({ ledger, leases: node.leases, engine, clock, logger })
+  const jobs = new JobScheduler({ ledger, log: node.log, leases: node.leases, engine, clock, logger })
   return { node, engine, jobs }
 }
 

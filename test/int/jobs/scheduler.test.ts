@@ -138,8 +138,8 @@ afterEach(() => {
   expect(unhandled).toEqual([])
 })
 
-const serviceOver = ({ ledger }: OpenLog, runningMax?: number) =>
-  new JobScheduler({ ledger, leases: soleLeases, engine, clock, logger, ...(runningMax !== undefined && { runningMax }) })
+const serviceOver = ({ ledger, log }: OpenLog, runningMax?: number) =>
+  new JobScheduler({ ledger, log, leases: soleLeases, engine, clock, logger, ...(runningMax !== undefined && { runningMax }) })
 
 const create = async ({ ledger }: OpenLog, job: string, changes: object = {}) => {
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
@@ -450,7 +450,7 @@ describe('a run that is cut off', () => {
         await new Promise<void>((resolve) => (grant = resolve))
         return soleLeases.take(name)
       }
-      const jobs = new JobScheduler({ ledger: open.ledger, leases: { areShared: true, take }, engine, clock, logger })
+      const jobs = new JobScheduler({ ...open, leases: { areShared: true, take }, engine, clock, logger })
       await jobs.start()
       await create(open, 'j')
       const stopped = jobs.stop()

@@ -35,6 +35,7 @@ const open = (bounds = {}, overHttp: EmbeddingOverHttp = () => Promise.resolve(u
   const ledger = new Ledger(log, new Vault(Buffer.alloc(32, 7)))
   knowledge = new Knowledge({
     ledger,
+    log,
     indexes: new FollowedIndexes(log, process),
     embedders: new Embedders({ log, blobs: new Blobs(directory), overHttp }),
     pages: noPages,

@@ -137,7 +137,7 @@ eachLog(({ withLog, isShared }) =>
       withLog(async ({ log, ledger, file }) => {
         const payload = vault.seal(Buffer.from('[]'))
         await log.submit({ origin, lookups: {}, decide: () => [servedRows(payload)], payloads: [payload] })
-        const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
+        const erasures = new Erasures({ ledger, log, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
         const reader = new Database(file, { readonly: true })
         reader.exec('BEGIN')
         reader.prepare('SELECT count(*) FROM events').get()
@@ -159,7 +159,7 @@ eachLog(({ withLog, isShared }) =>
         const purge = async (erasedAt: () => Promise<number>) => {
           if (purges.push(await erasedAt()) === 1) throw new Error('SQL is not available')
         }
-        const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge })
+        const erasures = new Erasures({ ledger, log, blobs: new Blobs(`${file}-blobs`), purge })
         const erase = () => erasures.erase({ subject: { what: 'prediction', of: 1 }, reason: null, shared: false, dryRun: false }, origin)
         await expect(erase()).rejects.toThrow('SQL is not available')
         const again = { payloads: 0, positions: [], already_erased: 1 }
@@ -198,7 +198,7 @@ eachLog(({ withLog, isShared }) =>
       withLog(async ({ log, ledger, file }) => {
         const keyed = ledger.keyed(origin, { idempotency: { key: 'k', request: 'r' } })
         await log.keepReply(keyed, { status: 200, type: null, etag: null, body: 'rows of a JOIN', rows: true }, 0)
-        const erasures = new Erasures({ ledger, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
+        const erasures = new Erasures({ ledger, log, blobs: new Blobs(`${file}-blobs`), purge: async () => undefined })
         const older = (than: number) => erasures.eraseOlder('rows', new Date(Date.now() + than), origin)
         expect(await older(-60_000)).toMatchObject({ positions: [] })
         expect(await older(60_000)).toMatchObject({ payloads: 0, positions: [expect.any(Number)] })

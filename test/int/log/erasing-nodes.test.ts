@@ -25,9 +25,9 @@ const onFailed = (error: unknown) => void unexpected.push(error)
 
 /** The erasures of a node, whose tables are purged when `purge` says so. */
 const erasuresOf = (
-  { ledger, directory, peers }: Node,
+  { ledger, log, directory, peers }: Node,
   purge: (erasedAt: () => Promise<number>) => Promise<void> = async () => undefined,
-): Erasures => new Erasures({ ledger, blobs: new Blobs(join(directory, 'blobs')), wipes: peers.wipes, purge })
+): Erasures => new Erasures({ ledger, log, blobs: new Blobs(join(directory, 'blobs')), wipes: peers.wipes, purge })
 
 const writeSecret = async ({ ledger, log, vault }: Node, name: string, text: string): Promise<string> => {
   const project = { type: 'CreateProject', data: { project: 'shop', unlessExists: true } } as const

@@ -69,7 +69,10 @@ export class AnswerMaker {
   readonly ledger: Ledger
 
   /** @param key the master key of the service's vault */
-  constructor(log: Log, key: Uint8Array) {
+  constructor(
+    readonly log: Log,
+    key: Uint8Array,
+  ) {
     this.ledger = new Ledger(log, new Vault(key))
   }
 

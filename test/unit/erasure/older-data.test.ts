@@ -42,8 +42,8 @@ const rowsOf = async ({ log }: OpenLog, position: number): Promise<{ truth?: num
   return bytes && (JSON.parse(bytes.toString()) as { truth?: number }[])
 }
 
-const erasuresOf = ({ ledger, directory }: OpenLog, stepBounds?: StepBounds) =>
-  new Erasures({ ledger, blobs: new Blobs(`${directory}/blobs`), purge: async () => undefined, stepBounds })
+const erasuresOf = ({ ledger, log, directory }: OpenLog, stepBounds?: StepBounds) =>
+  new Erasures({ ledger, log, blobs: new Blobs(`${directory}/blobs`), purge: async () => undefined, stepBounds })
 
 /** A time between the events before and those after. */
 const between = async (): Promise<Date> => {

@@ -94,14 +94,11 @@ describe('a knowledge base', () => {
 
   /** Writes one document of one chunk beside the chunks that are there, into a knowledge base with these settings of an embedding model. */
   const write = (facts: { chunks: number; dimensions: number | null }, embedding_model: object | null = null) => {
-    const ledger = {
-      log: { streamVersion: async () => 0 },
-      vault: { seal: () => ({ hash: 'h' }) },
-      executeAll: async () => ({ positions: [7] }),
-    }
+    const ledger = { vault: { seal: () => ({ hash: 'h' }) }, executeAll: async () => ({ positions: [7] }) }
+    const log = { streamVersion: async () => 0 }
     const embedders = { of: async () => embedding, embed: (model: typeof embedding) => model.embed() }
     const indexes = { ask: async () => ({ facts }) }
-    const writer = new DocumentWriter({ ledger, indexes, embedders, spendingOfProject: () => unlimited } as never)
+    const writer = new DocumentWriter({ ledger, log, indexes, embedders, spendingOfProject: () => unlimited } as never)
     return writer.write([document], {
       ...{ base: { ...base, state: { ...state, embedding_model } }, source: 'rows', mode: 'add', chunking: state.chunking },
       ...{ origin, signal: new AbortController().signal },

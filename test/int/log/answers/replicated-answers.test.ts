@@ -82,9 +82,9 @@ test('a command that finds its work done is acknowledged by no node before the s
     await nodes[0]!.ledger.execute(project('shop'), origin)
     await nodes[0]!.ledger.execute(skill, origin)
     await Promise.all(nodes.map(({ log }) => newest(log)))
-    const erasures = nodes.map(({ ledger, directory }) => {
+    const erasures = nodes.map(({ ledger, log, directory }) => {
       const wipes = { wiped: async () => undefined, everywhere: async () => undefined }
-      return new Erasures({ ledger, blobs: new Blobs(join(directory, 'blobs')), wipes, purge: async () => undefined })
+      return new Erasures({ ledger, log, blobs: new Blobs(join(directory, 'blobs')), wipes, purge: async () => undefined })
     })
     const subject = { what: 'secrets' as const, of: { kind: 'skill' as const, name: 's', project: 'shop' } }
     const create = (n: number) => outcomeOf(() => nodes[n]!.ledger.execute(project('done'), origin))
