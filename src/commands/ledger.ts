@@ -153,7 +153,7 @@ export class Ledger {
   readonly #turns = new KeyedTurns()
 
   constructor(
-    readonly log: Log,
+    private readonly log: Log,
     readonly vault: Vault,
   ) {}
 

@@ -1,13 +1,14 @@
 import { Problem } from '../../../src/basics/errors.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import type { LedgerCommand } from '../../../src/commands/dispatch.js'
-import type { Outcome } from '../../../src/log/contract/log.js'
+import type { Log, Outcome } from '../../../src/log/contract/log.js'
+import type { Vault } from '../../../src/vault/vault.js'
 
 /** A ledger that loses its first answer to a command of each of these types, after the command was recorded. */
 export class ForgetfulLedger extends Ledger {
   readonly #forgets: Set<LedgerCommand['type']>
 
-  constructor(log: Ledger['log'], vault: Ledger['vault'], types: readonly LedgerCommand['type'][]) {
+  constructor(log: Log, vault: Vault, types: readonly LedgerCommand['type'][]) {
     super(log, vault)
     this.#forgets = new Set(types)
   }
