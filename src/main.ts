@@ -86,7 +86,7 @@ export const startService = async (config: Config, logger: Logger, { background 
     undo(() => sqlProcess.stop())
     await storage.begin({ background })
     const models = await openModels({
-      ...{ config, logger, storage, sqlProcess, connected },
+      ...{ config, logger, metrics, storage, sqlProcess, connected },
       beside: (origin, work) => housekeeping.erasures.beside(origin, work),
     })
     undo(models.stop)

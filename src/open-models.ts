@@ -5,21 +5,24 @@ import { leasesWhile } from './log/contract/leases.js'
 import type { ErasureGuard } from './log/contract/log.js'
 import { ModelStore } from './models/serving/model-store.js'
 import { PredictionRecorder } from './models/serving/prediction-recorder.js'
+import { PredictionService } from './models/serving/prediction-service.js'
 import { HeardProgress } from './models/training/progress.js'
 import { Trainer } from './models/training/trainer.js'
 import { TrainingService } from './models/training/training-service.js'
+import type { Metrics } from './observe/metrics.js'
 import type { ConnectedParts } from './open-connections.js'
 import type { Storage } from './open-storage.js'
 import type { Logger } from './basics/logger.js'
 import type { Config } from './setup/config.js'
 import { askRows } from './sql/facade/training/training-queries.js'
 
-/** The parts that train models, load them and record their predictions. */
+/** The parts that train models, load them, and make and record their predictions. */
 export type Models = Awaited<ReturnType<typeof openModels>>
 
 type Options = {
   config: Config
   logger: Logger
+  metrics: Metrics
   storage: Storage
   sqlProcess: SqlProcess
   connected: ConnectedParts
@@ -27,16 +30,10 @@ type Options = {
   beside: ErasureGuard
 }
 
-/** Opens the trainings, the store of trained versions, and the recorder of their predictions. */
-export const openModels = ({
-  config,
-  logger,
-  storage: { ledger, log, leases, peers, blobs, paths },
-  sqlProcess,
-  connected,
-  beside,
-}: Options) =>
+/** Opens the trainings, the store of trained versions, and their predictions. */
+export const openModels = ({ config, logger, metrics, storage, sqlProcess, connected, beside }: Options) =>
   opened((undo) => {
+    const { ledger, log, leases, peers, blobs, paths } = storage
     const trainer = new Trainer()
     const heard = peers && new HeardProgress(peers.talk)
     undo(() => heard?.stop())
@@ -46,5 +43,12 @@ export const openModels = ({
       temporary: join(paths.temporary, 'trainings'),
     })
     undo(() => trainings.stop())
-    return { trainer, trainings, select, recorder: new PredictionRecorder(ledger, log), store: new ModelStore(blobs) }
+    const recorder = new PredictionRecorder(ledger, log)
+    const store = new ModelStore(blobs)
+    const predicting = new PredictionService({
+      ...{ log, store, recorder },
+      progressOf: (model, version) => trainings.progressOf(model, version),
+      onPredicted: (seconds) => metrics.predicted(seconds),
+    })
+    return { trainer, trainings, select, recorder, store, predicting }
   })

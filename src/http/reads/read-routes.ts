@@ -8,9 +8,8 @@ import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { lastRecordedBy } from '../../log/read/bisect.js'
 import type { Log, Resources } from '../../log/contract/log.js'
-import { logAt, logNow, type LogAt } from '../../log/read/time-travel.js'
+import { logAt, type LogAt } from '../../log/read/time-travel.js'
 import { eventAt, readEvent } from '../../log/read/slices.js'
-import type { ProgressOf } from '../../models/training/progress.js'
 import { parseTime } from '../../basics/times.js'
 import type { ReadTables } from './find-database.js'
 import { Records } from './records.js'
@@ -93,30 +92,29 @@ const withHintOfPresent = (error: unknown): never => {
   })
 }
 
-type ReadRouteOptions = { log: Log; past: PastReader; version: string; progressOf?: ProgressOf; connectedTables?: ReadTables }
+type ReadRouteOptions = { log: Log; present: Moment; past: PastReader; version: string }
 
 /**
  * Returns a function that makes routes of reads. Each answers with the present state, or with `?as_of=` with the state at that
  * position, which the header `X-As-Of` names.
  *
  * @example
- * const reading = readingOf({ log, past: sql.reader, version })
+ * const reading = readingOf({ log, present, past: sql.reader, version })
  * reading({ path: '/files', summary, answers, handle: async (_, { resources }) => json(await resources.list('file')) })
  */
 export const readingOf =
-  ({ log, past, version, progressOf, connectedTables }: ReadRouteOptions): ReadRouteFactory =>
+  ({ log, present, past, version }: ReadRouteOptions): ReadRouteFactory =>
   <const Path extends string, Query extends Parameters = Parameters, Content = undefined>({
     handle,
     ...read
   }: ReadDefinition<Path, Query, Content>): Route => {
-    const momentOf = (then: LogAt, progress?: ProgressOf): Moment => ({ ...then, records: new Records(then, version, progress) })
-    const now = { ...momentOf(logNow(log), progressOf), connectedTables }
     const asThen = async (when: string, input: Input<Path, Query, Content>): Promise<Reply> => {
       const { call } = input
       try {
         const position = await positionOf(when, log)
         call.answerHeaders['X-As-Of'] = String(position)
-        return await handle(input, { ...momentOf(logAt(log, position, past.resourcesAt(position, call.client))), position })
+        const then = logAt(log, position, past.resourcesAt(position, call.client))
+        return await handle(input, { ...then, records: new Records(then, version), position })
       } catch (error) {
         return withHintOfPresent(error)
       }
@@ -129,7 +127,7 @@ export const readingOf =
       handle: (input) => {
         const when = (input.query as ValuesOf<AsOf>).as_of
         const own = input as unknown as Input<Path, Query, Content>
-        return when === undefined ? handle(own, now) : asThen(when, own)
+        return when === undefined ? handle(own, present) : asThen(when, own)
       },
     })
   }

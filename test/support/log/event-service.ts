@@ -6,12 +6,14 @@ import { EventStreams, type StreamBounds } from '../../../src/http/reads/event-s
 import { eventRoutes } from '../../../src/http/routes/events.js'
 import { historyRoutes } from '../../../src/http/routes/resources/history.js'
 import { readingOf } from '../../../src/http/reads/read-routes.js'
+import { Records } from '../../../src/http/reads/records.js'
 import { loginRoutes } from '../../../src/http/routes/login.js'
 import { addressOf, createHttpServer, listen, stopListening } from '../../../src/http/server/server.js'
 import { Sessions } from '../../../src/http/login/sessions.js'
 import { limits } from '../../../src/basics/limits.js'
 import { EventFeed } from '../../../src/log/feed/event-feed.js'
 import { Histories } from '../../../src/log/read/history.js'
+import { logNow } from '../../../src/log/read/time-travel.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { testKey } from './log.js'
@@ -53,7 +55,8 @@ export const startEventService = async (file: string, { port = 0, user, follows,
   const noPast = () => {
     throw new TypeError('this part of the service knows no past')
   }
-  const reading = readingOf({ log, past: { resourcesAt: noPast }, version: '0' })
+  const present = { ...logNow(log), records: new Records(log, '0') }
+  const reading = readingOf({ log, present, past: { resourcesAt: noPast }, version: '0' })
   const ledger = new Ledger(log, vault)
   const sessions = user && new Sessions(user)
   const routes = [
