@@ -1,11 +1,27 @@
-import { expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { openPage, violationsOf } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { send, type SqlReply } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
 
 const at = startConsole()
+
+/** Answers each request with a file that never ends: the service itself would end the query after a minute. */
+const endless = createServer((_, reply) => {
+  reply.writeHead(200, { 'content-type': 'text/csv' }).write('1\r\n'.repeat(1_000_000))
+})
+beforeAll(async () => {
+  endless.listen(0, '127.0.0.1')
+  await once(endless, 'listening')
+})
+afterAll(() => {
+  endless.closeAllConnections()
+  endless.close()
+})
 
 const queryPage = (sql: string, more: Record<string, string> = {}) => `#/query?${new URLSearchParams({ sql, ...more }).toString()}`
 
@@ -89,15 +105,15 @@ test('an answer that is on the screen is saved as it is, and as the service woul
 })
 
 test('a file that is being saved says so, also after a look at another page, is saved once, and can be cancelled', async () => {
-  // It has more rows than anybody waits for, and its first ones come soon, also on a busy machine.
-  const slow = `SELECT range AS i, md5(repeat(range::VARCHAR, 2000)) AS hash FROM range(100000000000)`
-  const { page } = await openPage(at.browser, at.url, queryPage(slow))
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT range AS i FROM range(100000000000)'))
   const asked: string[] = []
   let cancelled = 0
   const isCsv = (sent: string | null) => sent?.includes('"response_format":"csv"') === true
   page.on('request', (request) => isCsv(request.postData()) && asked.push(request.url()))
   page.on('requestfailed', (request) => isCsv(request.postData()) && cancelled++)
   page.on('download', () => asked.push('saved'))
+  const address = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/`
+  await page.route('**/sql/query', (route) => route.continue(isCsv(route.request().postData()) ? { url: address } : {}))
   const csv = page.getByRole('button', { name: 'CSV' })
   await csv.dblclick()
   await page.getByText('Saving CSV…').waitFor()
