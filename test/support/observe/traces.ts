@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Which of many byte strings (of four bytes or more) occur in these bytes, found in one pass. */
@@ -17,13 +17,21 @@ export const tracesIn = (bytes: Buffer, needles: readonly Uint8Array[]): Set<num
   return found
 }
 
-/** All files in a directory, or a single file, completely. */
+/** The names in a directory; none if another process has removed it meanwhile, as a training does with its own. */
+const namesIn = (directory: string): string[] => {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return []
+  }
+}
+
+/** All files in a directory and below it, or a single file. */
 export const filesUnder = (path: string): string[] => {
-  if (!existsSync(path)) return []
-  if (!statSync(path).isDirectory()) return [path]
-  return readdirSync(path, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(path, name))
-    .filter((name) => statSync(name, { throwIfNoEntry: false })?.isFile() === true)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    return namesIn(path).flatMap((name) => filesUnder(join(path, name)))
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? [path] : []
 }
 
 /** The bytes of a file; none if another process has removed it meanwhile, as DuckDB does with its write-ahead log. */
