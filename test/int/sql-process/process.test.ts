@@ -203,6 +203,9 @@ const upload = async (url: string, name: string, rows: number): Promise<void> =>
 const train = (url: string, name: string, table: string, target = 'y'): Promise<SqlReply> =>
   sql(url, `CREATE MODEL ${name} FROM files (SELECT * FROM ${table}) PREDICT ${target}`)
 
+/** A training that takes so long that nobody sees it for the first time when it has already told its result. */
+const trainLong = (url: string, name: string): Promise<SqlReply> => train(url, name, 'long', "y USING preset = 'best'")
+
 const statusOf = async (url: string, name: string): Promise<{ status: string; error: string | null } | undefined> => {
   const { status, body } = await send(url, 'GET', `/api/projects/mindsdb/models/${name}`)
   return status === 200 ? (body as { status: string; error: string | null }) : undefined
@@ -219,7 +222,7 @@ const endOf = async (url: string, name: string): Promise<{ status: string; error
 
 const trainer = 'train-process'
 
-/** A table that trains for some seconds, so that its process can be suspended meanwhile; and one that does not. */
+/** A table that trains for long, so that its process can be suspended meanwhile; and one that does not. */
 const withTables = async (url: string): Promise<void> => {
   await upload(url, 'long', 30_000)
   await upload(url, 'short', 120)
@@ -228,7 +231,12 @@ const withTables = async (url: string): Promise<void> => {
 /** Begins a training whose process is suspended, so that it does not end by itself, however slow the machine is. */
 const trainsNow = async ({ url, pid }: { url: string; pid: number }, name: string): Promise<number> => {
   let training: number | undefined
-  await train(url, name, 'long')
+  const begin = async () => {
+    // A training is over in the log before its process is gone.
+    await until(() => childrenRunning(pid, trainer).length === 0)
+    await trainLong(url, name)
+  }
+  await begin()
   await until(async () => {
     ;[training] = childrenRunning(pid, trainer)
     if (training !== undefined) {
@@ -238,7 +246,7 @@ const trainsNow = async ({ url, pid }: { url: string; pid: number }, name: strin
     // On a busy machine it may be over before it is seen.
     if ((await statusOf(url, name))?.status === 'complete') {
       await sql(url, `DROP MODEL ${name}`)
-      await train(url, name, 'long')
+      await begin()
     }
     return false
   })
