@@ -261,6 +261,24 @@ test('rows of another moment than the shown one say so, until the query runs aga
   await page.context().close()
 })
 
+test('what is beside the list of databases stays in its place when their names come', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/')
+  let answer: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/api/sql/query', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.getByRole('link', { name: 'Query' }).click()
+  const box = page.getByLabel('Dry run')
+  await box.waitFor()
+  const before = await box.boundingBox()
+  answer()
+  await page.getByRole('option', { name: 'information_schema' }).waitFor({ state: 'attached' })
+  expect(await box.boundingBox()).toEqual(before)
+  await page.context().close()
+})
+
 test('a dry run shows the events that would be recorded, and writes nothing', async () => {
   const { page } = await openPage(at.browser, at.url, queryPage(`CREATE SKILL never USING type = 'sql', database = 'files'`))
   await page.getByLabel('Dry run').check()
