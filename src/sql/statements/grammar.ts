@@ -42,8 +42,11 @@ const grammar: { readonly [K in StatementKind]: Entry } = {
 
 const entries: readonly Entry[] = Object.values(grammar)
 
+// Of equally near usages the first is shown. So resources come before views and files, and lists come last.
+const { show, describe, ...others } = { ...databases, ...resources, ...grammar }
+
 /** How each statement is written, under its first words. */
-export const usages: Usages = usagesOf(entries)
+export const usages: Usages = usagesOf([...Object.values(others), describe, show])
 
 /** The effect in a statement's entry: `effectOf(parseStatement('SELECT 1')) // 'query'` */
 export const effectOf = ({ kind }: Statement): Effect => grammar[kind].effect

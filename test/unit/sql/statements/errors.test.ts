@@ -119,6 +119,7 @@ const statementOf = (usage: string, optionalParts: '' | '$1'): string =>
     .replace(/ \|.*/, '')
     .replaceAll(/, …(?=$|\])/g, '')
     .replaceAll(optional, optionalParts)
+    .replaceAll(/ +/g, ' ')
     .replaceAll('{…}', '{}')
     .replaceAll('…', '1')
     .replaceAll('.version', '.1')
