@@ -36,9 +36,14 @@ const withoutStandby = async (nodes: readonly Node[], run: () => Promise<void>):
     return isOver
   })
   try {
-    // Each session takes a moment to know the setting.
-    for (const [i, { ledger }] of nodes.entries())
-      for (let n = 1; (await outcomeOf(() => ledger.execute(project(`p${i}_${n}`), origin))) !== 'outcome_unknown'; n++);
+    // Each session takes a moment to know the setting: the one that writes, and the one that says whether there is a standby.
+    for (const [i, { ledger, log }] of nodes.entries()) {
+      const keyOf = (n: number) => ({ idempotency: { key: `p${i}_${n}`, request: 'r' } })
+      let n = 1
+      while ((await outcomeOf(() => ledger.execute(project(`p${i}_${n}`), origin, keyOf(n)))) !== 'outcome_unknown') n++
+      const keyed = ledger.keyed(origin, keyOf(n))
+      await until(async () => (await outcomeOf(() => newest(log).then(() => log.repeated(keyed)))) === 'outcome_unknown')
+    }
     await run()
   } finally {
     isOver = true
