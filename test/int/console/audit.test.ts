@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import type { Page, Route } from 'playwright-core'
-import { openPage, violationsOf } from '../../support/console/browser.js'
+import { holdRequests, openPage, violationsOf } from '../../support/console/browser.js'
 import { expectRefusals, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 
@@ -345,12 +345,7 @@ test('data is erased after it was shown how much that is, and not without a word
 test('only the data whose amount was shown is erased, also when its amount arrives late', async () => {
   for (const name of ['first', 'second']) await sql(at.url, `CREATE TABLE files.${name}_people (SELECT '${name}' AS who)`)
   const { page } = await openPage(at.browser, at.url, '#/audit')
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/api/log/erasures', async (route) => {
-    await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/api/log/erasures')
   await page.getByText('Erase data of a person').click()
   await page.getByRole('combobox', { name: /^What/ }).selectOption('file')
   const name = page.getByLabel('name', { exact: true })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page, Request } from 'playwright-core'
-import { openPage, violationsOf, untilDrawn } from '../../support/console/browser.js'
+import { holdRequests, openPage, untilDrawn, violationsOf } from '../../support/console/browser.js'
 import { expectRefusals, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 
@@ -124,13 +124,8 @@ test('an edit sends what was changed alone, keeps secrets, and tells of a change
   const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/broker?tab=edit')
   await page.getByLabel(/^model name/).fill('gpt-5')
   expect(await page.getByLabel(/^params/).inputValue()).not.toContain('sk-planted-1')
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
   const isReading = (request: Request) => request.method() === 'GET' && request.url().endsWith('/agents/broker')
-  await page.route('**/agents/broker', async (route) => {
-    if (isReading(route.request())) await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/agents/broker', isReading)
   const reading = page.waitForRequest(isReading)
   const save = page.getByRole('button', { name: 'Save' })
   await save.click()
@@ -262,12 +257,7 @@ test('the events of a dry run are shown only beside the texts that they come fro
   await page.getByText('would be recorded').waitFor()
   await page.getByLabel(/^query/).fill('SELECT 3 AS a')
   expect(await page.getByText('would be recorded').count()).toBe(0)
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/views/one', async (route) => {
-    await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/views/one')
   const answered = page.waitForResponse('**/views/one')
   await page.getByRole('button', { name: 'What would happen' }).click()
   await page.getByLabel(/^query/).fill('SELECT 4 AS a')

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { openPage } from '../../support/console/browser.js'
+import { holdRequests, openPage } from '../../support/console/browser.js'
 import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -186,12 +186,7 @@ test('a prediction says when the form has other inputs by now, also if it comes 
   const changed = page.getByText('The inputs were changed since this prediction.')
   const size = page.getByLabel('size', { exact: true })
   const predict = page.getByRole('button', { name: 'Predict rent' })
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/predict', async (route) => {
-    await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/predict')
   await size.fill('30')
   await predict.click()
   await size.fill('100')

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { openPage } from '../../support/console/browser.js'
+import { holdRequests, openPage } from '../../support/console/browser.js'
 import { expectUsable, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -86,12 +86,7 @@ test('until the data of another moment are there, the page says that it shows th
   const later = page.getByRole('link', { name: 'later_skill' })
   await later.waitFor()
   expect(await page.locator('main').getAttribute('aria-busy')).toBe('false')
-  let answer = (): void => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/sql/query', async (route) => {
-    if (route.request().postData()?.includes('"as_of"') === true) await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/sql/query', (request) => request.postData()?.includes('"as_of"') === true)
   await page.getByRole('button', { name: 'Now' }).click()
   await page.getByLabel('A position of the log').fill(String(then))
   await page.getByRole('button', { name: 'Show', exact: true }).click()

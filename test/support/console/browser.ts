@@ -188,3 +188,23 @@ export const violationsOf = async (page: Page, rules: keyof typeof rulesOf = 'al
   const found = await page.evaluate<Violation[]>(`axe.run({ ${options} }).then(({ violations }) => violations)`)
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`))
 }
+
+/**
+ * Holds the requests of a page to an address, or those of them that `isHeld` chooses.
+ *
+ * @returns a function that lets them go on, and all later ones
+ * @example const answer = await holdRequests(page, `${url}/api/sql/query`)
+ */
+export const holdRequests = async (
+  page: Page,
+  address: string,
+  isHeld: (request: Request) => boolean = () => true,
+): Promise<() => void> => {
+  let release: () => void = () => undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  await page.route(address, async (route) => {
+    if (isHeld(route.request())) await released
+    await route.continue()
+  })
+  return release
+}

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage, untilDrawn } from '../../../support/console/browser.js'
+import { holdRequests, openPage, untilDrawn } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 
@@ -39,12 +39,7 @@ test('after a change of the page the focus is at its title, and on the first pag
 test('a title keeps the focus when the data of its page comes', async () => {
   const { page } = await openPage(at.browser, at.url, '#/events')
   await page.locator('.events summary').first().waitFor()
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/api/log/storage', async (route) => {
-    await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/api/log/storage')
   await page.getByRole('link', { name: 'Health' }).click()
   await page.locator('h1:focus', { hasText: 'Health' }).waitFor()
   answer()
@@ -56,12 +51,7 @@ test('a title keeps the focus when the data of its page comes', async () => {
 test('a title that comes late does not take the focus from where the user went on', async () => {
   const { page } = await openPage(at.browser, at.url, '#/events')
   await page.locator('.events summary').first().waitFor()
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/api/sql/query', async (route) => {
-    await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/api/sql/query')
   await page.getByRole('link', { name: 'Resources' }).click()
   await page.locator('#content .busy').waitFor()
   await page.getByRole('button', { name: 'Now', exact: true }).focus()
@@ -108,12 +98,7 @@ test('a plan that comes late does not take the focus from where the user writes'
   await page.getByText('Erase data of a person').click()
   await page.getByRole('combobox', { name: /^What/ }).selectOption('file')
   await page.getByLabel('name', { exact: true }).fill('people')
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/api/log/erasures', async (route) => {
-    await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/api/log/erasures')
   await press(page, 'What would be erased')
   const reason = page.getByLabel(/^Reason/)
   await reason.click()

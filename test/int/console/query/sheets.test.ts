@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { openPage, violationsOf } from '../../../support/console/browser.js'
+import { holdRequests, openPage, violationsOf } from '../../../support/console/browser.js'
 import { runByKeys, startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
@@ -263,12 +263,7 @@ test('rows of another moment than the shown one say so, until the query runs aga
 
 test('what is beside the list of databases stays in its place when their names come', async () => {
   const { page } = await openPage(at.browser, at.url, '#/')
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/api/sql/query', async (route) => {
-    await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/api/sql/query')
   await page.getByRole('link', { name: 'Query' }).click()
   const box = page.getByLabel('Dry run')
   await box.waitFor()

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Request } from 'playwright-core'
-import { openPage, violationsOf } from '../../../support/console/browser.js'
+import { holdRequests, openPage, violationsOf } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 
@@ -61,12 +61,7 @@ test('the plan of a deletion stays with its resource: another page begins withou
 
 test('a plan that arrives after its page was left is shown nowhere', async () => {
   const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
-  await page.route('**/skills/rents', async (route) => {
-    if (route.request().method() === 'DELETE') await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/skills/rents', (request) => request.method() === 'DELETE')
   const isDeletion = (request: Request) => request.method() === 'DELETE'
   const [asking, answered] = [page.waitForRequest(isDeletion), page.waitForResponse((response) => isDeletion(response.request()))]
   await page.getByRole('button', { name: 'Delete…' }).click()
@@ -82,14 +77,9 @@ test('a plan that arrives after its page was left is shown nowhere', async () =>
 
 test('a deletion that ends after its page was left does not lead away from the next page', async () => {
   const { page } = await openPage(at.browser, at.url, '#/resources/agent/mindsdb/broker')
-  let answer: () => void = () => undefined
-  const held = new Promise<void>((resolve) => (answer = resolve))
   await page.getByRole('button', { name: 'Delete…' }).click()
   await page.getByRole('group', { name: 'Delete broker' }).waitFor()
-  await page.route('**/agents/broker', async (route) => {
-    if (route.request().method() === 'DELETE') await held
-    await route.continue()
-  })
+  const answer = await holdRequests(page, '**/agents/broker', (request) => request.method() === 'DELETE')
   const answered = page.waitForResponse((response) => response.request().method() === 'DELETE')
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.goto(`${at.url}/#/resources/skill/mindsdb/rents`)
