@@ -105,7 +105,7 @@ export const startService = async (config: Config, logger: Logger, { background 
     atOnce.push(agents.stop)
     const housekeeping: Housekeeping = await openHousekeeping({ config, logger, storage, sqlProcess, knowledge, models, sql })
     atOnce.push(housekeeping.stop)
-    const evaluations: AgentEvaluations = agents.evaluations((origin, work) => housekeeping.erasures.beside(origin, work))
+    const evaluations: AgentEvaluations = agents.evaluations(housekeeping.erasures.beside)
     const chatbots = await openChatbots({ logger, storage, sqlProcess, ask: agents.agents.ask, fetch: egressFetch(egress) })
     atOnce.push(chatbots.stop)
     const parts = { connected, knowledge, sqlProcess, models, sql, agents, housekeeping, chatbots }

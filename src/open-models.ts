@@ -46,8 +46,7 @@ export const openModels = ({ config, logger, metrics, storage, sqlProcess, conne
     const recorder = new PredictionRecorder(ledger, log)
     const store = new ModelStore(blobs)
     const predicting = new PredictionService({
-      ...{ log, store, recorder },
-      progressOf: (model, version) => trainings.progressOf(model, version),
+      ...{ log, store, recorder, progressOf: trainings.progressOf },
       onPredicted: (seconds) => metrics.predicted(seconds),
     })
     return { trainer, trainings, select, recorder, store, predicting }

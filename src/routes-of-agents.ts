@@ -13,7 +13,6 @@ import { rerunRoutes } from './http/routes/reruns.js'
 import { agentRoutes } from './http/routes/resources/agents.js'
 import { chatbotRoutes } from './http/routes/resources/chatbots.js'
 import { skillRoutes } from './http/routes/resources/skills.js'
-import type { ErasureGuard } from './log/contract/log.js'
 import type { Parts } from './route-parts.js'
 
 type Shared = { reading: ReadRouteFactory; records: Records }
@@ -24,7 +23,7 @@ export const routesOfAgents = (parts: Parts, { reading, records }: Shared): Rout
   const { agents, check: checkModel } = parts.agents
   const { intake, fetch } = parts.chatbots
   const { sql } = parts.sql
-  const beside: ErasureGuard = (origin, work) => parts.housekeeping.erasures.beside(origin, work)
+  const { beside } = parts.housekeeping.erasures
   const answers = new AnswerRecords({ log, readRows: (query, client) => sql.reader.rowsNow(query, client) })
   const judge = new AnswerJudge({ ledger, records: answers, beside })
   const reruns = new Reruns({

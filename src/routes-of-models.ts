@@ -17,8 +17,8 @@ export const routesOfModels = (parts: Parts, { reading, records, intake }: Share
   const { store, predicting } = parts.models
   const { sql, dataChecks: checks } = parts.sql
   const reporter = new OutcomeReporter({
-    ...{ ledger, log, store, readRows: (...asked) => sql.reader.rowsNow(...asked) },
-    beside: (origin, work) => parts.housekeeping.erasures.beside(origin, work),
+    ...{ ledger, log, store, beside: parts.housekeeping.erasures.beside },
+    readRows: (...asked) => sql.reader.rowsNow(...asked),
   })
   return [
     ...modelRoutes({ ledger, log, records, sql, reading, intake, blobs }),

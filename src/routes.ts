@@ -33,7 +33,7 @@ const aboutOf = ({ config, version, storage, models, housekeeping, sqlProcess }:
 /** The resources in their present state, with the progress of trainings and the tables of connected databases. */
 const presentOf = ({ version, storage: { log }, models, connected }: Parts): Moment => ({
   ...logNow(log),
-  records: new Records(log, version, (model, ofVersion) => models.trainings.progressOf(model, ofVersion)),
+  records: new Records(log, version, models.trainings.progressOf),
   connectedTables: (connection, soon) => connected.databases.tables(connection, soon),
 })
 

@@ -7,7 +7,7 @@ import { stopping } from '../basics/errors.js'
 import type { BlobStore } from '../files/blob-store.js'
 import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
-import type { AgeingKind, Log, Origin } from '../log/contract/log.js'
+import type { AgeingKind, ErasureGuard, Log, Origin } from '../log/contract/log.js'
 import type { Wipes } from '../log/contract/wipes.js'
 import { startLastingProcessor } from '../log/emmett/lasting-processor.js'
 import type { Processing } from '../log/emmett/processor.js'
@@ -162,9 +162,7 @@ export class Erasures {
    * Runs work that refers to recorded rows or answers. Meanwhile this node erases none. If another node erases some, the commands of the
    * work are refused.
    */
-  beside<T>(origin: Origin, work: (origin: Origin) => Promise<T>): Promise<T> {
-    return this.#rows.beside(async () => work(await this.#guarded(origin)))
-  }
+  readonly beside: ErasureGuard = (origin, work) => this.#rows.beside(async () => work(await this.#guarded(origin)))
 
   /** An origin whose commands are refused after another erasure. In a log with a single node, no erasure can come in between. */
   async #guarded(origin: Origin): Promise<Origin> {

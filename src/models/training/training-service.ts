@@ -21,7 +21,7 @@ import type { Processing } from '../../log/emmett/processor.js'
 import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
 import type { Progress } from '../engines/tabular/fit.js'
 import { HeldData } from './held-data.js'
-import type { HeardProgress } from './progress.js'
+import type { HeardProgress, ProgressOf } from './progress.js'
 import { reasonOf, trainingRequest } from './training-record.js'
 import {
   findVersion,
@@ -167,7 +167,7 @@ export class TrainingService {
   /**
    * The progress of a training, on this node or another one; undefined when it waits or is over, or when its node has not reported yet.
    */
-  progressOf(model: string, version: number): Progress | undefined {
+  readonly progressOf: ProgressOf = (model, version) => {
     const running = this.#running
     if (running?.model === model && running.version === version) return running.progress
     return this.options.heard?.of(model, version)

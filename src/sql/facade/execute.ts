@@ -72,7 +72,7 @@ export class SqlEngine {
       return await (answerOf(statement, running, this) ?? this.writer.write(statement, running))
     } catch (error) {
       if (!isProblem(error) || error.code === 'internal') throw error
-      const problem = withProgress(error, (model, version) => this.options.trainings.progressOf(model, version))
+      const problem = withProgress(error, this.options.trainings.progressOf)
       return { type: 'error', error_code: 0, error_message: errorMessage(problem), context, problem }
     }
   }

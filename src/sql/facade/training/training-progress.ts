@@ -7,7 +7,7 @@ const training = z.object({ model: z.string(), version: z.number() })
 /**
  * Adds the progress to the refusal of a model that is being trained, because the SQL process does not know the progress.
  *
- * @example withProgress(problem, (model, version) => trainings.progressOf(model, version)).extras.hint // '… It is at phase folds, 120 of 600.'
+ * @example withProgress(problem, trainings.progressOf).extras.hint // '… It is at phase folds, 120 of 600.'
  */
 export const withProgress = (problem: Problem, progressOf: ProgressOf): Problem => {
   const { training: named, ...extras } = problem.extras
