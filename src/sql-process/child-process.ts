@@ -6,7 +6,7 @@ import { confine } from './contract/confinement.js'
 import { QueryConnection, type Answer, type ConnectionEvents } from './query-connection.js'
 import type { AnswerQuestion, HoldBlob, ReadingEnd } from './contract/options.js'
 import { HeldBlobs } from './held-blobs.js'
-import { parseChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
+import { parseChildMessage, type ChildMessage, type CopyRequest, type Settings } from './contract/messages.js'
 import { withoutHolder } from './orphan-process.js'
 import type { Rebuilds } from './contract/rebuilds.js'
 import { mayChange } from '../sql/contract/connected.js'
@@ -107,7 +107,7 @@ export class SqlChildProcess {
   constructor(
     entry: string,
     private readonly settings: Settings,
-    private readonly onChange: () => void,
+    private readonly onChange: (kind: ChildMessage['kind']) => void,
     private readonly answerQuestion: AnswerQuestion,
     holdBlob?: HoldBlob,
   ) {
@@ -310,7 +310,7 @@ export class SqlChildProcess {
       default:
         unreachable(message)
     }
-    this.onChange()
+    this.onChange(message.kind)
   }
   /** The caller that waits for a copy, which is finished now. */
   #copyOf(into: string): PendingCopy | undefined {

@@ -10,6 +10,7 @@ import { endOrphan, withoutHolder } from './orphan-process.js'
 import type { SqlProcessLimits, SqlProcessOptions } from './contract/options.js'
 import type { TablesState } from '../sql/relations/projections.js'
 import { Heartbeat } from './heartbeat.js'
+import type { ChildMessage } from './contract/messages.js'
 import { RebuildRecord, type Rebuilds } from './contract/rebuilds.js'
 import { makeSocketDirectory } from '../basics/socket-directory.js'
 
@@ -217,10 +218,9 @@ export class Supervisor {
       lastError: before?.lastError ?? null,
       asksForBlobs: holdBlob !== undefined,
     }
-    const onChange = () => {
-      this.#rebuilds.note(child.state.rebuilds)
+    const onChange = (kind: ChildMessage['kind']) => {
+      if (kind === 'opened') this.#noteOpened(child.state)
       if (child.state.foreign !== undefined) this.options.onForeign?.(child.state.foreign)
-      this.#noteConfinement(child.state.confinement)
       this.#tellChange()
     }
     const child: SqlChildProcess = new SqlChildProcess(this.#entry, settings, onChange, answerQuestion, holdBlob)
@@ -233,8 +233,9 @@ export class Supervisor {
     void child.exited.then(() => this.#restart(child))
   }
 
-  /** Logs once why the process keeps a right that it should have given up. */
-  #noteConfinement(confinement: string | undefined): void {
+  /** Keeps the count of rebuilds, and logs once why the process keeps a right that it should have given up. */
+  #noteOpened({ rebuilds, confinement }: SqlChildProcess['state']): void {
+    this.#rebuilds.note(rebuilds)
     if (confinement === undefined || confinement === this.#confinement) return
     this.#confinement = confinement
     if (confinement !== 'landlock') this.options.logger?.warn({ reason: confinement }, keepsRights)
