@@ -1,5 +1,5 @@
 import { limits } from '../../src/basics/limits.js'
-import type { Subject } from '../../src/erasure/plan/subjects.js'
+import type { Subject } from '../../src/erasure/plan/subject-plan.js'
 import { send, type Target } from '../harness/harness.js'
 import { characters, json, largeName, type Body, type Ids } from './body.js'
 import { predictionId } from './prepare.js'

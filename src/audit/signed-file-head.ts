@@ -1,7 +1,7 @@
 import type { Head } from '../log/contract/log.js'
 import { readHeadKeys, readLogId, type LogConnection } from '../log/storage/schema.js'
 import { readTail } from '../log/storage/events.js'
-import { readTree } from '../log/proof/open-tree.js'
+import { readTree } from '../log/proof/stored-tree.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { findHeadSigner } from './head-key.js'
 import { signHead } from './heads.js'

@@ -1,4 +1,4 @@
-import { hashBytes } from '../log/proof/tiles.js'
+import { hashBytes } from '../log/proof/merkle-tree.js'
 import { fromBase64 } from './note-key.js'
 
 /** The statement of a log about itself at a size, in C2SP's tlog-checkpoint format: its origin, its number of events, and their root. */

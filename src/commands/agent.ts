@@ -1,9 +1,9 @@
 import type { Command } from '@event-driven-io/emmett'
 import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
-import { unreachable, type JsonObject } from '../../events/common.js'
+import { unreachable, jsonObject, resourceName, text, type JsonObject, type Json } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { providerOf } from '../catalogue/llm-providers.js'
+import { providerOf, llmProviders } from '../catalogue/llm-providers.js'
 import { renamedModel, statedModel } from '../catalogue/stated-model.js'
 import {
   byName,
@@ -15,18 +15,84 @@ import {
   type NamedResource,
   type Resource,
 } from '../log/contract/lookups.js'
-import { refuseUnfitSettings } from './rules/agent-settings.js'
-import { refuseMovedKeys } from './rules/bound-keys.js'
-import { refuseUnfitNames } from './rules/granted-names.js'
 import { listed } from './rules/listed.js'
+import { refuseUnfitSettings, settingSchemas } from './rules/agent-settings.js'
+import { refuseMovedKeys } from './rules/bound-keys.js'
+import { refuseUnfitNames } from '../catalogue/grants.js'
 import { mergeParams, newParams, replacedParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
 import { namesakes, refuseTakenName } from './rules/taken-names.js'
 import { gone, updatedTo, type RollbackRule } from './rules/rollback.js'
+import * as z from 'zod'
+
+const skillRef = z.union([text, z.looseObject({ name: text })])
+const skillList = z.array(skillRef).nullish()
+
+/** The settings of an agent in the form of clients, over REST and in `USING`. */
+export const agentFields = z.object({
+  name: resourceName.nullish(),
+  model: z.union([text, jsonObject]).nullish(),
+  model_name: text.nullish(),
+  provider: text.meta({ examples: [...llmProviders.keys()] }).nullish(),
+  skills: skillList,
+  skills_to_add: skillList,
+  skills_to_remove: skillList,
+  data: jsonObject.nullish(),
+  prompt_template: text.nullish(),
+  params: jsonObject.meta({ properties: settingSchemas }).nullish(),
+})
+export type AgentFields = z.infer<typeof agentFields>
+
+const refs = (list: NonNullable<AgentFields['skills']>): SkillRef[] =>
+  list.map((entry) => {
+    if (typeof entry === 'string') return { name: entry, params: {} }
+    const { name, ...params } = entry
+    return { name, params: params as JsonObject }
+  })
+
+// A model given as text is a name; an object is a param, which the agent keeps unchanged.
+const modelName = ({ model, model_name }: AgentFields): string | undefined =>
+  typeof model === 'string' ? model : (model_name ?? undefined)
+
+const paramsOf = ({ model, data, prompt_template, params }: AgentFields): JsonObject | undefined => {
+  const lifted: [string, Json | null | undefined][] = [
+    ['model', typeof model === 'string' ? undefined : model],
+    ['data', data],
+    ['prompt_template', prompt_template],
+  ]
+  const sent = lifted.flatMap(([key, value]) => (value === null || value === undefined ? [] : [[key, value] as const]))
+  return params || sent.length > 0 ? { ...params, ...Object.fromEntries(sent) } : undefined
+}
+
+/** The data of a CreateAgent command, except its project and name. */
+export const agentCreation = (fields: AgentFields) => {
+  const model_name = modelName(fields) ?? null
+  return {
+    model_name,
+    provider: fields.provider ?? (model_name === null ? null : providerOf(model_name)),
+    skills: refs(fields.skills ?? []),
+    params: paramsOf(fields) ?? {},
+  }
+}
+
+/** The data of an UpdateAgent command, except its project and name: only the fields that were sent. */
+export const agentChanges = (fields: AgentFields) => {
+  const model_name = modelName(fields)
+  const params = paramsOf(fields)
+  return {
+    ...(fields.name && { name: fields.name }),
+    ...(model_name !== undefined && { model_name }),
+    ...(fields.provider && { provider: fields.provider }),
+    ...(fields.skills && { skills: refs(fields.skills) }),
+    ...(fields.skills_to_add && { skills_to_add: refs(fields.skills_to_add) }),
+    ...(fields.skills_to_remove && { skills_to_remove: refs(fields.skills_to_remove).map(({ name }) => name) }),
+    ...(params && { params }),
+  }
+}
 
 type Target = { project: string; agent: string }
 /** A skill by its name, with the agent's own params for it. */
-export type SkillRef = { name: string; params: JsonObject }
+type SkillRef = { name: string; params: JsonObject }
 type Changes = {
   model_name?: string | null
   provider?: string | null

@@ -27,10 +27,9 @@ import {
   type PlannedPayload,
   type Share,
 } from './plan/plan.js'
-import type { ErasureRequest } from './plan/subjects.js'
 import { areUsedAgain, formerHoldersOf } from './plan/secrets.js'
 import { ReadWriteLock } from './read-write-lock.js'
-import { planBefore, planOf, timeBefore } from './plan/subject-plan.js'
+import { planBefore, planOf, timeBefore, type ErasureRequest } from './plan/subject-plan.js'
 import { removeErasedBlobs } from './unfinished.js'
 
 type Options = PurgeFiles & {

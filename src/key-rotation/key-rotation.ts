@@ -9,15 +9,14 @@ import type { Ledger } from '../commands/ledger.js'
 import { errorText, Problem, wrong } from '../basics/errors.js'
 import type { DataPaths } from '../setup/data-directory.js'
 import { systemOrigin } from '../log/contract/origins.js'
-import { retryWhileBusy } from '../basics/concurrency/retry-while-busy.js'
+import { retryWhileBusy } from '../basics/concurrency/retry.js'
 import { withoutPaths } from '../basics/shown.js'
 import type { Lease } from '../log/contract/leases.js'
 import type { Peers } from '../log/contract/peers.js'
 import type { KeyedLog, Origin, Rotation } from '../log/contract/log.js'
 import { lastEventWith } from '../log/read/slices.js'
 import { keepNextKey, settleKeyFiles } from '../vault/key-files.js'
-import { MasterKey, masterKeyBytes } from '../vault/master-key.js'
-import type { Vault } from '../vault/vault.js'
+import { MasterKey, masterKeyBytes, type Vault } from '../vault/vault.js'
 
 /**
  * `position` is that of the event that ends the rotation; null before its end. `error` is the reason why this node could not end it; null

@@ -4,7 +4,7 @@ import { errorCode } from '../basics/errors.js'
 import { ConfigError } from '../setup/config.js'
 import { sync, writeWhole } from '../basics/disk.js'
 import type { DataPaths } from '../setup/data-directory.js'
-import { MasterKey, masterKeyBytes } from './master-key.js'
+import { MasterKey, masterKeyBytes } from './vault.js'
 
 /** The text of a file; undefined without one. A rotation may remove the file between a look and the reading, so there is no look. */
 const textOf = (file: string): string | undefined => {

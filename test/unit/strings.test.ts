@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { keywords } from '../../src/dialect/keywords.js'
 import { lex } from '../../src/dialect/lexer.js'
-import { nameText, sentAsIs, unescapeText } from '../../src/dialect/strings.js'
+import { nameText, sentAsIs, unescapeText, keywords } from '../../src/dialect/strings.js'
 import { dollarText, quotedStatements } from '../../src/dialect/tokens.js'
 import { duck } from '../support/connections/answers.js'
 import { seeded } from '../support/random.js'

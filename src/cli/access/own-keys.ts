@@ -3,7 +3,7 @@ import type { DataPaths } from '../../setup/data-directory.js'
 import { masterKeyIds, readPreviousKey } from '../../log/storage/keys.js'
 import { openForReading } from '../../log/storage/schema.js'
 import { findMasterKeys } from '../../vault/key-files.js'
-import { KeyRing, MasterKey } from '../../vault/master-key.js'
+import { KeyRing, MasterKey } from '../../vault/vault.js'
 
 /**
  * The id of the master key that seals a log: the new one during a rotation, undefined if the log never had one. Also the previous key,

@@ -1,6 +1,6 @@
 import type { Config } from '../../setup/config.js'
 import { rebuildResources } from '../../log/sqlite/rebuild.js'
-import { rebuildTree } from '../../log/proof/open-tree.js'
+import { rebuildTree } from '../../log/proof/stored-tree.js'
 import { withLogAtRest } from '../access/log-at-rest.js'
 import type { Output } from '../terminal/output.js'
 

@@ -4,7 +4,7 @@ import type { View } from '../../../events/view.js'
 import { queryOf } from '../../dialect/strings.js'
 import type { Log, Resource, Resources } from '../../log/contract/log.js'
 import { eventsOf } from '../../log/read/slices.js'
-import { withoutIds } from '../../log/contract/without-ids.js'
+import { withoutIds } from '../../log/contract/lookups.js'
 import { systemDatabaseOf } from '../../catalogue/system-databases.js'
 
 /** The database as it is recorded: an empty text for the own project of a model or view, because the project may be renamed. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Erasures } from '../../erasure/erasures.js'
-import { erasureBody, erasureRequest } from '../../erasure/plan/subjects.js'
+import { erasureBody, erasureRequest } from '../../erasure/plan/subject-plan.js'
 import { object } from '../protocol/body-schema.js'
 import { dryRunApplied } from '../protocol/request-headers.js'
 import { json } from '../protocol/reply.js'

@@ -7,7 +7,7 @@ import type { Envelope, Source } from '../../../events/stored/envelope.js'
 import type { SealedPayload } from '../../vault/vault.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import type { Precondition } from './precondition.js'
-import type { AnyResource, ResourceVersion, Resource, Lookup } from './lookups.js'
+import type { AnyResource, ResourceVersion, Resource, Resources, Lookup } from './lookups.js'
 
 /** The newest event's position and the chain up to it. Position 0 is the empty log. */
 export type Head = { logId: string; position: number; chain: string }
@@ -107,20 +107,6 @@ export type CommitListener = (position: number, changed: ChangedStreams, events:
 
 /** A written event, the channel that it came through, and its time: `2026-01-31T10:00:00.500000Z`. */
 export type WrittenEvent = { event: LedgerEvent | ForeignEvent; source: Source; recordedAt: string }
-
-/** Resources as they are after the last commit. */
-export interface Resources {
-  one<K extends Kind>(kind: K, ref: string, project?: Resource<'project'>): Promise<Resource<K> | undefined>
-  byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Resource<K> | undefined>
-  /** In order of creation; those of all projects when none is named. */
-  list<K extends Kind>(kind: K, project?: Resource<'project'>): Promise<Resource<K>[]>
-  /** One page: at most `limit` resources after an id. Without a project: resources of kinds that belong to none. */
-  page<K extends Kind>(kind: K, project: Resource<'project'> | undefined, after: number, limit: number): Promise<Resource<K>[]>
-  /** The ids of all resources of a kind that refer to this stream, in order of creation. */
-  linkedIds(kind: Kind, to: StreamId): Promise<readonly number[]>
-  /** One page of these resources: at most `limit` after an id. */
-  linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Resource<K>[]>
-}
 
 /** Proves that an event is in the log: its leaf hash, and the hashes from its sibling up to the root's child. */
 export type InclusionProof = { leaf: Buffer; hashes: Buffer[] }
@@ -264,4 +250,4 @@ export interface ServedLog extends KeyedLog {
   refuseWrites(refusal: Refusal): void
 }
 
-export type { AnyResource, Resource, Kind, States }
+export type { AnyResource, Resource, Resources, Kind, States }

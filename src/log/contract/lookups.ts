@@ -1,5 +1,5 @@
 import { kinds, type Kind, type States } from '../../../events/catalogue/catalogue.js'
-import type { StreamId } from '../../../events/common.js'
+import { foldName, type StreamId } from '../../../events/common.js'
 
 const known: ReadonlySet<string | undefined> = new Set(kinds)
 
@@ -17,6 +17,9 @@ export type Resource<K extends Kind = Kind> = {
   state: States[K]
 }
 export type AnyResource = { [K in Kind]: Resource<K> }[Kind]
+
+/** The project of a state; '' for kinds outside of projects. */
+export const projectStreamOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
 
 /** Commands know these kinds by their names alone: names of files are often numbers, such as a year. */
 const namedOnly: ReadonlySet<Kind> = new Set<Kind>(['file', 'engine', 'config', 'conversation'])
@@ -114,3 +117,34 @@ export const earlier = <K extends Kind>(
 
 /** What `decide` gets: the fact found for each lookup, under the lookup's name. */
 export type FactsOf<L extends Record<string, Lookup>> = { [N in keyof L]: L[N] extends Lookup<infer T> ? T : never }
+
+/** Resources as they are after the last commit. */
+export interface Resources {
+  one<K extends Kind>(kind: K, ref: string, project?: Resource<'project'>): Promise<Resource<K> | undefined>
+  byStream<K extends Kind>(kind: K, stream: StreamId): Promise<Resource<K> | undefined>
+  /** In order of creation; those of all projects when none is named. */
+  list<K extends Kind>(kind: K, project?: Resource<'project'>): Promise<Resource<K>[]>
+  /** One page: at most `limit` resources after an id. Without a project: resources of kinds that belong to none. */
+  page<K extends Kind>(kind: K, project: Resource<'project'> | undefined, after: number, limit: number): Promise<Resource<K>[]>
+  /** The ids of all resources of a kind that refer to this stream, in order of creation. */
+  linkedIds(kind: Kind, to: StreamId): Promise<readonly number[]>
+  /** One page of these resources: at most `limit` after an id. */
+  linkedPage<K extends Kind>(kind: K, to: StreamId, after: number, limit: number): Promise<Resource<K>[]>
+}
+
+/**
+ * The same resources, found by their names alone, for a text in which digits are never an id, such as a statement.
+ *
+ * @example await withoutIds(log.resources).one('project', '7') // the project named 7, never the one with the id 7
+ */
+export const withoutIds = (resources: Resources): Resources => ({
+  one: async (kind, ref, project) => {
+    const found = await resources.one(kind, ref, project)
+    return found && foldName(found.state.name) === foldName(ref) ? found : undefined
+  },
+  byStream: (kind, stream) => resources.byStream(kind, stream),
+  list: (kind, project) => resources.list(kind, project),
+  page: (kind, project, after, limit) => resources.page(kind, project, after, limit),
+  linkedIds: (kind, to) => resources.linkedIds(kind, to),
+  linkedPage: (kind, to, after, limit) => resources.linkedPage(kind, to, after, limit),
+})

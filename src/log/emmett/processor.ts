@@ -8,7 +8,7 @@ import type {
 import { setImmediate } from 'node:timers/promises'
 import { ownTypeOf } from '../../../events/foreign.js'
 import { limits } from '../../basics/limits.js'
-import { retryWhileBusy } from '../../basics/concurrency/retry-while-busy.js'
+import { retryWhileBusy } from '../../basics/concurrency/retry.js'
 import type { CommitListener, Log, StoredEvent } from '../contract/log.js'
 import { recordedEvent, typeOf, type LogMetadata } from './recorded-event.js'
 

@@ -2,7 +2,7 @@ import { catalogue } from '../../../events/catalogue/catalogue.js'
 import { isObject, streamId, type StreamId } from '../../../events/common.js'
 import { notFound, Problem, wrong } from '../../basics/errors.js'
 import type { Kind, Log, Resource, Resources } from '../contract/log.js'
-import { withoutIds } from '../contract/without-ids.js'
+import { withoutIds } from '../contract/lookups.js'
 import { lastKnown } from './last-known.js'
 import { eventAt, readEvent } from './slices.js'
 

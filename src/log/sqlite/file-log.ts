@@ -27,7 +27,7 @@ import type { Refusal } from '../../basics/opened-file.js'
 import type { WriteQueue } from './write-queue.js'
 import type { ResourceTable } from '../storage/resource-table.js'
 import { noteErasedByAge, noteHeadKey, readErasedByAge, readHeadKeys } from '../storage/schema.js'
-import { truncateWal, wipe } from '../storage/wipe.js'
+import { truncateWal, wipe } from '../storage/wal-file.js'
 
 /** A log over a file. Other nodes may have copies of the file. Writes take turns, and reads see the last commit that the disk has. */
 export class FileLog implements ServedLog {

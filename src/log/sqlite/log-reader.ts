@@ -1,7 +1,7 @@
 import { erasureKindsInTables } from '../../../events/records/log.js'
 import { MissingKeyError } from '../../../projections/problem.js'
 import { findMasterKeys } from '../../vault/key-files.js'
-import { KeyRing, type StoredPayload } from '../../vault/master-key.js'
+import { KeyRing, type StoredPayload } from '../../vault/vault.js'
 import { checkDataDirectory, type DataPaths } from '../../setup/data-directory.js'
 import type { StoredEvent } from '../contract/log.js'
 import { prepareIsKeyLost, readPreviousKey } from '../storage/keys.js'
@@ -9,7 +9,7 @@ import { payloadReader } from '../storage/payloads.js'
 import { EventReads } from '../storage/events.js'
 import { openForReading, prepareErasedAt, readHeadKeys, readLogId, type LogConnection } from '../storage/schema.js'
 import { openWalIn } from '../storage/wal-file.js'
-import { readTree } from '../proof/open-tree.js'
+import { readTree } from '../proof/stored-tree.js'
 import { CheckedProofs } from '../proof/checked-proofs.js'
 
 /** The log for another process, whether a server runs or not. */

@@ -5,7 +5,7 @@
 
 import { openKeys } from '../storage/keys.js'
 import { readLogId, refuseCopyOfShared } from '../storage/schema.js'
-import { truncateWal } from '../storage/wipe.js'
+import { truncateWal } from '../storage/wal-file.js'
 import { FileLog } from './file-log.js'
 import { FileWriteQueue, type QueueOptions } from './file-write-queue.js'
 

@@ -1,11 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { States, Kind } from '../../../events/catalogue/catalogue.js'
+import type { Kind } from '../../../events/catalogue/catalogue.js'
 import { foldName } from '../../../events/common.js'
 import { limits } from '../../basics/limits.js'
-import type { AnyResource } from '../contract/lookups.js'
-
-/** The project of a state; '' for kinds outside of projects. */
-export const projectStreamOf = (state: States[Kind]): string => ('project' in state ? state.project : '')
+import { projectStreamOf, type AnyResource } from '../contract/lookups.js'
 
 const nameKey = (kind: Kind, project: string, name: string): string => `${kind}/${project}/${foldName(name)}`
 

@@ -9,6 +9,7 @@ import {
   isKind,
   mayBeId,
   namesShown,
+  projectStreamOf,
   type AnyResource,
   type NamedResource,
   type Contents,
@@ -16,7 +17,7 @@ import {
   type Lookup,
   type ResourceVersion,
 } from '../contract/lookups.js'
-import { projectStreamOf, ResourceCache } from './resource-cache.js'
+import { ResourceCache } from './resource-cache.js'
 import type { LogConnection } from './schema.js'
 
 type Row = { stream: StreamId; kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: string }

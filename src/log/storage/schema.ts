@@ -43,7 +43,7 @@ const schema = `
   CREATE INDEX links_by_target ON links (target);
 `
 
-/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see proof/tiles.ts). */
+/** Complete tiles of the Merkle tree over the events: 126 hashes, a page, in each row (see proof/stored-tree.ts). */
 const treeTable = `CREATE TABLE IF NOT EXISTS tree (id INTEGER PRIMARY KEY, nodes BLOB NOT NULL) STRICT`
 
 /**

@@ -6,7 +6,7 @@
 import type { Head } from '../contract/log.js'
 import { erasedInFile, type ErasedSince } from '../storage/erased-blobs.js'
 import { lastPosition, openForReading, readLogId, type LogConnection } from '../storage/schema.js'
-import { TreeCheck } from '../proof/check-tree.js'
+import { TreeCheck } from '../proof/stored-tree.js'
 import { Findings, firstLine, inOrder, maxFindings, type Finding } from './findings.js'
 import { HashChainCheck } from './hash-chain-check.js'
 import { startSemanticCheck } from './semantic-check-thread.js'

@@ -1,6 +1,5 @@
-import { cellOf, unusable } from './row-problems.js'
 import type { ClassLabel, TargetType } from './task.js'
-import { readCell, type ColumnType } from './values.js'
+import { cellOf, readCell, unusable, type ColumnType } from './values.js'
 
 /** The expected value of a request, by column type. */
 const expectations: Record<ColumnType, string> = {

@@ -4,8 +4,7 @@ import { foldName } from '../../../events/common.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { Random, shuffle } from '../numerics/random.js'
-import { cellOf, unusable } from './row-problems.js'
-import { readCell, readText, type ColumnDescriptor, type ColumnType } from './values.js'
+import { readCell, readText, cellOf, unusable, type ColumnDescriptor, type ColumnType } from './values.js'
 
 /** Text as codes into a sorted dictionary; -1 is missing. */
 export type TextColumn = { name: string; type: 'text'; codes: Int32Array; dictionary: readonly string[] }

@@ -8,7 +8,7 @@ import { keepsRows, type ModelEvent, type ModelVersion, type TrainingResult } fr
 import { inOwnDirectory } from '../../basics/disk.js'
 import { isProblem, Problem, stopping } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { retryWhileBusy } from '../../basics/concurrency/retry-while-busy.js'
+import { retryWhileBusy } from '../../basics/concurrency/retry.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
 import type { Ledger } from '../../commands/ledger.js'

@@ -7,8 +7,11 @@ import { textSetting } from '../../dialect/settings.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { SearchFor } from '../../knowledge/contract/search.js'
 import type { Resource } from '../../log/contract/log.js'
-import { recordTimeOf } from './record-time.js'
 import { relevancyOf } from './relevancy-metrics.js'
+import { instant } from '../../../events/stored/envelope.js'
+
+/** A time in the form of answers: UTC, `2026-11-21 10:00:00.123000`. */
+const recordTimeOf = (ms: number): string => instant(ms).slice(0, 26).replace('T', ' ')
 
 type Parts = {
   knowledge: Pick<KnowledgeStore, 'search'>

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../events/common.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import type { Log, Resource, Resources } from '../../log/contract/log.js'
-import { withoutIds } from '../../log/contract/without-ids.js'
+import { withoutIds } from '../../log/contract/lookups.js'
 import { connectionNamed } from '../../log/read/by-name.js'
 import { TimeTravel } from '../../log/read/time-travel.js'
 import type { ProgressOf } from '../../models/training/progress.js'
@@ -12,14 +12,42 @@ import { allRows, chunkOf, hasRows, tableOf, unlessEmpty, type SqlAnswer, type S
 import { listResources, positionAsOf, type AsOf } from '../contract/as-of.js'
 import { calledTables, connectionProblem, isConnected, namesDatabase, sentTo } from '../engine/resolve/connections.js'
 import { describeModelPlace, findModelPlace } from './describe-model.js'
-import { inStatement } from './made-statement.js'
 import type { SelectPart, SelectRequest } from '../contract/select.js'
 import type { RunningStatement } from '../contract/request.js'
 import { showAsSelect, tableExists } from './show.js'
 import type { Parameters, ShowTarget, Statement, StatementOf } from '../statements/statement.js'
 import { systemAnswer } from './server-answers.js'
-import { lex, type Token } from '../../dialect/lexer.js'
+import { lex, sourceLocationOf, tokensIn, type Token } from '../../dialect/lexer.js'
 import { backQuoteName, queryOf, sentAsIs, withoutEnd } from '../../dialect/strings.js'
+import { inTurns } from '../../basics/long-work.js'
+import { offsetOf } from '../../dialect/source-location.js'
+import { maskSecretsInSqlOf } from '../../dialect/mask-secrets.js'
+
+const shownPlace = / \(line \d+, column \d+\)\n>[^\n]*\n-*\^/
+
+/**
+ * Translates an error about a SELECT that was made from a statement (`SHOW AGENTS WHERE …`) into an error about the statement itself. The
+ * error has the place of its word in the statement, or no place if the statement does not have the word. Reading a long statement takes
+ * long, so other work runs between the readings.
+ */
+const inStatement = (error: unknown, made: string, query: string): Promise<unknown> => inTurns(placed(error, made, query))
+
+function* placed(error: unknown, made: string, query: string): Generator<void, unknown> {
+  if (!isProblem(error) || error.extras['view'] !== undefined) return error
+  const { line, column, ...extras } = error.extras
+  if (typeof line !== 'number' || typeof column !== 'number') return error
+  const offset = offsetOf(made, line, column)
+  const wrong = tokensIn(made)?.find(({ start, end }) => start <= offset && offset < end)
+  yield
+  // In the statement, the words that go into the SELECT come after the statement's own words.
+  const tokens = tokensIn(query)
+  const own = wrong && tokens?.findLast(({ text }) => text === wrong.text)
+  if (!own) return new Problem(error.code, error.title, error.detail.replace(shownPlace, ''), extras)
+  yield
+  const place = sourceLocationOf(yield* maskSecretsInSqlOf(query, tokens), own.start)
+  const detail = error.detail.replace(shownPlace, () => ` (line ${place.line}, column ${place.column})\n${place.caret}`)
+  return new Problem(error.code, error.title, detail, { ...extras, line: place.line, column: place.column })
+}
 
 /** Whether a statement names a database, so that it is not for the one that it was sent to. */
 const namesOther = async (tokens: readonly Token[], resources: Resources): Promise<boolean> => {

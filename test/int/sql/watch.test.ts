@@ -1,8 +1,7 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type * as Ast from '../../../src/sql/engine/ast/checked-text.js'
-import { begin, rollback } from '../../../src/sql/engine/duckdb-connection/duckdb-connection.js'
-import { watch } from '../../../src/sql/engine/run/watch.js'
+import { begin, rollback, watch } from '../../../src/sql/engine/duckdb-connection/duckdb-connection.js'
 
 const endless = 'SELECT count(*) FROM range(1e15::BIGINT)'
 

@@ -4,7 +4,7 @@ import { genesis, nextChain } from '../../../events/stored/chain.js'
 import { isProblem } from '../../../src/basics/errors.js'
 import { rebuildResources } from '../../../src/log/sqlite/rebuild.js'
 import { readLogId } from '../../../src/log/storage/schema.js'
-import { openTree } from '../../../src/log/proof/open-tree.js'
+import { openTree } from '../../../src/log/proof/stored-tree.js'
 import { tamperWith } from './log.js'
 import { pick, type Random } from './honest-log.js'
 

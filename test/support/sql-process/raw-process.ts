@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serveSqlProcess, type RunSelect, type Services } from '../../../src/sql-process/process/serve.js'
 import { Problem } from '../../../src/basics/errors.js'
-import { watch } from '../../../src/sql/engine/run/watch.js'
+import { watch } from '../../../src/sql/engine/duckdb-connection/duckdb-connection.js'
 import { openSqliteLog } from '../log/sqlite-log.js'
 
 // An SQL process that accepts DuckDB's own SQL, and statements with forbidden effects.

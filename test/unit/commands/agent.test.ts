@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { agentChanges, agentCreation, agentFields } from '../../../src/commands/agent-input.js'
+import { agentChanges, agentCreation, agentFields } from '../../../src/commands/agent.js'
 import { providerOf } from '../../../src/catalogue/llm-providers.js'
 import { agentModes, refuseUnfitSettings, settingSchemas } from '../../../src/commands/rules/agent-settings.js'
 import { grantsOf } from '../../../src/catalogue/grants.js'

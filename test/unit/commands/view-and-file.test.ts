@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { projectTables } from '../../../src/commands/rules/table-names.js'
+import { projectTables } from '../../../src/commands/rules/taken-names.js'
 import { catalogue } from '../../../src/sql/relations/catalogue.js'
 import { given } from '../../support/log/given.js'
 import { churnHad, content, monthlyCreated, otherHash, request, shop, shopCreated, tableCreated } from './samples.js'

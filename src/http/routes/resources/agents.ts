@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Agent } from '../../../../events/agent.js'
 import { jsonObject, resourceName } from '../../../../events/common.js'
-import { agentChanges, agentCreation, agentFields } from '../../../commands/agent-input.js'
+import { agentChanges, agentCreation, agentFields } from '../../../commands/agent.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import { isProblem, notFound, Problem } from '../../../basics/errors.js'
 import { wrapped, wrappedNamed } from '../../protocol/body-schema.js'

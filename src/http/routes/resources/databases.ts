@@ -18,7 +18,7 @@ import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { checkChangedConnection, checkConnection } from '../../../sql/facade/commands/check-connection.js'
 import type { ConnectedDatabases } from '../../../sql/facade/connected-databases.js'
 import type { Log, Resource } from '../../../log/contract/log.js'
-import { withoutIds } from '../../../log/contract/without-ids.js'
+import { withoutIds } from '../../../log/contract/lookups.js'
 import { resultOf } from '../../../log/read/by-name.js'
 
 const listed = z

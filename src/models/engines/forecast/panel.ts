@@ -3,7 +3,7 @@ import { dateHint } from '../../../files/tables/date-hint.js'
 import { limits } from '../../../basics/limits.js'
 import { neededColumn } from '../../data/columns.js'
 import type { Matrix, MatrixColumn, NumberColumn } from '../../data/matrix.js'
-import { largestNumber, refuseRounded } from '../../data/target.js'
+import { largestNumber, refuseRounded } from '../../data/task.js'
 import type { ColumnType } from '../../data/values.js'
 import { timeOfCell, timeText, type OrderType } from './times.js'
 

@@ -1,7 +1,6 @@
 import { wrong } from '../../../basics/errors.js'
 import type { ColumnVector } from '../tabular/encode.js'
-import { cellOf, unusable } from '../../data/row-problems.js'
-import { readCell, readText } from '../../data/values.js'
+import { readCell, readText, cellOf, unusable } from '../../data/values.js'
 import type { ModelInput } from '../tabular/artefact.js'
 import type { Column, InputTensor } from './messages.js'
 import type { TensorType } from './runtime.js'

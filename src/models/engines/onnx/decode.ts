@@ -1,6 +1,5 @@
 import { Problem } from '../../../basics/errors.js'
-import { decidedClass } from '../tabular/decision.js'
-import { outputs as places } from '../tabular/predictor.js'
+import { decidedClass, outputs as places } from '../tabular/predictor.js'
 import type { OnnxHeader } from './artefact.js'
 import type { Output } from './messages.js'
 

@@ -1,7 +1,7 @@
 import { Encoder, type ColumnVector } from '../tabular/encode.js'
 import { outputs } from '../tabular/predictor.js'
 import type { RemotePredictor } from '../contract/remote.js'
-import { sentTwice } from '../../data/row-problems.js'
+import { sentTwice } from '../../data/values.js'
 import { decodeOnnx, type OnnxHeader } from './artefact.js'
 import { readColumns, typesOf, valuesIn } from './columns.js'
 import { decodeOutputs } from './decode.js'

@@ -1,7 +1,6 @@
 import { Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
-import { refuseLongClasses } from '../../data/target.js'
-import type { ClassLabel, TargetType } from '../../data/task.js'
+import { refuseLongClasses, type ClassLabel, type TargetType } from '../../data/task.js'
 import type { OnnxHeader } from './artefact.js'
 import { plainLabel } from './decode.js'
 import type { Output } from './messages.js'

@@ -4,11 +4,10 @@ import { crossFit, refit, type BoostingData, type CrossFit } from './boosting/cr
 import { flatten, type Forest } from './boosting/forest.js'
 import { lossOf, type Loss } from './boosting/loss.js'
 import type { Tree } from './boosting/tree.js'
-import { chooseWeight, mixed } from './blend.js'
 import { defineFeatures, featureValues, type Feature } from '../../data/features.js'
 import { splitFolds } from '../../data/fold-split.js'
 import { allRows, classSizes, predictedRows, type Folds } from '../../data/folds.js'
-import { probabilitiesOf } from './softmax.js'
+import { mixed, probabilitiesOf } from './predictor.js'
 import { coefficientsOf, makeDesign, type LinearTerm } from './linear/design.js'
 import { crossFitLogistic } from './linear/logistic.js'
 import { crossFitRidge } from './linear/ridge.js'
@@ -184,6 +183,22 @@ const fitLinearAlone = (prepared: PreparedTask, onProgress: OnProgress): FittedM
   if (!linear) throw new Error('the plan has no linear model')
   const predictions = predictionsOf(linear.scores, prepared.task)
   return { boosting: undefined, rounds: 0, trees: [], forest: undefined, linear, weight: 1, predictions }
+}
+
+/** The weights of the linear model that are tried. */
+const blendWeights = [0, 0.25, 0.5, 0.75, 1]
+/** A blend must lower the loss by at least this share. Otherwise the trees alone are used. */
+const leastImprovement = 0.002
+
+/**
+ * The weight of the linear model that minimises the loss of the blended out-of-fold predictions.
+ *
+ * @example chooseWeight((weight) => lossOf(blendedWith(weight))) // 0.25
+ */
+const chooseWeight = (lossOf: (weight: number) => number): number => {
+  const losses = blendWeights.map(lossOf)
+  const best = losses.reduce((least, loss, index) => (loss < losses[least]! ? index : least), 0)
+  return losses[best]! < losses[0]! * (1 - leastImprovement) ? blendWeights[best]! : 0
 }
 
 /** Fits trees and a linear model in the folds, chooses the blend by their out-of-fold predictions, and fits both on all rows. */

@@ -1,16 +1,22 @@
 import { decodeArtefact, type LinearPart, type TabularModel } from './artefact.js'
 import { compileForest } from './boosting/kernel.js'
-import { mixed } from './blend.js'
+import { sigmoid } from './boosting/loss.js'
 import { compileContributions, type RowExplainer } from './contributions.js'
-import { decidedClass } from './decision.js'
 import { Encoder, type ColumnVector } from './encode.js'
 import { quarterPower } from './prediction-interval.js'
-import type { FutureRows } from './future-rows.js'
 import { indexOf, valueOf } from './linear/design.js'
-import { probabilitiesOf } from './softmax.js'
 import { quantileAt } from '../../numerics/quantiles.js'
 import type { ClassLabel, TargetType, Task } from '../../data/task.js'
 import type { ColumnType } from '../../data/values.js'
+
+/** The rows that a series model can forecast: those after the last row of each series. */
+type FutureRows = {
+  /** The time column and the key columns, under the model's names. */
+  readonly order: { name: string; type: 'date' | 'timestamp' | 'integer' }
+  readonly keys: readonly { name: string; type: ColumnType }[]
+  /** The rows in order: the time as a cell, and the keys' values. */
+  each: () => Generator<{ cell: number; keys: readonly (string | number | null)[] }>
+}
 
 export type PredictorInput = {
   name: string
@@ -62,6 +68,53 @@ export type Predictor = {
    * are mixed.
    */
   contributions?: { of: RowExplainer; mixes: boolean }
+}
+
+/** The blend of two numbers: weight 0 is exactly the trees', weight 1 exactly the linear model's. */
+export const mixed = (trees: number, linear: number, weight: number): number =>
+  weight === 0 ? trees : weight === 1 ? linear : (1 - weight) * trees + weight * linear
+
+/**
+ * Turns scores into class probabilities: a single score by the logistic function, several by softmax. Training and prediction share it, so
+ * that both get the same bits. Scores start at `at` and are `stride` apart.
+ */
+export const probabilitiesOf = (
+  scores: Float64Array,
+  at: number,
+  stride: number,
+  classes: number,
+  into: Float64Array,
+  offset: number,
+): void => {
+  if (classes === 2) {
+    const probability = sigmoid(scores[at]!)
+    into[offset] = 1 - probability
+    into[offset + 1] = probability
+    return
+  }
+  let largest = -Infinity
+  for (let index = 0; index < classes; index++) largest = Math.max(largest, scores[at + index * stride]!)
+  let sum = 0
+  for (let index = 0; index < classes; index++) sum += into[offset + index] = Math.exp(scores[at + index * stride]! - largest)
+  for (let index = 0; index < classes; index++) into[offset + index] = into[offset + index]! / sum
+}
+
+/**
+ * The predicted class: the one with the largest probability, or with weights the one with the largest probability times weight. The latter
+ * has the least expected cost if a missed row of a class costs its weight. If several are equal, it is the first. The probabilities start
+ * at `at`.
+ */
+export const decidedClass = (probabilities: Float64Array, at: number, classes: number, weights: ArrayLike<number> | undefined): number => {
+  let best = 0
+  let most = -Infinity
+  for (let index = 0; index < classes; index++) {
+    const worth = weights ? probabilities[at + index]! * weights[index]! : probabilities[at + index]!
+    if (worth > most) {
+      most = worth
+      best = index
+    }
+  }
+  return best
 }
 
 type Evaluation = Pick<Predictor, 'predictBatch' | 'predictPoints'>

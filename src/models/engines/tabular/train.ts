@@ -8,7 +8,7 @@ import { Problem, wrong } from '../../../basics/errors.js'
 import { encodeArtefact, type TabularModel, type ModelInput } from './artefact.js'
 import { flatten } from './boosting/forest.js'
 import { foldSplitterOf } from '../../data/fold-split.js'
-import { classWeights } from './decision.js'
+import { classSizes } from '../../data/folds.js'
 import { fitInterval, intervalRounds, type PredictionInterval } from './prediction-interval.js'
 import { fitModel, prepare, type FittedModel, type Learners, type OnProgress, type PreparedTask } from './fit.js'
 import type { Feature } from '../../data/features.js'
@@ -16,7 +16,7 @@ import { coefficientsOf } from './linear/design.js'
 import type { Matrix } from '../../data/matrix.js'
 import { readOptions, tableOptions, type OptionsSchema } from '../../../catalogue/engine-options.js'
 import { reportOf, type TrainReport } from './report.js'
-import { defineTask, type Task } from '../../data/task.js'
+import { defineTask, type Target, type Task } from '../../data/task.js'
 import { intervalShare, TimeLimit, type StoppedRounds } from './time-limit.js'
 
 export type { EffectivePlan, TrainReport } from './report.js'
@@ -49,6 +49,38 @@ const roundsOff = ({ kind, target, labels }: Task): boolean => {
   const mean = labels.reduce((sum, label) => sum + label, 0) / labels.length
   const squares = labels.reduce((sum, label) => sum + (label - mean) * (label - mean), 0)
   return Math.sqrt(squares / labels.length) >= leastDeviationToRound
+}
+
+/** The user's class weights: the cost of a missed row of each class. */
+type ClassWeights = 'balanced' | Readonly<Record<string, number>>
+
+const weightsByName = ({ target, classes }: Target, given: Readonly<Record<string, number>>): Float64Array => {
+  const names = classes.map(String)
+  const unknown = Object.keys(given).find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw wrong(
+      `class_weights names "${unknown}", which is no class of "${target.name}"`,
+      `Its classes: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' …' : ''}.`,
+    )
+  return Float64Array.from(names, (name) => (Object.hasOwn(given, name) ? given[name]! : 1))
+}
+
+/**
+ * One weight per class, in the order of the classes; undefined when none are asked for. `balanced` weighs each class by how much rarer it
+ * is than the average one. Problems (`wrong_arguments`): a regression, an unknown class.
+ *
+ * @example classWeights(task, 'balanced') // two classes of 90 and 10 rows: [.56, 5]
+ */
+const classWeights = (task: Target, asked: ClassWeights | undefined): Float64Array | undefined => {
+  if (asked === undefined) return undefined
+  if (task.kind === 'regression')
+    throw wrong(
+      `class_weights are for classes, and "${task.target.name}" is predicted as a number`,
+      "task = 'classification' makes its values classes.",
+    )
+  if (asked !== 'balanced') return weightsByName(task, asked)
+  const sizes = classSizes(task.labels, task.classes.length)
+  return Float64Array.from(sizes, (size) => task.labels.length / (size * sizes.length))
 }
 
 /** All columns of the model; the features then refer to these instead of only the used ones. */

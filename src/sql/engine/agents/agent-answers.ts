@@ -32,7 +32,7 @@ import {
   textsOf,
 } from '../ast/nodes.js'
 import { template } from '../ast/templates.js'
-import { readsOnly } from '../models/columns.js'
+import { readsOnly } from '../models/references.js'
 import { leavesOf } from '../models/detach.js'
 import { limitRows } from '../read/limit-rows.js'
 import { aliasOf, describe, standalone } from '../session/describe.js'

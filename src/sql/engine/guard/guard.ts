@@ -5,8 +5,13 @@ import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
 import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
 import { similarName } from '../../../dialect/names.js'
 import { withPlace } from '../session/sources.js'
-import { isPivotValues } from './pivot-values.js'
 import { functionLists, isRefusedPattern } from './function-lists.js'
+
+/** The type name behind ON x IN when a PIVOT lists no values; with a number when a query gives the values. */
+export const pivotValues = 'ledger_pivot_values'
+
+/** Whether the name of a type is such a name. */
+export const isPivotValues = (name: string): boolean => name === pivotValues || /^ledger_pivot_values_[0-9]+$/.test(name)
 
 const set = (text: string) => new Set(text.split(/\s+/).filter((word) => word !== ''))
 

@@ -3,9 +3,8 @@ import { readsOf } from '../ast/conditions.js'
 import { cloneAst, type AstNode } from '../ast/json.js'
 import { isColumnRef, isEmpty, nodeOf, nodesOf, selectNode, showsEachRow, star, subqueryRef, textOf, textsOf, walk } from '../ast/nodes.js'
 import type { Leaf } from '../session/scope.js'
-import { isColumnOf, nameOfItem } from './columns.js'
 import type { Mapping } from './mapping.js'
-import type { ModelUse } from './references.js'
+import { isColumnOf, nameOfItem, type ModelUse } from './references.js'
 
 /** Whether an item has one value for each row: a column, or operators on columns. A function's name does not show whether it has. */
 const isPlain = (item: AstNode): boolean => {

@@ -11,11 +11,10 @@ import { describe } from '../session/describe.js'
 import type { Session } from '../session/session.js'
 import { atPlace } from '../session/sources.js'
 import { quoteName } from '../../../dialect/strings.js'
-import { isColumnOf } from './columns.js'
 import { futureTable, keyColumn, keySql, timeColumn } from './future.js'
 import { argumentOf, timeSql, type Mapping } from './mapping.js'
 import { modelColumn } from './outputs.js'
-import { modelColumnOf, type ModelUse } from './references.js'
+import { modelColumnOf, isColumnOf, type ModelUse } from './references.js'
 import type { ArgumentKind, FutureRows, ScoringInput } from '../scoring/scoring-model.js'
 
 /** A model of series, the source of its inputs, and the column that is compared with LATEST. */

@@ -16,11 +16,10 @@ import {
 } from '../ast/nodes.js'
 import type { Leaf, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
-import { readsOnly } from './columns.js'
 import { firstRows } from './first-rows.js'
 import type { FunctionShape } from '../scoring/functions.js'
 import type { Mapping } from './mapping.js'
-import type { ModelUse } from './references.js'
+import { readsOnly, type ModelUse } from './references.js'
 import { stageInputs, stageRows, type StagedUse } from './staging.js'
 
 /**

@@ -19,8 +19,7 @@ import {
   textsOf,
   walk,
 } from '../ast/nodes.js'
-import { checkRewritten, pivotOfType } from '../guard/guard.js'
-import { isPivotValues, pivotValues } from '../guard/pivot-values.js'
+import { checkRewritten, pivotOfType, isPivotValues, pivotValues } from '../guard/guard.js'
 import type { Token } from '../../../dialect/lexer.js'
 import { endBinding } from '../session/binding.js'
 import { describe, standalone } from '../session/describe.js'

@@ -12,12 +12,11 @@ import { asksLatest } from '../models/latest.js'
 import type { ModelUse } from '../models/references.js'
 import { valuesOfSubquery, type ComparedSubquery } from '../knowledge/values-of-subquery.js'
 import { rewriteModels } from '../models/rewrite-models.js'
-import { bindAlone } from './bind-alone.js'
-import { expand, placeIn, readOf } from './expand.js'
-import { dropSchemas } from './drop-schemas.js'
-import { LastInQuery } from './last-in-query.js'
 import {
-  type DeferredReferences,
+  expand,
+  placeIn,
+  readOf,
+  dropSchemas,
   hasSeries,
   namesTaken,
   nothingYet,
@@ -25,7 +24,10 @@ import {
   placeNatives,
   placeRows,
   putQuery,
-} from './deferred-references.js'
+  bindAlone,
+  type DeferredReferences,
+} from './names-in-from.js'
+import { LastInQuery } from './last-in-query.js'
 import type { AllowedTables } from '../resolve/allowed.js'
 import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
 import { pivotFiller } from '../read/pivots.js'

@@ -10,9 +10,18 @@ import type { ChunkList, KnowledgeFacts, KnowledgeQuestion, KnowledgeAnswer, Lis
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
 import { runOwn } from '../ast/checked-text.js'
 import { perInstance } from '../duckdb-connection/duckdb-connection.js'
-import { MissingKnowledge } from './missing-knowledge.js'
 import type { KnowledgeExchange } from '../../contract/select.js'
 import type { AskServer } from '../../contract/connected.js'
+
+/**
+ * Thrown when a query needs contents or search results of a knowledge base. The query gives up its place. The server asks the knowledge
+ * base, and sends the query again with the answers.
+ */
+export class MissingKnowledge extends Error {
+  constructor(readonly questions: readonly KnowledgeQuestion[]) {
+    super('the query needs what a knowledge base finds')
+  }
+}
 
 /** A table in this process with the answer of a connected database, and the text that was sent to the database. */
 export type FetchedTable = { table: string; sent: string; rows: number }

@@ -5,7 +5,7 @@
 
 import type * as z from 'zod'
 import type { JsonObject } from '../../../../events/common.js'
-import { agentChanges, agentCreation, agentFields } from '../../../commands/agent-input.js'
+import { agentChanges, agentCreation, agentFields } from '../../../commands/agent.js'
 import type { LedgerCommand } from '../../../commands/dispatch.js'
 import { knowledgeBaseFields, knowledgeSettings, removableSettings, type RemovableSetting } from '../../../commands/knowledge-base-input.js'
 import { conflict, missingField, notFound, Problem, wrong } from '../../../basics/errors.js'

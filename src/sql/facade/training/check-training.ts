@@ -10,7 +10,7 @@ import { hasFailed, isFinetuned, type ModelCommand } from '../../../commands/mod
 import { isProblem, type ProblemCode } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
 import type { Log } from '../../../log/contract/log.js'
-import { withoutIds } from '../../../log/contract/without-ids.js'
+import { withoutIds } from '../../../log/contract/lookups.js'
 import { databaseOf } from '../../../commands/rules/data-source.js'
 import { optionsOf } from '../../../catalogue/engine-options.js'
 import { checkNamedColumns } from '../../../models/data/columns.js'

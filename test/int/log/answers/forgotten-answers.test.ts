@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isBusy } from '../../../../src/basics/concurrency/retry-while-busy.js'
+import { isBusy } from '../../../../src/basics/concurrency/retry.js'
 import type { Ledger } from '../../../../src/commands/ledger.js'
 import type { ServedLog } from '../../../../src/log/contract/log.js'
 import { limits } from '../../../../src/basics/limits.js'

@@ -12,9 +12,9 @@ import {
   lossAfter,
   prepareRuns,
   waitForChange,
+  FoldWorker,
   type FoldRuns,
 } from './fold-runs.js'
-import { FoldWorker } from './fold-worker.js'
 import { Grower, type GrowthRules } from './grower.js'
 import type { Loss } from './loss.js'
 import type { Tree } from './tree.js'

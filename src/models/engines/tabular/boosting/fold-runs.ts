@@ -1,8 +1,8 @@
 import { rowsInside, rowsOutside, type Folds } from '../../../data/folds.js'
 import { sharedDoubles, sharedIntegers } from '../../../numerics/thread-memory.js'
 import type { BinnedTable } from './bins.js'
-import { beginRun, type RunState } from './booster.js'
-import type { GrowthRules } from './grower.js'
+import { beginRun, Booster, type RunState } from './booster.js'
+import { Grower, type GrowthRules } from './grower.js'
 import { lossOf } from './loss.js'
 
 /**
@@ -53,7 +53,7 @@ export const prepareRuns = (
 }
 
 /** Claims the fold with the fewest finished rounds; -1 when every fold is claimed, or has no free slot or no rounds left. */
-export const takeFold = ({ control, folds, most }: FoldRuns): number =>
+const takeFold = ({ control, folds, most }: FoldRuns): number =>
   locked(control, () => {
     const limit = Math.min(most, control[places.taken]! + slots - 1)
     let found = -1
@@ -67,7 +67,7 @@ export const takeFold = ({ control, folds, most }: FoldRuns): number =>
   })
 
 /** Stores one more round of a claimed fold, and releases the fold. */
-export const giveFold = ({ control, folds, heldOut, losses, states, table }: FoldRuns, fold: number, rows: Int32Array, loss: number) => {
+const giveFold = ({ control, folds, heldOut, losses, states, table }: FoldRuns, fold: number, rows: Int32Array, loss: number) => {
   const { scores } = states[fold]!
   const into = heldOut[fold]!
   const round = control[places.folds + fold]! + 1
@@ -141,4 +141,42 @@ const locked = <Result>(control: Int32Array, steps: () => Result): Result => {
   Atomics.store(control, places.lock, 0)
   Atomics.notify(control, places.lock, 1)
   return result
+}
+
+/** One thread that works on the folds. It has its own scratch memory, and takes the next available fold. */
+export class FoldWorker {
+  private readonly grower: Grower
+  private readonly boosters = new Map<number, Booster>()
+
+  constructor(private readonly runs: FoldRuns) {
+    this.grower = new Grower(runs.table, runs.rules)
+  }
+
+  /** Runs one round of the available fold with the fewest rounds; false if none is available at the moment. */
+  advance(): boolean {
+    const fold = takeFold(this.runs)
+    if (fold < 0) return false
+    const booster = this.boosterOf(fold)
+    booster.round()
+    giveFold(this.runs, fold, booster.heldOut, booster.heldOutLoss())
+    return true
+  }
+
+  /** Works until the runs are over. */
+  work(): void {
+    while (!areOver(this.runs)) {
+      const seen = changesOf(this.runs)
+      if (!this.advance()) waitForChange(this.runs, seen)
+    }
+  }
+
+  private boosterOf(fold: number): Booster {
+    const known = this.boosters.get(fold)
+    if (known) return known
+    const { table, labels, classes, folds, states } = this.runs
+    const rows = { learned: rowsOutside(folds, fold), heldOut: rowsInside(folds, fold) }
+    const booster = new Booster(table, this.grower, lossOf(classes), labels, rows, states[fold]!)
+    this.boosters.set(fold, booster)
+    return booster
+  }
 }

@@ -1,7 +1,6 @@
 import { writeSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
-import { endRuns, type FoldRuns } from './fold-runs.js'
-import { FoldWorker } from './fold-worker.js'
+import { endRuns, FoldWorker, type FoldRuns } from './fold-runs.js'
 
 // A thread of a `WorkerPool`. It has the low priority of the thread that started it.
 parentPort?.on('message', (runs: FoldRuns) => {
