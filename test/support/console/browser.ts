@@ -179,8 +179,9 @@ const rulesOf = {
   colours: `{ type: 'rule', values: ['color-contrast', 'link-in-text-block'] }`,
 }
 
-/** The violations of WCAG 2.2 AA in a page, one per line. */
+/** The violations of WCAG 2.2 AA in a page, one per line. It waits for the code of the page: until then only the frame has been drawn. */
 export const violationsOf = async (page: Page, rules: keyof typeof rulesOf = 'all'): Promise<string[]> => {
+  await page.locator('h1').first().waitFor({ state: 'attached' })
   // The page's policy forbids a script element, but not the evaluation by the browser's debugger.
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe)
   // What passes is not described: this takes up to a third of the time.
