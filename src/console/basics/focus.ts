@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** The element that gets the keys, also inside an editor. */
 export const focusedElement = (): HTMLElement | undefined => {
@@ -30,7 +30,8 @@ export const isFocusFree = (asked?: Element | null): boolean => {
  */
 export const useFocusWhen = <E extends HTMLElement>(isWanted: boolean, asked?: RefObject<HTMLElement | null>): RefObject<E | null> => {
   const place = useRef<E>(null)
-  useEffect(() => {
+  // The first key after the element is seen belongs to it.
+  useLayoutEffect(() => {
     if (isWanted && isFocusFree(asked?.current)) place.current?.focus()
   }, [isWanted])
   return place

@@ -60,11 +60,12 @@ export const useLoaded = <T>(
   const loadedFor = useRef<readonly unknown[]>(undefined)
   const isLoadedFor = (): boolean => inputs.every((input, i) => input === loadedFor.current?.[i])
   useOutdated(state.value.value !== undefined && !isLoadedFor())
-  useEffect(() => {
+  // This happens before the page is seen: what depends on `isLoading` must not take a click for the inputs before.
+  useLayoutEffect(() => {
     const aborting = new AbortController()
     const { signal } = aborting
     const isOver = () => signal.aborted
-    state.value = { ...state.peek(), isLoading: true }
+    if (!state.peek().isLoading) state.value = { ...state.peek(), isLoading: true }
     load(signal).then(
       (value) => {
         if (isOver()) return
@@ -153,6 +154,7 @@ export const reopen = async (): Promise<void> => {
  */
 export const useIsShown = (): (() => boolean) => {
   const isShown = useRef(true)
-  useEffect(() => () => void (isShown.current = false), [])
+  // Another kind of effect would end with the next frame only, and an answer may come before it.
+  useLayoutEffect(() => () => void (isShown.current = false), [])
   return () => isShown.current
 }

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { json, loginNeeded } from '../api/request.js'
 import { useLoaded, useSending } from '../basics/loading.js'
 import { keep } from '../basics/kept.js'
@@ -25,7 +25,8 @@ const leave = (): void => {
 
 /** Shows the login if the session ended without a request of this page: in another window, or before the browser went back to this page. */
 const useEnd = (): void => {
-  useEffect(() => {
+  // What another window says before the next frame counts, too.
+  useLayoutEffect(() => {
     const onKept = ({ key }: StorageEvent) => key === loggedOut && leave()
     const onBack = ({ persisted }: PageTransitionEvent) => {
       if (!persisted) return
@@ -49,7 +50,8 @@ export const LogOut = () => {
   const { send, error } = useSending()
   useEnd()
   const isConfirmed = loaded.value.value?.auth.confirmed === true
-  useEffect(() => {
+  // With the next frame it would be too late: the session may end before, and the page would be lost behind the login.
+  useLayoutEffect(() => {
     if (isConfirmed) isInSession.value = true
   }, [isConfirmed])
   if (loaded.value.value?.auth.http_auth_enabled !== true) return null

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { ApiError, json } from '../api/request.js'
 import { select, type Value } from '../api/sql.js'
 import { useLoaded } from '../basics/loading.js'
@@ -67,8 +67,8 @@ const Slider = ({ at, show }: { at: string | undefined; show: Show }) => {
     show(moment, { replace: slid.current !== undefined && slid.current.moment === momentShown() })
     slid.current = { moment }
   }
-  // A step back in the browser's history moves the slider, too.
-  useEffect(() => {
+  // A step back in the browser's history moves the slider, too. In the next frame it would take back a slide that began before.
+  useLayoutEffect(() => {
     if (slid.current?.moment !== at) chosen.value = undefined
   }, [at])
   const { loaded } = useLoaded(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { contentOf, queries, questionOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
-import { openBrowser, openPage, untilDrawn, violationsOf } from '../../support/console/browser.js'
+import { atFirstSight, openBrowser, openPage, untilDrawn, violationsOf } from '../../support/console/browser.js'
 import { checkMisdeeds, expectRefusals, expectUsable, screenWidths } from '../../support/console/console.js'
 import { send } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -89,6 +89,41 @@ test('a link to another question that is opened on the page itself is followed, 
   await page.goto(`${shop.url}/${hash('First?')}`)
   await until(async () => (await field.inputValue()) === 'First?')
   await page.context().close()
+})
+
+test('what is typed as soon as a link to another question is opened stays', async () => {
+  const hash = (question: string) => `#/playground?${new URLSearchParams({ agent: 'shop/broker', question }).toString()}`
+  const { page } = await openPage(browser, shop.url, hash('First?'))
+  const field = page.getByLabel('Question')
+  await field.waitFor()
+  await atFirstSight(
+    page,
+    `location.hash = ${JSON.stringify(hash('Second?'))}`,
+    '.ask textarea',
+    `(field) => {
+      field.value = 'Third?'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    }`,
+  )
+  await untilDrawn(page)
+  expect(await field.inputValue()).toBe('Third?')
+  await page.context().close()
+})
+
+test('nothing is asked in a conversation whose earlier answers are still to come', async () => {
+  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/broker')
+  await page.getByLabel('Question').fill('How many?')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/answers=/)
+  const begun = `${new URL(page.url()).hash}&question=And+now%3F`
+  await page.context().close()
+  const other = await openPage(browser, shop.url, '#/playground?agent=shop/other&question=And+now%3F')
+  await other.page.getByRole('button', { name: 'Ask', disabled: false }).waitFor()
+  const open = `location.hash = ${JSON.stringify(begun)}`
+  expect(await atFirstSight<boolean>(other.page, open, '.ask button', '(ask) => ask.disabled')).toBe(true)
+  await other.page.getByText('Ten in each of the two.').waitFor()
+  await other.page.getByRole('button', { name: 'Ask', disabled: false }).waitFor()
+  await other.page.context().close()
 })
 
 test('a comment on an answer is there again after a reload, until it is sent', async () => {

@@ -68,6 +68,48 @@ test('what was written is still there when the session ran out, and a page that 
   await page.context().close()
 })
 
+test('a session that ends just when the page has found it keeps the page behind the login', async () => {
+  expectRefusals()
+  const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })
+  undo.push(service.stop)
+  const browser = await openBrowser()
+  undo.push(() => browser.close())
+  const { page } = await openPage(browser, service.url, '#/health')
+  await page.getByLabel('User name').fill('ann')
+  await page.getByLabel('Password').fill('secret')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.locator('.log-out').waitFor()
+  // The page learns of its session when it has asked for its data, and of the end of the session before the next frame.
+  await page.addInitScript(`{
+    const { fetch } = window
+    const gate = () => {
+      const one = {}
+      one.opened = new Promise((resolve) => (one.open = resolve))
+      return one
+    }
+    const [asked, found] = [gate(), gate()]
+    let isFirst = true
+    window.fetch = async (to, ...given) => {
+      const { pathname } = new URL(to)
+      if (pathname === '/api/ready') {
+        asked.open()
+        await found.opened
+        return new Response('{}', { status: 401, headers: { 'content-type': 'application/json' } })
+      }
+      const isOfSession = pathname === '/api/status' && isFirst
+      if (isOfSession) isFirst = false
+      const answer = await fetch(to, ...given)
+      if (isOfSession) await asked.opened
+      return answer
+    }
+    new MutationObserver(() => document.querySelector('.log-out') && found.open()).observe(document, { childList: true, subtree: true })
+  }`)
+  await page.reload()
+  await page.getByLabel('Password').waitFor()
+  expect(await page.getByText('Your session ended.').count()).toBe(1)
+  await page.context().close()
+})
+
 test('a login has the focus and says why it is asked for, and gives the focus back', async () => {
   expectRefusals()
   const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })
@@ -148,6 +190,32 @@ test('who logs out, by keys alone, leaves no data in this window or in others, a
   await other.keyboard.press('Enter')
   await other.getByRole('link', { name: 'Query' }).click()
   await other.getByText('Ask anything').waitFor()
+  await page.context().close()
+})
+
+test('a window whose session another one ends while it is drawn shows nothing more', async () => {
+  const service = await startTestService()
+  undo.push(service.stop)
+  const browser = await openBrowser()
+  undo.push(() => browser.close())
+  const { page } = await openPage(browser, service.url)
+  await page.getByText('Nothing is here yet').waitFor()
+  await page.addInitScript(`{
+    const key = 'logged-out'
+    const seen = new MutationObserver(async () => {
+      if (sessionStorage.getItem('left') !== null || !document.querySelector('header.top')) return
+      seen.disconnect()
+      for (let step = 0; step < 100; step++) await undefined
+      dispatchEvent(new StorageEvent('storage', { key }))
+      for (let step = 0; step < 100; step++) await undefined
+      sessionStorage.setItem('left', String(document.querySelector('header.top') === null))
+    })
+    seen.observe(document, { childList: true, subtree: true })
+  }`)
+  await page.reload()
+  await until(async () => (await page.evaluate(`sessionStorage.getItem('left')`).catch(() => null)) !== null)
+  expect(await page.evaluate(`sessionStorage.getItem('left')`)).toBe('true')
+  await page.getByText('Nothing is here yet').waitFor()
   await page.context().close()
 })
 

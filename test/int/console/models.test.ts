@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { holdRequests, openPage } from '../../support/console/browser.js'
+import { atFirstSight, holdRequests, openPage, untilDrawn } from '../../support/console/browser.js'
 import { expectUsable, seenAtAllSizes, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -354,6 +354,25 @@ test('a model as it was: nothing can be changed there', async () => {
   const { page } = await openPage(at.browser, at.url, '#/models/mindsdb/fee?at=8&tab=versions')
   await page.locator('h1', { hasText: 'fee' }).waitFor()
   expect(await page.getByRole('button', { name: /Retrain|Activate/ }).count()).toBe(0)
+  await page.context().close()
+})
+
+test('a query that is written as soon as a link to another one is opened stays', async () => {
+  const hash = (query: string) => `#/models/new?${new URLSearchParams({ query }).toString()}`
+  const { page } = await openPage(at.browser, at.url, hash('SELECT 1 AS one'))
+  const field = page.getByLabel(/^Query/)
+  await field.waitFor()
+  await atFirstSight(
+    page,
+    `location.hash = ${JSON.stringify(hash('SELECT 2 AS two'))}`,
+    '.source textarea',
+    `(field) => {
+      field.value = 'SELECT 3 AS three'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    }`,
+  )
+  await untilDrawn(page)
+  expect(await field.inputValue()).toBe('SELECT 3 AS three')
   await page.context().close()
 })
 

@@ -94,7 +94,7 @@ export const openWindow = async (
 ): Promise<{ page: Page }> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options })
   // On a busy machine, trainings and starts are slow.
-  context.setDefaultTimeout(300_000)
+  context.setDefaultTimeout(Number(process.env['RACES_T'] ?? 300_000))
   context.on('console', (message) => {
     // On a busy machine SQL may be behind for a moment. Then the page asks again by itself, and a test that waits sees what it wants.
     if (isBehind(message, url)) return
@@ -151,6 +151,36 @@ export const setVisibility = (page: Page, state: 'hidden' | 'visible'): Promise<
  */
 export const untilDrawn = (page: Page): Promise<void> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+
+/** The steps without a pause in which a page draws what follows from a drawing. No event of the user and no frame comes between them. */
+const stepsOfDrawing = 100
+
+/**
+ * Does something with an element as soon as it is drawn, before the next frame, like the first click of a user whose machine is busy.
+ *
+ * @param begin code that makes the page show the element; if it is there already, code that changes the address
+ * @param act a function in code, which gets the element
+ * @returns what that function returns
+ * @example await atFirstSight(page, `location.hash = '#/query'`, '.query', '(query) => query.textContent')
+ */
+export const atFirstSight = <T = void>(page: Page, begin: string, selector: string, act: string): Promise<T> =>
+  page.evaluate<T>(`new Promise((resolve, reject) => {
+    const find = () => document.querySelector(${JSON.stringify(selector)})
+    const drawn = async () => {
+      for (let step = 0; step < ${stepsOfDrawing}; step++) await undefined
+      return (${act})(find())
+    }
+    const seen = new MutationObserver(() => {
+      if (find() === null) return
+      seen.disconnect()
+      drawn().then(resolve, reject)
+    })
+    if (find() === null) seen.observe(document.body, { childList: true, subtree: true })
+    else addEventListener('hashchange', () => drawn().then(resolve, reject), { once: true })
+    {
+      ${begin}
+    }
+  })`)
 
 /**
  * The requests of a page for a path from now on: how many there were, and which ones have not ended.

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { pathOfResource } from '../../basics/kinds.js'
 import { goToMade } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
@@ -60,8 +60,8 @@ const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.i
 /** Uploads files that are dropped or chosen, and shows the uploads of this window. */
 export const Uploads = ({ done }: { done: () => void }) => {
   const isOver = useSignal(false)
-  // The last table is shown, unless there is a refusal to read.
-  useEffect(
+  // The last table is shown, unless there is a refusal to read; also if it is made before the next frame, and not after the page was left.
+  useLayoutEffect(
     () =>
       uploads.show((name) => {
         done()

@@ -1,5 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { exactRowsOf } from '../../api/exact.js'
 import { nameText, quotedName, run } from '../../api/sql.js'
 import { ofQuery } from '../../api/silence-timer.js'
@@ -96,7 +96,8 @@ const Source = ({ plan, typed, draft }: SourceProps) => {
   const text = useSignal(found?.texts['query'] ?? plan?.query ?? '')
   const isOwn = useSignal(own !== null || found !== undefined)
   const shownFor = useRef(own)
-  useEffect(() => {
+  // In the next frame it would take back what was typed before.
+  useLayoutEffect(() => {
     if (own === shownFor.current) return
     shownFor.current = own
     if (own === null) return

@@ -1,7 +1,7 @@
 /** Room: the page that asks agents. It imports only console/api, console/basics and console/components. */
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'
 import { useDraft } from '../../basics/drafts.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
@@ -112,8 +112,9 @@ export default () => {
       changeQuery({ question: ours.current })
     }, afterMs)
   }
-  // A link to another question shows that question. One without a question takes nothing away.
-  useEffect(() => {
+  // A link to another question shows that question. One without a question takes nothing away. In the next frame it would take back what
+  // was typed before.
+  useLayoutEffect(() => {
     if (sent === ours.current) return
     ours.current = sent
     if (sent === '') return
@@ -121,7 +122,7 @@ export default () => {
     question.value = sent
   }, [sent])
   // After leaving this page, the address must not get a question.
-  useEffect(() => () => clearTimeout(resting.current), [])
+  useLayoutEffect(() => () => clearTimeout(resting.current), [])
   const choose = (change: Record<string, string | undefined>) => {
     // A new agent does not know the previous turns.
     conversation.clear()

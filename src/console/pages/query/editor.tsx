@@ -9,7 +9,7 @@ import { Compartment, Prec } from '@codemirror/state'
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, placeholder } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { effect, type Signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { commandText } from '../../basics/keys.js'
 import { functions } from './writing/functions.js'
 import { columnsOf } from './writing/columns.js'
@@ -90,7 +90,8 @@ export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
     MySQL.language.data.of({ autocomplete: columnsOf(schema, db) }),
   ]
 
-  useEffect(() => {
+  // The editor is there before its place is seen, so that the first click and the first key reach it.
+  useLayoutEffect(() => {
     const element = host.current
     if (!element) return
     const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' })
@@ -129,8 +130,8 @@ export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
     return () => editor.destroy()
   }, [])
 
-  // This runs at once, and an effect of a component runs with the next frame: characters that are typed until then would be lost.
-  useEffect(
+  // This runs at once, and an effect of a component runs when it is drawn: characters that are typed until then would be lost.
+  useLayoutEffect(
     () =>
       effect(() => {
         const wanted = text.value
@@ -141,6 +142,7 @@ export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
     [text],
   )
 
+  // This comes with the next frame: the editor would lose a key that it has not read yet.
   useEffect(() => {
     view.current?.dispatch({ effects: steps.current.reconfigure([]) })
     view.current?.dispatch({ effects: steps.current.reconfigure(history()) })

@@ -1,7 +1,7 @@
 /** Room: the page that runs statements. It imports only console/api, console/basics, console/components and console/pages/query/writing. */
 
 import { effect, untracked, useSignal } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiError } from '../../api/request.js'
 import type { Value } from '../../api/sql.js'
 import { Columns } from '../../components/columns.js'
@@ -112,8 +112,9 @@ export default () => {
   const fault = useMemo(() => (isSame ? faultOf(error) : undefined), [error, isSame])
   const parameters = parametersOf(text.value)
 
+  // All effects of this page come before it is seen: a click or a key would meet the sheet before, or none.
   // This effect must be the first one: other windows may have changed the sheets while another page was shown.
-  useEffect(
+  useLayoutEffect(
     () =>
       followWindows((before) => {
         if (before === chosen.value) text.value = shownSheet().sql
@@ -124,7 +125,7 @@ export default () => {
 
   // A link to another statement, or a step back, shows that statement. Without one, the last text appears again.
   const ours = useRef<string | undefined>(undefined)
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The address may have changed since this was drawn. What it has now is drawn next, and must not be overwritten before.
     if ((place.peek().query.get('sql') ?? '') !== sent) return
     const draft = { db, dry, given }
@@ -139,7 +140,7 @@ export default () => {
     text.value = shownSheet().sql
   }, [sent, db, dry, given])
   // Typed text belongs to the sheet that is shown, and is written at once: in the next frame it may be another one.
-  useEffect(
+  useLayoutEffect(
     () =>
       effect(() => {
         const sql = text.value
@@ -149,7 +150,7 @@ export default () => {
       }),
     [],
   )
-  useEffect(() => sheetRuns.keepOnly(sheets.value.map(({ id }) => id)), [sheets.value])
+  useLayoutEffect(() => sheetRuns.keepOnly(sheets.value.map(({ id }) => id)), [sheets.value])
 
   const show = (draft: Draft & Partial<Sheet>) => {
     if (draft.id !== undefined) chosen.value = draft.id

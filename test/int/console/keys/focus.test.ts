@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { holdRequests, openPage, untilDrawn } from '../../../support/console/browser.js'
+import { atFirstSight, holdRequests, openPage, untilDrawn } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 
@@ -74,6 +74,15 @@ test('the plan of a deletion takes the focus when it is asked for, and gives it 
   for (const one of [page, sent.page]) await one.context().close()
 })
 
+test('the first key after a plan is seen belongs to it', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents')
+  await page.getByRole('button', { name: 'Delete…' }).waitFor()
+  const ask = `[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Delete…').click()`
+  const plan = '[role=group][aria-label="Delete rents"]'
+  expect(await atFirstSight<boolean>(page, ask, plan, '(plan) => document.activeElement === plan')).toBe(true)
+  await page.context().close()
+})
+
 test('the plan of a way back takes the focus when it is asked for, and gives it back', async () => {
   const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/rents?tab=history')
   await press(page, 'Go back to this…')
@@ -105,7 +114,7 @@ test('a plan that comes late does not take the focus from where the user writes'
   await page.keyboard.type('She asked')
   answer()
   await page.getByRole('group', { name: 'What would be erased' }).waitFor()
-  // A focus would be moved after the next frame.
+  // By then a focus would have been moved.
   await untilDrawn(page)
   await page.keyboard.type(' for it')
   expect(await reason.inputValue()).toBe('She asked for it')

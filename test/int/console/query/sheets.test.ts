@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { holdRequests, openPage, violationsOf } from '../../../support/console/browser.js'
+import { atFirstSight, holdRequests, openPage, violationsOf } from '../../../support/console/browser.js'
 import { runByKeys, startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
@@ -215,6 +215,26 @@ test('a link that is opened while the page is just drawn is not overwritten', as
     await page.locator('.cm-content', { hasText: text }).waitFor()
     expect(new URLSearchParams(page.url().split('?')[1]).get('sql')).toBe(text)
   }
+  await page.context().close()
+})
+
+test('the first click on a page that is just drawn finds its statement, and the first key its editor', async () => {
+  const { page } = await openPage(at.browser, at.url, queryPage('SELECT 1 AS kept'))
+  await page.locator('.cm-content', { hasText: 'SELECT 1 AS kept' }).waitFor()
+  await page.goto(`${at.url}/#/audit`)
+  await page.locator('h1', { hasText: 'Audit' }).waitFor()
+  const text = await atFirstSight<string | undefined>(
+    page,
+    `location.hash = '#/query'`,
+    '.query',
+    `(query) => {
+      const text = query.querySelector('.editor').shadowRoot?.querySelector('.cm-content').textContent
+      query.querySelector('[aria-label="New statement"]').click()
+      return text
+    }`,
+  )
+  expect(text).toBe('SELECT 1 AS kept')
+  expect(await page.getByRole('button', { name: /^Close/ }).count()).toBe(2)
   await page.context().close()
 })
 

@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals'
 import type { Request } from 'playwright-core'
-import { holdRequests, openPage, violationsOf } from '../../../support/console/browser.js'
+import { atFirstSight, holdRequests, openPage, violationsOf } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 
 const at = startConsole(async (url) => {
   for (const statement of [
@@ -10,6 +11,7 @@ const at = startConsole(async (url) => {
     `CREATE AGENT clerk USING model = 'gpt-4o', skills = ['rents']`,
     `CREATE KNOWLEDGE_BASE papers USING storage = 'vectors.rents'`,
     `CREATE AGENT broker USING model = 'gpt-4o'`,
+    `CREATE AGENT spare USING model = 'gpt-4o'`,
   ])
     expect((await sql(url, statement)).type).not.toBe('error')
 })
@@ -89,5 +91,39 @@ test('a deletion that ends after its page was left does not lead away from the n
   await page.evaluate('new Promise((done) => setTimeout(done, 200))')
   expect(new URL(page.url()).hash).toBe('#/resources/skill/mindsdb/rents')
   expect(await statusOf('agents/broker')).toBe(404)
+  await page.context().close()
+})
+
+test('a deletion that ends just when the next page is drawn does not lead away from it', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/agent/mindsdb/spare')
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('group', { name: 'Delete spare' }).waitFor()
+  // Its answer is there, and takes no time when it is let go on.
+  await page.evaluate(`{
+    const { fetch } = window
+    window.fetch = async (to, asked) => {
+      const answer = await fetch(to, asked)
+      if (asked?.method !== 'DELETE') return answer
+      const bytes = new Uint8Array(await answer.arrayBuffer())
+      await new Promise((resolve) => (window.goOn = resolve))
+      const body = new ReadableStream({ start: (all) => (bytes.length > 0 && all.enqueue(bytes), all.close()) })
+      return new Response(bytes.length === 0 ? null : body, { status: answer.status, headers: answer.headers })
+    }
+  }`)
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await until(() => page.evaluate<boolean>('window.goOn !== undefined'))
+  const next = '#/resources/skill/mindsdb/rents'
+  const shown = await atFirstSight<string>(
+    page,
+    `location.hash = '${next}'`,
+    '#content > .busy',
+    `async () => {
+      window.goOn()
+      for (let step = 0; step < 1_000; step++) await undefined
+      return location.hash
+    }`,
+  )
+  expect(shown).toBe(next)
+  expect(await statusOf('agents/spare')).toBe(404)
   await page.context().close()
 })
