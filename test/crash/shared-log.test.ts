@@ -1,8 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +11,7 @@ import { verifyLog } from '../../src/log/verify/verify.js'
 import { countOf } from '../support/counts.js'
 import { startCutProxy } from '../support/log/cut-proxy.js'
 import { logServer } from '../support/log/each-log.js'
-import { testKey } from '../support/log/log.js'
+import { temporaryDirectory, testKey } from '../support/log/log.js'
 import { contentsOf, endSessions } from '../support/log/nodes.js'
 import { seeded } from '../support/random.js'
 import { until } from '../support/until.js'
@@ -118,16 +116,16 @@ const headOf = async (node: NodeProcess): Promise<string> => {
 const { server } = logServer()
 const nodes: NodeProcess[] = []
 let isOver = false
-const directory = mkdtempSync(join(tmpdir(), 'ml-nodes-'))
+const directory = temporaryDirectory()
 afterAll(async () => {
   isOver = true
   await Promise.all(nodes.map((node) => node.end()))
-  rmSync(directory, { recursive: true, force: true })
+  directory.remove()
 })
 
 test('whatever is killed, stopped or cut off, nothing acknowledged by any node is lost or doubled, and all have the same', async () => {
   const url = await server().newUrl()
-  for (let n = 0; n < 3; n++) nodes.push(new NodeProcess(url, join(directory, `node-${n}.sqlite`)))
+  for (let n = 0; n < 3; n++) nodes.push(new NodeProcess(url, join(directory.path, `node-${n}.sqlite`)))
   await Promise.all(nodes.map((node) => node.start()))
   const random = seeded(countOf('SEED'))
   const acknowledged = new Map<string, number>()
@@ -196,8 +194,8 @@ test('a node that is halted with the head in its hands loses it, and no write of
   const proxy = await startCutProxy(server().postgres.port)
   // On a busy machine a write may take longer than it usually waits.
   const patienceMs = 120_000
-  const halted = new NodeProcess(url.replace(/:\d+\//, `:${proxy.port}/`), join(directory, 'halted.sqlite'), patienceMs)
-  const other = new NodeProcess(url, join(directory, 'other.sqlite'), patienceMs)
+  const halted = new NodeProcess(url.replace(/:\d+\//, `:${proxy.port}/`), join(directory.path, 'halted.sqlite'), patienceMs)
+  const other = new NodeProcess(url, join(directory.path, 'other.sqlite'), patienceMs)
   const inDatabase = `datname = '${new URL(url).pathname.slice(1)}'`
   const found = async (query: string): Promise<number> => Number((await server().postgres.rows(query))[0]?.[0])
   const holders = () => found(`SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND ${inDatabase}`)

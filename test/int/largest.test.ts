@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { send, serviceOn, type Target } from '../../bench/harness/harness.js'
@@ -10,6 +10,7 @@ import { statements } from '../../bench/largest/statements.js'
 import { toolsOf } from '../../bench/largest/tools.js'
 import { walk } from '../../bench/largest/walk.js'
 import { lex } from '../../src/dialect/lexer.js'
+import { removeDirectory } from '../support/directories.js'
 import { signalTo } from '../support/processes.js'
 
 /** A quarter of the largest: what is quadratic, or done at once where it should be done in turns, is far over the bound already. */
@@ -40,7 +41,7 @@ afterAll(async () => {
   signalTo(target.pid, 'SIGKILL')
   await target.stop()
   model.stop()
-  rmSync(directory, { recursive: true, force: true })
+  removeDirectory(directory)
 })
 
 /** The processor time of one walk over the longest list, in milliseconds: what this machine can do at this moment. */

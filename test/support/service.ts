@@ -1,29 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { startService, type Service } from '../../src/main.js'
 import { readConfig } from '../../src/setup/config.js'
+import { temporaryDirectory } from './directories.js'
 
-/** Removes a directory. The processes of a service that was killed end a little later, and may write to it until then. */
-const removeDirectory = (path: string, tries = 100): void => {
-  try {
-    rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
-  } catch (error) {
-    if (tries === 0 || (error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
-    removeDirectory(path, tries - 1)
-  }
-}
-
-/** A directory that is removed after its test. */
-export const temporaryDirectory = (): { path: string; remove: () => void } => {
-  const path = mkdtempSync(join(tmpdir(), 'mindledger-test-'))
-  return { path, remove: () => removeDirectory(path) }
-}
+export { temporaryDirectory }
 
 export type Reply = { status: number; type: string; headers: Headers; body: unknown }
 

@@ -1,12 +1,13 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import type { Connection } from '../../../src/connections/contract/requests.js'
 import { freePort } from '../cli.js'
+import { removeDirectory } from '../directories.js'
 import { madeOnce } from '../made-once.js'
 import { signalTo } from '../processes.js'
 
@@ -189,7 +190,7 @@ const serve = async (cluster: Cluster, flags: readonly string[]): Promise<Postgr
     stop: async () => {
       await client.end().catch(() => undefined)
       await end(server)
-      rmSync(directory, { recursive: true, force: true })
+      removeDirectory(directory)
     },
   }
 }

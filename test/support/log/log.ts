@@ -1,7 +1,5 @@
 import Database from 'better-sqlite3'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StreamId } from '../../../events/common.js'
 import { streamId } from '../../../events/common.js'
@@ -12,16 +10,13 @@ import type { NewEvent, Origin, Submission } from '../../../src/log/contract/log
 import type { FileLog } from '../../../src/log/sqlite/file-log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../../src/vault/vault.js'
+import { temporaryDirectory } from '../directories.js'
+
+export { temporaryDirectory }
 
 export const origin: Origin = { actor: 'tester', source: 'rest', request: null, correlation: null, causation: null }
 
 export const testKey = createHash('sha256').update('the master key of the tests').digest()
-
-/** A directory for one test, and a function that removes it. */
-export const temporaryDirectory = (): { path: string; remove: () => void } => {
-  const path = mkdtempSync(join(tmpdir(), 'ml-test-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
-}
 
 export type OpenLog = {
   log: FileLog

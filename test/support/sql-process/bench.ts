@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SqlProcess } from '../../../src/sql-process/sql-process.js'
 import type { AnswerQuestion, SqlProcessLimits } from '../../../src/sql-process/contract/options.js'
 import { isProblem, type Problem } from '../../../src/basics/errors.js'
+import { removeDirectory } from '../directories.js'
 import { streamOf } from '../log/memory-log.js'
 import { SqliteLog } from '../log/sqlite-log.js'
 
@@ -81,6 +82,6 @@ export class Bench {
   async close(): Promise<void> {
     await this.sqlProcess.stop()
     this.log.close()
-    rmSync(this.directory, { recursive: true, force: true })
+    removeDirectory(this.directory)
   }
 }
