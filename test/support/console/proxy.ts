@@ -13,7 +13,7 @@ export const startProxy = async (url: string) => {
   const sockets = new Set<Socket>()
   const keep = (socket: Socket): void => {
     sockets.add(socket)
-    // When one side closes, the other one is closed without a reason.
+    // It is closed then, and so is the other side.
     socket.on('error', () => socket.destroy())
     socket.on('close', () => sockets.delete(socket))
   }
@@ -24,6 +24,9 @@ export const startProxy = async (url: string) => {
     const far = connect(Number(port), hostname)
     keep(far)
     near.pipe(far).pipe(near)
+    // A pipe passes only an orderly end, and not the close of a service that was killed, or of a client that went away.
+    near.on('close', () => isHanging || far.destroySoon())
+    far.on('close', () => isHanging || near.destroySoon())
   })
   const listen = async (on: number): Promise<number> => {
     server.listen(on, hostname)
