@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { readdirSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import { SqlProcess } from '../../src/sql-process/sql-process.js'
@@ -7,6 +6,7 @@ import { isProblem, type Problem } from '../../src/basics/errors.js'
 import { readConfig } from '../../src/setup/config.js'
 import { dataPaths } from '../../src/setup/data-directory.js'
 import { startService } from '../../src/main.js'
+import { pathsUnder } from '../support/directories.js'
 import { temporaryDirectory } from '../support/service.js'
 import { until } from '../support/until.js'
 import { large, slow } from './statements/heavy.js'
@@ -17,7 +17,7 @@ let sqlProcess: SqlProcess
 let log: Database.Database
 let before: string[]
 
-const filesNow = () => readdirSync(directory.path, { recursive: true }).map(String)
+const filesNow = () => pathsUnder(directory.path)
 
 beforeAll(async () => {
   const service = await startService(readConfig({ PORT: '0', DATA_DIR: directory.path }), pino({ level: 'silent' }))

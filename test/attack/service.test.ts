@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathsUnder } from '../support/directories.js'
 import { formOf, uploadRentals } from '../support/models/rentals.js'
 import { send, sql, startTestService, temporaryDirectory } from '../support/service.js'
 import { refusedIn } from './statements/all.js'
@@ -25,8 +26,7 @@ const settings = /^(SELECT @@|SET @|BEGIN$)/i
 
 /** What an upload leaves for a moment is its own. */
 const listed = () =>
-  readdirSync(at.directory, { recursive: true })
-    .map(String)
+  pathsUnder(at.directory)
     .filter((name) => !name.startsWith('tmp/uploads/'))
     .sort()
 

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { undoAll } from '../../src/basics/undo.js'
 import { confined, type KeptRights } from '../../src/setup/confinement.js'
 import { whereConfined, whereWritesEnd } from '../support/confined.js'
+import { pathsUnder } from '../support/directories.js'
 import { onnxBytes } from '../support/models/onnx-models.js'
 import { childrenRunning } from '../support/processes.js'
 import { send, spawnUntil, sql, temporaryDirectory } from '../support/service.js'
@@ -82,7 +83,7 @@ whereWritesEnd('what reads the bytes of others gives up its rights: uploads, imp
   const { child, url } = await spawnUntil(undo, folderOfTest(), { CONNECTION_FILES: folder, TMPDIR: temporary })
   const found = new Map<string, boolean>()
   /** The folders of the processes that read files for connections. */
-  const foldersNow = () => readdirSync(temporary, { recursive: true, encoding: 'utf8' }).filter((name) => /\/\d+$/.test(name))
+  const foldersNow = () => pathsUnder(temporary).filter((name) => /\/\d+$/.test(name))
   const folders = new Set<string>()
   const look = (): void => {
     for (const name of foldersNow()) folders.add(name)

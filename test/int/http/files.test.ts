@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../../src/basics/limits.js'
+import { pathsUnder } from '../../support/directories.js'
 import { formOf, rentalsCsv } from '../../support/models/rentals.js'
 import { send, sql, startTestService } from '../../support/service.js'
 
@@ -128,9 +129,7 @@ test('an upload that is no table is refused, and nothing of it stays', async () 
   for (const name of ['%2e%2e%2fx', 'a%2fb', '%00', 'x'.repeat(256), '%20'])
     expect({ name, status: (await put(name, rentalsCsv, 'r.csv')).status }).toEqual({ name, status: 400 })
   expect((await at.service.head()).position).toBe(position)
-  const left = readdirSync(at.directory, { recursive: true })
-    .map(String)
-    .filter((path) => /upload/.test(path) && !path.endsWith('uploads'))
+  const left = pathsUnder(at.directory).filter((path) => /upload/.test(path) && !path.endsWith('uploads'))
   expect(left).toEqual([])
 })
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { bytesOf } from '../../support/observe/traces.js'
+import { basename } from 'node:path'
+import { bytesOf, filesUnder } from '../../support/observe/traces.js'
 import { until } from '../../support/until.js'
 import { send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
@@ -236,9 +235,9 @@ test('a secret in the statements of a job works, and is nowhere in the clear', a
     await run(query)
   expect(answers.filter((answer) => answer.includes(secret))).toEqual([])
   expect(at.lines.filter((line) => line.includes(secret))).toEqual([])
-  const files = readdirSync(directory.path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(['log.sqlite']))
-  for (const { parentPath, name } of files) expect(bytesOf(join(parentPath, name)).includes(secret)).toBe(false)
+  const files = filesUnder(directory.path)
+  expect(files.map((file) => basename(file))).toEqual(expect.arrayContaining(['log.sqlite']))
+  for (const file of files) expect(bytesOf(file).includes(secret)).toBe(false)
 })
 
 test('a project with jobs can be dropped, and they with it', async () => {

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { statSync } from 'node:fs'
 import { openLogReader } from '../../../src/log/sqlite/log-reader.js'
 import { until } from '../../support/until.js'
 import { formOf, rentalsCsv, settled } from '../../support/models/rentals.js'
 import { repeatsPassword } from '../../support/connections/flood.js'
 import { listen } from '../../support/connections/proxy.js'
-import { bytesOf } from '../../support/observe/traces.js'
+import { bytesOf, filesUnder } from '../../support/observe/traces.js'
 import { rowsNow, send, spawnService, sql, temporaryDirectory } from '../../support/service.js'
 
 const directory = temporaryDirectory()
@@ -329,19 +328,16 @@ test('no table that SQL lists shows a secret', async () => {
   expect(read.filter((text) => text.includes('s3cr3t'))).toEqual([])
 })
 
-const filesOf = (path: string): string[] =>
-  readdirSync(path, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-
 test('nobody but the user who runs the service may read its files', () => {
-  const open = filesOf(directory.path).filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0)
+  const files = filesUnder(directory.path)
+  expect(files.length).toBeGreaterThan(2)
+  const open = files.filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0)
   expect(open).toEqual([])
 })
 
 test('no byte of the data directory and no log line holds a secret, while the service runs and after', async () => {
   const holding = () =>
-    filesOf(directory.path).filter((file) => {
+    filesUnder(directory.path).filter((file) => {
       const bytes = bytesOf(file)
       return ['s3cr3t', ...tokens].some((text) => bytes.includes(text))
     })
@@ -350,7 +346,7 @@ test('no byte of the data directory and no log line holds a secret, while the se
   expect(holding()).toEqual([])
   at.child.kill('SIGTERM')
   await at.ended
-  expect(filesOf(directory.path).length).toBeGreaterThan(2)
+  expect(filesUnder(directory.path).length).toBeGreaterThan(2)
   expect(holding()).toEqual([])
   expect(at.lines.length).toBeGreaterThan(50)
   expect(at.lines.filter((line) => ['s3cr3t', ...tokens].some((text) => line.includes(text)))).toEqual([])

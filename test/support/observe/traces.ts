@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { entriesOf } from '../directories.js'
 
 /** Which of many byte strings (of four bytes or more) occur in these bytes, found in one pass. */
 export const tracesIn = (bytes: Buffer, needles: readonly Uint8Array[]): Set<number> => {
@@ -17,20 +18,10 @@ export const tracesIn = (bytes: Buffer, needles: readonly Uint8Array[]): Set<num
   return found
 }
 
-/** The names in a directory; none if another process has removed it meanwhile, as a training does with its own. */
-const namesIn = (directory: string): string[] => {
-  try {
-    return readdirSync(directory)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return []
-  }
-}
-
 /** All files in a directory and below it, or a single file. */
 export const filesUnder = (path: string): string[] => {
   if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
-    return namesIn(path).flatMap((name) => filesUnder(join(path, name)))
+    return entriesOf(path).flatMap(({ name }) => filesUnder(join(path, name)))
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? [path] : []
 }
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { bytesOf } from '../../../support/observe/traces.js'
+import { bytesOf, filesUnder } from '../../../support/observe/traces.js'
 import { send, startTestService, temporaryDirectory } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
 
@@ -159,9 +158,10 @@ test('the user stands in the events as the actor, over REST and over SQL', async
 
 test('neither the password nor a token is on the disk', async () => {
   const token = await tokenOf()
-  const files = readdirSync(at.directory, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile())
-  for (const entry of files) {
-    const bytes = bytesOf(join(entry.parentPath, entry.name))
+  const files = filesUnder(at.directory)
+  expect(files.length).toBeGreaterThan(2)
+  for (const file of files) {
+    const bytes = bytesOf(file)
     expect(bytes.includes(token) || bytes.includes('correct horse')).toBe(false)
   }
 })
