@@ -7,6 +7,7 @@ import { startChatService } from '../support/chatbots/chat-service.js'
 import { slackHeaders, webhookHeaders } from '../support/chatbots/signed.js'
 import { countOf } from '../support/counts.js'
 import { send, spawnService, sql, temporaryDirectory } from '../support/service.js'
+import { until } from '../support/until.js'
 
 const kills = countOf('CHATBOT_KILLS')
 const clients = 16
@@ -141,9 +142,9 @@ test('each message is answered once or marked as failed, none is lost, and each 
     }
   })
   for (let kill = 0; kill < kills; kill++) {
-    // Each start gets far enough to answer some, and is killed amid others.
+    // Each start gets far enough to answer some, however long SQL takes to start, and is killed amid others.
     const before = chat.calls.length + program.calls.length
-    for (let waited = 0; waited < 15_000 && chat.calls.length + program.calls.length < before + 12; waited += 50) await sleep(50)
+    await until(() => chat.calls.length + program.calls.length >= before + 12)
     await sleep(Math.random() * 1_000)
     running.child.kill('SIGKILL')
     await running.ended
