@@ -6,11 +6,13 @@ import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { limits } from '../../src/basics/limits.js'
 import { undoAll } from '../../src/basics/undo.js'
+import { SharedLog } from '../../src/log/shared/shared-log.js'
 import { dataPaths } from '../../src/setup/data-directory.js'
+import { Vault } from '../../src/vault/vault.js'
 import { mindledger } from '../support/cli.js'
 import { countOf } from '../support/counts.js'
 import { logServer } from '../support/log/each-log.js'
-import { contentsOf, endSessions } from '../support/log/nodes.js'
+import { contentsOf, endSessions, newest } from '../support/log/nodes.js'
 import { childrenRunning, processTree, signalTo } from '../support/processes.js'
 import { seeded } from '../support/random.js'
 import { answered, rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
@@ -40,6 +42,17 @@ const startNode = async (logUrl: string, directory?: string, settings: Record<st
 const kill = async ({ child, ended }: Node): Promise<void> => {
   child.kill('SIGKILL')
   await ended
+}
+
+/** Gives the file of a node that stopped what the others wrote after that. */
+const catchUp = async (url: string, directory: string): Promise<void> => {
+  const vault = new Vault(Buffer.from(keys.VAULT_KEY, 'hex'))
+  const log = await SharedLog.open({ url, file: dataPaths(directory).log, vault })
+  try {
+    await newest(log)
+  } finally {
+    await log.close()
+  }
 }
 
 /** Stops a node with all its processes, or lets them go on. */
@@ -229,6 +242,8 @@ test('whatever befalls nodes that serve, each write, run and training counts onc
       await ended
     }),
   )
+  // Requests that their client gave up went on, and kept their answers until their node stopped: batches without an event.
+  for (const { directory } of nodes) await catchUp(url, directory)
   const [first, ...others] = nodes.map(({ directory }) => contentsOf(dataPaths(directory).log))
   for (const other of others) expect(other).toEqual(first)
   for (const { directory } of nodes) {
@@ -242,16 +257,16 @@ test('whatever befalls nodes that serve, each write, run and training counts onc
 
 test('a training is told of and cancelled at any node, and that of a killed node ends on another', async () => {
   const url = await server().newUrl()
-  const nodes = await Promise.all([startNode(url), startNode(url)])
+  const halting = { NODE_OPTIONS: `--import=${new URL('../support/models/halted-trainings.js', import.meta.url).href}` }
+  const nodes = await Promise.all([startNode(url, undefined, halting), startNode(url, undefined, halting)])
   const query = 'SELECT i AS x, i % 7 AS k, hash(i) % 1000 AS h, i * 3 + (i % 7) AS y FROM range(30000) AS r(i)'
   const status = async (at: Node, name: string) => (await rowsNow(at.url, `SELECT status FROM models WHERE name = '${name}'`))[0]?.[0]
   const learning = ({ child }: Node): number[] => childrenRunning(child.pid ?? 0, 'train-process')
-  /** Begins a training, and suspends its process so that it does not end; returns that, the node that trains, and another one. */
+  /** Begins a training, whose process is halted; returns that, the node that trains, and another one. */
   const begin = async (name: string): Promise<{ pid: number; trains: Node; other: Node }> => {
     await sql(nodes[0].url, `CREATE MODEL ${name} FROM files (${query}) PREDICT y`)
     await until(() => nodes.flatMap(learning).length > 0)
     const [pid = 0] = nodes.flatMap(learning)
-    signalTo(pid, 'SIGSTOP')
     const isFirst = learning(nodes[0]).length > 0
     return { pid, trains: nodes[isFirst ? 0 : 1], other: nodes[isFirst ? 1 : 0] }
   }
@@ -273,7 +288,10 @@ test('a training is told of and cancelled at any node, and that of a killed node
   await kill(trains)
   signalTo(pid, 'SIGCONT')
   const outcome = () => rowsNow(other.url, `SELECT status, error FROM models WHERE name = 'm' AND status IN ('complete', 'error')`)
-  await until(async () => (await outcome()).length > 0)
+  await until(async () => {
+    for (const again of learning(other)) signalTo(again, 'SIGCONT')
+    return (await outcome()).length > 0
+  })
   expect(await outcome()).toEqual([['complete', null]])
   const count = `SELECT type, count(*) FROM log.events WHERE type IN ('ModelTrainingStarted', 'ModelTrained') GROUP BY type ORDER BY type`
   expect((await sql(other.url, count)).data).toEqual([
