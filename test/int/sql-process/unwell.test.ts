@@ -75,10 +75,17 @@ describe('a process that gives no sign of life', () => {
     bench = await Bench.open({ ...impatient, timeoutMs: 20_000, cancelGraceMs: 500 })
     const ready = await readyOfTest()
     const reason = 'The process that answers SQL gives no sign of life.'
-    const refused = bench.refusal('test: block')
+    const { pid } = bench.sqlProcess
+    const gone = new AbortController()
+    // Its deadline is far away: that of the next one could be over before its silence was seen.
+    const blocked = bench.ask('test: block', { timeoutMs: 20 * 60_000, signal: gone.signal }).catch((error: unknown) => error)
     const silent = await ready(({ body }) => body.sql.reason === reason)
     expect(silent).toMatchObject({ status: 503, body: { rest: { ready: true }, sql: { ready: false, reason } } })
-    expect(await refused).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlTimeoutMs' } })
+    expect(bench.sqlProcess.pid).toBe(pid)
+    gone.abort()
+    expect(await blocked).toBeInstanceOf(Error)
+    expect(await bench.ask('SELECT 1')).toEqual([[1]])
+    expect(await bench.refusal('test: block')).toMatchObject({ code: 'query_limit', extras: { limit: 'sqlTimeoutMs' } })
     expect(await ready(({ status }) => status === 200)).toMatchObject({ body: { sql: { ready: true, other_rows: 0 } } })
   })
 })
