@@ -4,6 +4,7 @@ import { Ledger } from '../../src/commands/ledger.js'
 import { SharedLog } from '../../src/log/shared/shared-log.js'
 import { Vault } from '../../src/vault/vault.js'
 import { origin, testKey } from '../support/log/log.js'
+import { whenReached } from '../support/until.js'
 
 /**
  * A node of a shared log. It gets lines `<key> <skill> <n>`, creates the skill or changes its number, and says `<key> <position>`, or
@@ -12,7 +13,8 @@ import { origin, testKey } from '../support/log/log.js'
  */
 const [url = '', file = '', patienceMs] = process.argv.slice(2)
 const vault = new Vault(testKey)
-const log = await SharedLog.open({ url, file, vault, ...(patienceMs !== undefined && { writePatienceMs: Number(patienceMs) }) })
+const patience = patienceMs !== undefined && { writePatienceMs: Number(patienceMs) }
+const log = await whenReached(() => SharedLog.open({ url, file, vault, ...patience }))
 const ledger = new Ledger(log, vault)
 await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
 

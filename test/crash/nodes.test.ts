@@ -16,7 +16,7 @@ import { contentsOf, endSessions, newest } from '../support/log/nodes.js'
 import { childrenRunning, processTree, signalTo } from '../support/processes.js'
 import { seeded } from '../support/random.js'
 import { answered, rowsNow, send, spawnService, sql, temporaryDirectory, type Reply, type SqlReply } from '../support/service.js'
-import { until } from '../support/until.js'
+import { until, whenReached } from '../support/until.js'
 
 const { server } = logServer()
 const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
@@ -47,7 +47,7 @@ const kill = async ({ child, ended }: Node): Promise<void> => {
 /** Gives the file of a node that stopped what the others wrote after that. */
 const catchUp = async (url: string, directory: string): Promise<void> => {
   const vault = new Vault(Buffer.from(keys.VAULT_KEY, 'hex'))
-  const log = await SharedLog.open({ url, file: dataPaths(directory).log, vault })
+  const log = await whenReached(() => SharedLog.open({ url, file: dataPaths(directory).log, vault }))
   try {
     await newest(log)
   } finally {

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { startService, type Service } from '../../src/main.js'
 import { readConfig } from '../../src/setup/config.js'
 import { temporaryDirectory } from './directories.js'
+import { whenReached } from './until.js'
 
 export { temporaryDirectory }
 
@@ -122,15 +123,15 @@ export const restartable = () => {
 
 const compiled = fileURLToPath(new URL('../../bin/mindledger.js', import.meta.url))
 
-/**
- * The service as users start it, in a separate process that can be killed. `program` is the file of the command, and `cwd` the folder of
- * its process.
- */
-export const spawnService = async (
+type Spawned = { child: ChildProcess; url: string; lines: string[]; ended: Promise<unknown> }
+
+type SpawnOptions = { program?: string; cwd?: string }
+
+const spawnOnce = async (
   directory: string,
-  environment: Record<string, string> = {},
-  { program = compiled, cwd = process.cwd() }: { program?: string; cwd?: string } = {},
-): Promise<{ child: ChildProcess; url: string; lines: string[]; ended: Promise<unknown> }> => {
+  environment: Record<string, string>,
+  { program = compiled, cwd = process.cwd() }: SpawnOptions,
+): Promise<Spawned> => {
   const env = { ...process.env, DATA_DIR: directory, PORT: '0', LOG_LEVEL: 'info', ...environment }
   const child = spawn(process.execPath, [program, 'serve'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'exit')
@@ -148,6 +149,13 @@ export const spawnService = async (
   })
   return { child, url, lines, ended }
 }
+
+/**
+ * The service as users start it, in a separate process that can be killed. `program` is the file of the command, and `cwd` the folder of
+ * its process. A node that gave up its start because PostgreSQL was slow is started again, as by a supervisor.
+ */
+export const spawnService = (directory: string, environment: Record<string, string> = {}, options: SpawnOptions = {}): Promise<Spawned> =>
+  whenReached(() => spawnOnce(directory, environment, options))
 
 /** The same, with a function that kills it; the clean-up of `undo` kills it in any case. */
 export const spawnUntil = async (undo: (() => unknown)[], directory: string, environment: Record<string, string>) => {

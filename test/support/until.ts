@@ -14,3 +14,21 @@ export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 
   }
   throw new Error(`it did not hold within ${withinMs} ms`)
 }
+
+/** The words of the driver when a connection to PostgreSQL, or an answer over it, comes too late. */
+const isLate = (error: unknown): boolean => error instanceof Error && /timeout expired|Query read timeout/.test(error.message)
+
+/**
+ * Opens a shared log, a session or a node. It is opened again while PostgreSQL takes longer than a node waits for it at its start, as on a
+ * busy machine.
+ *
+ * @example const log = await whenReached(() => SharedLog.open({ url, file, vault }))
+ */
+export const whenReached = async <T>(open: () => Promise<T>): Promise<T> => {
+  for (;;)
+    try {
+      return await open()
+    } catch (error) {
+      if (!isLate(error)) throw error
+    }
+}

@@ -24,7 +24,7 @@ import { logServer } from '../../support/log/each-log.js'
 import { origin, stream, tamperWith, temporaryDirectory, writes } from '../../support/log/log.js'
 import { newest, rowsIn, runSql } from '../../support/log/nodes.js'
 import { send, spawnUntil } from '../../support/service.js'
-import { until } from '../../support/until.js'
+import { until, whenReached } from '../../support/until.js'
 
 const golden = fileURLToPath(new URL('../../../../test/golden/format-1', import.meta.url))
 const { server } = logServer()
@@ -131,7 +131,7 @@ test('the directory that was moved is that of a node, and another node joins', a
   const asNode = async (directory: string) => {
     const paths = prepareDataDirectory(directory)
     const vault = new Vault(...masterKeys(paths, []))
-    return { vault, log: await SharedLog.open({ url, file: paths.log, vault, writePatienceMs: 120_000 }) }
+    return { vault, log: await whenReached(() => SharedLog.open({ url, file: paths.log, vault, writePatienceMs: 120_000 })) }
   }
   const [a, b] = [await asNode(there), await asNode(other)]
   try {
@@ -195,7 +195,7 @@ test.each([
     return delta
   })
   try {
-    const joined = await SharedLog.open({ url, file: join(place.path, 'joined.sqlite'), vault })
+    const joined = await whenReached(() => SharedLog.open({ url, file: join(place.path, 'joined.sqlite'), vault }))
     for (const hash of hashes) expect((await joined.payload(hash))?.length).toBe(bytes)
     await joined.close()
   } finally {
@@ -361,7 +361,7 @@ test('a directory is made from a log that has ended alone, and no node opens thi
 
   expect((await migrate(there, ['--to', url])).code).toBe(0)
   const paths = dataPaths(there)
-  const open = () => SharedLog.open({ url, file: paths.log, vault: new Vault(...masterKeys(paths, [])) })
+  const open = () => whenReached(() => SharedLog.open({ url, file: paths.log, vault: new Vault(...masterKeys(paths, [])) }))
   const node = await open()
   const served = await migrate(there, ['--from', url, '--to', back])
   expect(served).toMatchObject({ code: 2, err: expect.stringContaining(`nodes serve this log: ${node.nodes.id}. End them`) })

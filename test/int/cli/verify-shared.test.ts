@@ -32,7 +32,7 @@ import { Random } from '../../support/log/honest-log.js'
 import { stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 import { chained, changes, renumbered, type Row } from '../../support/log/manipulations.js'
 import { newest } from '../../support/log/nodes.js'
-import { until } from '../../support/until.js'
+import { until, whenReached } from '../../support/until.js'
 
 const golden = fileURLToPath(new URL('../../../../test/golden/format-1', import.meta.url))
 const { server } = logServer()
@@ -67,7 +67,7 @@ beforeAll(async () => {
 
 /** A node of a log. These tests need every write, however long a busy machine takes for it. */
 const openNode = (address: string, file: string, vault: Vault): Promise<SharedLog> =>
-  SharedLog.open({ url: address, file, vault, writePatienceMs: 120_000 })
+  whenReached(() => SharedLog.open({ url: address, file, vault, writePatienceMs: 120_000 }))
 
 const runVerify = (address: string, ...args: string[]) =>
   mindledger(['verify', '--shared', ...args], { ...environment, LOG_URL: address, DATA_DIR: join(place.path, 'none'), TMPDIR: scratch })
@@ -300,7 +300,7 @@ const withBehind = async (name: string, run: (behind: Behind) => Promise<void>):
   const address = await server().newUrl()
   const vault = new Vault(testKey)
   const log = await openNode(address, join(place.path, `${name}.sqlite`), vault)
-  const session = await SharedLogSession.open(address)
+  const session = await whenReached(() => SharedLogSession.open(address))
   const sequencer = new Sequencer(address, new ServerClock())
   const paths = prepareDataDirectory(join(place.path, name))
   const part = new Replica({ file: paths.log, logId: log.id, vault, now: Date.now })

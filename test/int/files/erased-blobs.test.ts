@@ -23,7 +23,7 @@ import { logServer } from '../../support/log/each-log.js'
 import { origin, testKey, withLog } from '../../support/log/log.js'
 import { newest } from '../../support/log/nodes.js'
 import { restartable, send, sql, startTestService } from '../../support/service.js'
-import { until } from '../../support/until.js'
+import { until, whenReached } from '../../support/until.js'
 
 const { server } = logServer()
 const mebibyte = 2 ** 20
@@ -41,7 +41,7 @@ const withNodes = (place: 'postgres' | 's3', run: (nodes: Nodes) => Promise<void
 test('each node wipes an erased blob when it follows the event, and one that was away before it serves', () =>
   withNodes('postgres', async ({ a, b, directory, url, reopen }) => {
     const vault = new Vault(testKey)
-    const open = (name: string) => SharedLog.open({ url, file: join(directory, `${name}.sqlite`), vault })
+    const open = (name: string) => whenReached(() => SharedLog.open({ url, file: join(directory, `${name}.sqlite`), vault }))
     const [here, there] = [await open('here'), await open('there')]
     const stops = [await forgetErased(here, a.blobs), await forgetErased(there, b.blobs)]
     try {
@@ -87,7 +87,7 @@ const withErasing = (
   withNodes(place, async (nodes) => {
     const { a, b, url, directory } = nodes
     const vault = new Vault(testKey)
-    const open = (name: string) => SharedLog.open({ url, file: join(directory, `${name}.sqlite`), vault })
+    const open = (name: string) => whenReached(() => SharedLog.open({ url, file: join(directory, `${name}.sqlite`), vault }))
     const [here, there] = [await open('here'), await open('there')]
     const stops = [await forgetErased(here, a.blobs), await forgetErased(there, b.blobs)]
     try {

@@ -18,7 +18,7 @@ import { openStore, problemOf, shaOf, withStores, type Nodes } from '../../suppo
 import { logServer } from '../../support/log/each-log.js'
 import { origin, testKey } from '../../support/log/log.js'
 import { newest } from '../../support/log/nodes.js'
-import { until } from '../../support/until.js'
+import { until, whenReached } from '../../support/until.js'
 
 const { server } = logServer()
 const { signal } = new AbortController()
@@ -171,7 +171,7 @@ describe.each(['postgres', 's3'] as const)('blobs in %s', (place) => {
 
   test('what no event names is collected by its age, and what was put again is young', () =>
     withNodes(place, async ({ a, b, directory, url }) => {
-      const log = await SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) })
+      const log = await whenReached(() => SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) }))
       try {
         const named = await a.blobs.putBytes(Buffer.from('named'))
         const unnamed = await a.blobs.putBytes(Buffer.from('unnamed'))
@@ -302,7 +302,7 @@ test('a file that the disk spoiled is whole when its content is uploaded again, 
 
 test('a service opens the store with its log, names it where contents are missing, and tidies it', () =>
   withNodes('postgres', async ({ a, directory, url }) => {
-    const log = await SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) })
+    const log = await whenReached(() => SharedLog.open({ url, file: join(directory, 'log.sqlite'), vault: new Vault(testKey) }))
     const lines: string[] = []
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
     const shared = { url, s3: undefined, newest: () => newest(log), leases: log.peers.leases }

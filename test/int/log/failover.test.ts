@@ -24,7 +24,7 @@ import { proxyTo } from '../../support/connections/proxy.js'
 import { logServer, logServerOf } from '../../support/log/each-log.js'
 import { origin, patiently, projectCreated, refusal, stream, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 import { expectSame, loseAfter, loseBatches, newest, rowsIn, runSql, withNodesOf, type Node } from '../../support/log/nodes.js'
-import { until } from '../../support/until.js'
+import { until, whenReached } from '../../support/until.js'
 import { signalTo } from '../../support/processes.js'
 
 const { server } = logServer()
@@ -134,7 +134,7 @@ test('what a standby that was behind lacks is named by every node, and appended 
     await a.log.submit(writes(projectCreated(7)))
     await b.log.submit(writes(projectCreated(8)))
     const fresh = temporaryDirectory()
-    const log = await SharedLog.open({ url: urlAt(standby), file: join(fresh.path, 'log.sqlite'), vault: a.vault })
+    const log = await whenReached(() => SharedLog.open({ url: urlAt(standby), file: join(fresh.path, 'log.sqlite'), vault: a.vault }))
     expect((await log.head()).position).toBe(last + 2)
     await log.close()
     fresh.remove()
@@ -273,7 +273,7 @@ test('an old primary that lacks the events of a node is away, and no fork, when 
     await primary.run('CREATE DATABASE late')
     const url = `postgres://postgres:${password}@127.0.0.1:${primary.port}/late`
     const { path, remove } = temporaryDirectory()
-    const log = await SharedLog.open({ url, file: join(path, 'log.sqlite'), vault: new Vault(testKey) })
+    const log = await whenReached(() => SharedLog.open({ url, file: join(path, 'log.sqlite'), vault: new Vault(testKey) }))
     await log.submit(writes(projectCreated(1)))
     await log.close()
     remove()

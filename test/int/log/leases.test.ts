@@ -9,7 +9,7 @@ import { Vault } from '../../../src/vault/vault.js'
 import { logServer } from '../../support/log/each-log.js'
 import { temporaryDirectory, testKey } from '../../support/log/log.js'
 import { newest, openLeases, rowsIn, runOut, runSql } from '../../support/log/nodes.js'
-import { until } from '../../support/until.js'
+import { until, whenReached } from '../../support/until.js'
 
 const { server } = logServer()
 
@@ -23,7 +23,7 @@ const withHolders = async (count: number, run: (holders: Holder[], url: string) 
   const { path, remove } = temporaryDirectory()
   const undo: (() => unknown)[] = [remove]
   try {
-    const log = await SharedLog.open({ url, file: `${path}/log.sqlite`, vault: new Vault(testKey) })
+    const log = await whenReached(() => SharedLog.open({ url, file: `${path}/log.sqlite`, vault: new Vault(testKey) }))
     undo.push(() => log.close())
     const holders = Array.from({ length: count }, () => {
       let passed = 0

@@ -8,7 +8,7 @@ import { openTables } from '../../../src/log/shared/postgres/tables.js'
 import { mindledger } from '../../support/cli.js'
 import { logServer } from '../../support/log/each-log.js'
 import { rowsIn } from '../../support/log/nodes.js'
-import { until } from '../../support/until.js'
+import { until, whenReached } from '../../support/until.js'
 
 const { server } = logServer()
 const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
@@ -20,7 +20,7 @@ const withTable = async (test: (opened: Opened) => Promise<void>): Promise<void>
   const url = await server().newUrl()
   const undo: (() => unknown)[] = []
   try {
-    const session = await SharedLogSession.open(url)
+    const session = await whenReached(() => SharedLogSession.open(url))
     undo.push(() => session.close())
     await openTables(session, randomUUID)
     const client = new pg.Client({ connectionString: url })
@@ -90,7 +90,7 @@ describe('nodes of a log', () => {
   test('say why they cannot write, also in a log whose table an older release made', () =>
     withTable(async ({ node, run, url }) => {
       await run('ALTER TABLE mindledger.nodes DROP COLUMN unwritable')
-      const session = await SharedLogSession.open(url)
+      const session = await whenReached(() => SharedLogSession.open(url))
       await openTables(session, randomUUID)
       await session.close()
       await node('full').begin()

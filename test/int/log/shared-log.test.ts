@@ -33,7 +33,7 @@ import {
   writes,
 } from '../../support/log/log.js'
 import { tracesInFiles } from '../../support/observe/traces.js'
-import { until } from '../../support/until.js'
+import { until, whenReached } from '../../support/until.js'
 
 const { server } = logServer()
 
@@ -390,7 +390,8 @@ test('PostgreSQL frees the head of a silent node within the three seconds that a
 })
 
 test('each session has the limits that nodes rely on', async () => {
-  const session = await SharedLogSession.open(await server().newUrl())
+  const url = await server().newUrl()
+  const session = await whenReached(() => SharedLogSession.open(url))
   try {
     const settings = Object.keys(sessionSettings).map((name) => `(SELECT setting FROM pg_settings WHERE name = '${name}') AS ${name}`)
     const { rows } = await session.query(`SELECT ${settings.join(', ')}`)

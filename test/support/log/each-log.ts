@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from '@jest/globals'
 import pg from 'pg'
 import { SharedLog } from '../../../src/log/shared/shared-log.js'
 import { password, startPostgres, type Postgres } from '../connections/postgres.js'
+import { whenReached } from '../until.js'
 import { openSqlite, withLogOf, type OpenAt, type WithLog } from './log.js'
 
 /** A log under test. `isShared` means that its file is a replica, so changes of the file alone do not change the log. */
@@ -64,7 +65,7 @@ export const eachLog = (tests: (kind: LogKind) => void): void => {
       const url = urls.get(file) ?? (await server().newUrl())
       urls.set(file, url)
       // These tests need every write, however long a busy machine takes for it.
-      return SharedLog.open({ url, file, vault, pragmas, writePatienceMs: 120_000 })
+      return whenReached(() => SharedLog.open({ url, file, vault, pragmas, writePatienceMs: 120_000 }))
     }
     tests({ openAt, withLog: withLogOf(openAt), isShared: true })
   })

@@ -15,6 +15,7 @@ import { verifyLog } from '../../../src/log/verify/verify.js'
 import { Vault } from '../../../src/vault/vault.js'
 import type { LogServer } from './each-log.js'
 import type { Postgres } from '../connections/postgres.js'
+import { whenReached } from '../until.js'
 import { temporaryDirectory, testKey } from './log.js'
 
 /** A node of a shared log, without its server. */
@@ -57,7 +58,7 @@ export const openLeases = (
 const openNode = async (url: string, directory: string, undo: (() => unknown)[]): Promise<Node> => {
   const vault = new Vault(testKey)
   const file = join(directory, 'log.sqlite')
-  const open = (at: string) => SharedLog.open({ url: at, file, vault })
+  const open = (at: string) => whenReached(() => SharedLog.open({ url: at, file, vault }))
   const log = await open(url)
   const { leases, node: holder, close } = openLeases(url, () => newest(node.log))
   const { nodes } = log

@@ -6,7 +6,7 @@ import { SharedLogSession } from '../../../../src/log/shared/postgres/shared-log
 import { logServer } from '../../../support/log/each-log.js'
 import { origin, patiently } from '../../../support/log/log.js'
 import { expectSame, newest, withNodesOf, type Node } from '../../../support/log/nodes.js'
-import { until } from '../../../support/until.js'
+import { until, whenReached } from '../../../support/until.js'
 
 const { server } = logServer()
 const ofNodes = `FROM pg_stat_activity WHERE application_name = 'mindledger'`
@@ -112,7 +112,7 @@ test.each(['off', 'local'])('a session whose server says synchronous_commit = %s
   try {
     const url = await server().newUrl()
     const settingIn = async () => {
-      const session = await SharedLogSession.open(url)
+      const session = await whenReached(() => SharedLogSession.open(url))
       const { rows } = await session.query<{ reset_val: string; setting: string }>(
         `SELECT reset_val, setting FROM pg_settings WHERE name = 'synchronous_commit'`,
       )
