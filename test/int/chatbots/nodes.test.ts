@@ -1,11 +1,10 @@
 import { expect, jest, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { limits } from '../../../src/basics/limits.js'
 import { v4 as uuidv4 } from 'uuid'
 import { streamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
-import type { ConversationChannel } from '../../../events/conversation.js'
+import type { Conversation, ConversationChannel } from '../../../events/conversation.js'
 import type { AgentAnswer, AgentRequest, AskAgent } from '../../../src/agents/contract/answering.js'
 import type { Ledger } from '../../../src/commands/ledger.js'
 import { Conversations } from '../../../src/chatbots/conversations.js'
@@ -136,17 +135,32 @@ test('each message is answered by one node, that to which it came if it can', ()
 test('a node asks for the lease of a conversation only while a message of it waits, as far as it knows', () =>
   withWorkers(async ([one, other]) => {
     const { leases, log } = other.node
+    const { resources } = log
+    const byStream = resources.byStream.bind(resources)
+    /** How many messages of each conversation this node found to wait, each time that it looked. */
+    const looks = new Map<string, number[]>()
+    resources.byStream = async (kind, stream) => {
+      const found = await byStream(kind, stream)
+      if (kind === 'conversation') {
+        const { waiting: messages = [] } = (found?.state ?? {}) as Partial<Conversation>
+        looks.set(stream, [...(looks.get(stream) ?? []), messages.length])
+      }
+      return found
+    }
     const waiting: (number | undefined)[] = []
     jest.spyOn(leases, 'take').mockImplementation(async (name) => {
-      const found = await log.resources.byStream('conversation', streamId.parse(name.replace('conversation:', '')))
-      waiting.push(found?.state.waiting.length)
+      const stream = streamId.parse(name.replace('conversation:', ''))
+      const [, ...again] = looks.get(stream) ?? []
+      // Without a second look, it asks for what it knew when the message came.
+      waiting.push(again.at(-1) ?? (await byStream('conversation', stream))?.state.waiting.length)
       // On a busy machine it would often be this node that answers.
       return undefined
     })
     for (const place of ['a place', 'another'])
       expect(await one.intake.end(await say(one, 'hello', place), 100_000, never)).toMatchObject({ status: 'answered' })
-    // The other node leaves each message to this one for a second.
-    await sleep(1_500)
+    // The other node looks when a message comes, and when it has left it to this one for a second.
+    const isKnown = (found: readonly number[]) => found.length > 1 && found.at(-1) === 0
+    await until(() => waiting.some((messages) => messages !== 1) || (looks.size === 2 && [...looks.values()].every(isKnown)))
     await until(() => other.conversations.counts().running === 0)
     expect(waiting.filter((messages) => messages !== 1)).toEqual([])
   }))

@@ -111,8 +111,17 @@ test('a run whose node is silent is left to it as long as its lease lasts; then 
     const run = await leaveRun(a!, clock, `'infinity'`)
     const { jobs, engine } = await workerOn(b!, clock)
     await newest(b!.log)
+    const { leases } = b!
+    const take = leases.take.bind(leases)
+    let refused = 0
+    leases.take = async (name) => {
+      const lease = await take(name)
+      if (!lease) refused += 1
+      return lease
+    }
     await jobs.start()
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // It has asked for the lease at its start, and when it looked again.
+    await until(() => refused > 3 || engine.asked.length > 0)
     expect(await runsOf(b!.log)).toMatchObject([{ run, ends: 0 }])
     expect(engine.asked).toEqual([])
     await runSql(a!.url, `UPDATE mindledger.leases SET until = clock_timestamp()`)

@@ -356,8 +356,9 @@ test('a node that meets an event of a newer release stays before it: it loses no
     const file = new Database(c!.file, { readonly: true })
     expect(lastPosition(file)).toBe(3)
     file.close()
-    const following = jest.spyOn(Sequencer.prototype, 'after')
-    await sleep(3 * limits.sharedPollIntervalMs)
+    // Both nodes hear again and again that there is more.
+    const [heard, following] = [jest.spyOn(Sequencer.prototype, 'look'), jest.spyOn(Sequencer.prototype, 'after')]
+    await until(() => heard.mock.calls.length > 6)
     expect(following).not.toHaveBeenCalled()
-    following.mockRestore()
+    for (const spy of [heard, following]) spy.mockRestore()
   }))

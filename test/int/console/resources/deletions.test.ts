@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import type { Request } from 'playwright-core'
-import { atFirstSight, holdRequests, openPage, violationsOf } from '../../../support/console/browser.js'
+import type { Page, Request } from 'playwright-core'
+import { atFirstSight, holdRequests, openPage, untilDrawn, violationsOf } from '../../../support/console/browser.js'
 import { startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
@@ -15,6 +15,12 @@ const at = startConsole(async (url) => {
   ])
     expect((await sql(url, statement)).type).not.toBe('error')
 })
+
+/** Waits until a page has got a later answer, and has drawn what it got before. */
+const afterwards = async (page: Page): Promise<void> => {
+  await page.evaluate(`fetch('api/status').then((answer) => answer.text())`)
+  await untilDrawn(page)
+}
 
 const statusOf = async (path: string): Promise<number> => (await send(at.url, 'GET', `/api/projects/mindsdb/${path}`)).status
 
@@ -72,7 +78,7 @@ test('a plan that arrives after its page was left is shown nowhere', async () =>
   await page.locator('h1', { hasText: 'broker' }).waitFor()
   answer()
   await (await answered).finished()
-  await page.evaluate('new Promise((done) => setTimeout(done, 200))')
+  await afterwards(page)
   expect(await page.getByText('This would be recorded').count()).toBe(0)
   await page.context().close()
 })
@@ -88,7 +94,7 @@ test('a deletion that ends after its page was left does not lead away from the n
   await page.locator('h1', { hasText: 'rents' }).waitFor()
   answer()
   await (await answered).finished()
-  await page.evaluate('new Promise((done) => setTimeout(done, 200))')
+  await afterwards(page)
   expect(new URL(page.url()).hash).toBe('#/resources/skill/mindsdb/rents')
   expect(await statusOf('agents/broker')).toBe(404)
   await page.context().close()

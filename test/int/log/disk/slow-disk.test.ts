@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { stat } from 'node:fs/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { wrong } from '../../../../src/basics/errors.js'
 import type { Outcome } from '../../../../src/log/contract/log.js'
 import { SqliteLog } from '../../../../src/log/sqlite/sqlite-log.js'
@@ -55,12 +56,18 @@ const withSlowDisk = (run: (open: OpenLog & { written: Promise<Outcome> }) => Pr
     })
   })
 
-/** Whether a promise has settled after all that can happen without the disk. */
+/** The turns of the event loop, each with a visit to the file system, after which all has happened that can happen without the disk. */
+const turns = 50
+
+/** Whether a promise has settled by then. */
 const settled = async (promise: Promise<unknown>): Promise<boolean> => {
   let isSettled = false
   const settle = (): boolean => (isSettled = true)
   promise.then(settle, settle)
-  await sleep(20)
+  for (let turn = 0; turn < turns; turn++) {
+    await stat('.')
+    await setImmediate()
+  }
   return isSettled
 }
 
@@ -79,6 +86,7 @@ describe('a disk that takes its time', () => {
       expect((await written).positions).toEqual([1])
       expect((await log.head()).position).toBe(1)
       expect(announced).toEqual([1])
+      for (const read of [log.head(), log.readAll(0, 10), log.resources.list('project')]) expect(await settled(read)).toBe(true)
     }))
 
   test('what comes meanwhile shares the next transaction', () =>
