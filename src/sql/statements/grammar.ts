@@ -16,37 +16,35 @@ import { tables } from './tables.js'
 import { triggers } from './triggers.js'
 
 /**
- * All statements, by their topics. The forms of one verb are tried in this order; forms without a noun come last. The meaning of a
- * statement is defined in `src/sql/facade`: its commands, or its answer.
+ * All statements, by their topics. The forms of one verb are tried in this order; forms without a noun come last. Of equally near usages,
+ * a refusal shows the first one: so databases and resources come before views and files, and lists come last. The meaning of a statement
+ * is defined in `src/sql/facade`: its commands, or its answer.
  */
 const grammar: { readonly [K in StatementKind]: Entry } = {
+  ...databases,
+  ...resources,
   ...queries,
   explain: {
     effect: 'reads',
     forms: [{ verb: 'EXPLAIN', usages: { EXPLAIN: 'EXPLAIN SELECT …' }, take: (cursor) => takeExplain(cursor) }],
   },
   explain_command: { effect: 'writes', forms: 'explain' },
-  ...lists,
   ...clientSettings,
-  ...databases,
   ...models,
   ...agents,
   ...knowledgeBases,
   ...tables,
-  ...resources,
   ...jobs,
   ...triggers,
   ...engines,
   ...absent,
+  ...lists,
 }
 
 const entries: readonly Entry[] = Object.values(grammar)
 
-// Of equally near usages the first is shown. So resources come before views and files, and lists come last.
-const { show, describe, ...others } = { ...databases, ...resources, ...grammar }
-
 /** How each statement is written, under its first words. */
-export const usages: Usages = usagesOf([...Object.values(others), describe, show])
+export const usages: Usages = usagesOf(entries)
 
 /** The effect in a statement's entry: `effectOf(parseStatement('SELECT 1')) // 'query'` */
 export const effectOf = ({ kind }: Statement): Effect => grammar[kind].effect

@@ -25,6 +25,8 @@ describe('a refusal shows the place, what was expected there, and the nearest st
     ['UPDATE SKILL s database = 1', /Did you mean UPDATE SKILL/],
     ['CREATE MODEL m FROM db (SELECT 1)', /PREDICT column/],
     ['RETRIAN m', /Did you mean RETRAIN/],
+    // As near to DROP TABLE.
+    ['DROP AGTLE a', /Did you mean DROP AGENT/],
   ]
   test.each(typos)('%s', (sql, hint) => expect(refusal(sql).extras.hint).toMatch(hint))
 
