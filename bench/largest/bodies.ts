@@ -63,6 +63,14 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
     json('the longest name', () => `{"project":{"name":"${'a'.repeat(limits.nameMaxChars)}"}}`),
     json('a name that is too long', (share) => `{"project":{"name":"${characters('a')(share)}"}}`),
   ],
+  // The default project keeps its name.
+  'PUT /api/projects/{project}': [
+    {
+      ...json('the longest name', () => `{"project":{"name":"${'b'.repeat(limits.nameMaxChars)}"}}`),
+      names: { project: 'a'.repeat(limits.nameMaxChars) },
+    },
+    json('a name that is too long', (share) => `{"project":{"name":"${characters('a')(share)}"}}`),
+  ],
   [`POST ${projects}/skills`]: resource('skill', '"type":"sql",'),
   [`PUT ${projects}/skills/{skill}`]: change('skill'),
   [`POST ${projects}/agents`]: [

@@ -530,6 +530,25 @@ test('projects are created, found in any case, and deleted when they are empty',
   expect((await call('DELETE', '/api/projects/mindsdb')).status).toBe(409)
 })
 
+test('a project gets another name, which is free, and its contents stay in it', async () => {
+  const rename = (from: string, name: unknown, headers = {}) => send(at.url, 'PUT', `/api/projects/${from}`, { project: { name } }, headers)
+  for (const name of ['Store', 'Annex']) await call('POST', '/api/projects', { project: { name } })
+  await call('POST', '/api/projects/store/views', { view: { name: 'one', query: 'SELECT 1 AS a' } })
+  expect(await rename('store', 'Market', { prefer: 'dry-run' })).toMatchObject({
+    status: 200,
+    body: { events: [{ type: 'ProjectRenamed', data: { name: 'Market' } }], resource: { name: 'Market' } },
+  })
+  expect((await call('GET', '/api/projects/store')).body).toEqual({ name: 'Store' })
+  expect(await rename('store', 'Market')).toMatchObject({ status: 200, body: { name: 'Market' } })
+  expect(await call('GET', '/api/projects/market/views/one')).toMatchObject({ status: 200, body: { name: 'one' } })
+  expect((await call('GET', '/api/projects/store')).status).toBe(404)
+  expect(await rename('market', 'Market')).toMatchObject({ status: 200, body: { name: 'Market' } })
+  for (const taken of ['annex', 'slack_db', 'log']) expect((await rename('market', taken)).status).toBe(409)
+  expect(await rename('market', undefined)).toMatchObject({ status: 400, body: { title: 'Missing field' } })
+  expect(await rename('mindsdb', 'other')).toMatchObject({ status: 409, body: { detail: expect.stringContaining('default project') } })
+  expect((await rename('nope', 'other')).status).toBe(404)
+})
+
 test('databases list what SQL names before a dot; a connection has its record, merges, and goes', async () => {
   expect(await call('GET', '/api/databases')).toMatchObject({
     status: 200,

@@ -13,7 +13,8 @@ import { projectNamed } from '../../../log/read/by-name.js'
 import { everyResource } from '../../../log/read/every-resource.js'
 
 const record = z.object({ name: z.string() }).meta({ id: 'Project' })
-const creation = z.object({ name: resourceName })
+/** All that a project has to say of itself, both when it is created and when it is changed. */
+const fields = z.object({ name: resourceName })
 const path = '/projects'
 
 type ProjectName = { id: number; name: string }
@@ -36,7 +37,7 @@ const inOrderOfNames = (names: readonly ProjectName[]): Part => {
   }
 }
 
-/** The routes for projects: list, create, get, and delete an empty one. */
+/** The routes for projects: list, create, get, rename, and delete an empty one. */
 export const projectRoutes = (ledger: Ledger, reading: ReadRouteFactory, defaultProject: string): Route[] => [
   reading({
     path,
@@ -53,7 +54,7 @@ export const projectRoutes = (ledger: Ledger, reading: ReadRouteFactory, default
     summary: 'Create a project',
     commandHeaders,
     onlyCommands: true,
-    body: wrapped('project', creation),
+    body: wrapped('project', fields),
     answers: { 201: record },
     async handle({ body: { name }, call }) {
       await carryOut(ledger, { type: 'CreateProject', data: { project: name } }, call)
@@ -71,6 +72,19 @@ export const projectRoutes = (ledger: Ledger, reading: ReadRouteFactory, default
         throw error
       })
       return json({ name: project.state.name }, { headers: entityTag(project) })
+    },
+  }),
+  route({
+    method: 'put',
+    path: `${path}/:project`,
+    summary: 'Give a project another name',
+    commandHeaders,
+    onlyCommands: true,
+    body: wrapped('project', fields),
+    answers: { 200: record },
+    async handle({ segments: { project }, body: { name }, call }) {
+      await carryOut(ledger, { type: 'RenameProject', data: { project, name, defaultProject } }, call)
+      return json({ name })
     },
   }),
   deletion(ledger, {

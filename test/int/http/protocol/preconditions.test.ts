@@ -39,7 +39,11 @@ const cases: Record<string, Case> = {
     change: undefined,
     remove: `${project}/jobs/j`,
   },
-  project: { create: ['POST', '/api/projects', { project: { name: 'p' } }], change: undefined, remove: '/api/projects/p' },
+  project: {
+    create: ['POST', '/api/projects', { project: { name: 'p' } }],
+    change: ['PUT', '/api/projects/p', { project: { name: 'P' } }],
+    remove: '/api/projects/p',
+  },
 }
 
 describe.each(Object.entries(cases))('a %s', (_, { create, change, remove }) => {
