@@ -133,6 +133,7 @@ module.exports = [
   'console/components',
   'console/styles',
   'console/pages/resources/connection',
+  'console/pages/resources/form',
   'console/pages/resources',
   'console/pages/home',
   'console/pages/query/writing',

@@ -10,6 +10,7 @@ type Schema = {
   items?: Schema
   description?: string
   examples?: string[]
+  enum?: string[]
 }
 
 type Document = {
@@ -17,13 +18,13 @@ type Document = {
   components?: { schemas?: Record<string, Schema> }
 }
 
-/** The form field for a member of a body. `mixed` is a text or a JSON object. */
+/** The form field for a member of a body. `mixed` is a text or a JSON object, and `choice` one of a few texts. */
 export type Field = {
   name: string
-  form: 'text' | 'number' | 'flag' | 'list' | 'object' | 'mixed'
+  form: 'text' | 'number' | 'flag' | 'list' | 'object' | 'mixed' | 'choice'
   isRequired: boolean
   description: string | undefined
-  /** The values that the document proposes. */
+  /** The values that the document proposes; those of a choice are all that it has. */
   examples: readonly string[]
 }
 
@@ -50,10 +51,10 @@ const typesOf = (document: Document, schema: Schema): Set<string> => {
   return new Set([...own, ...(anyOf ?? []).flatMap((one) => [...typesOf(document, one)])].filter((name) => name !== 'null'))
 }
 
-/** The examples of a schema, or of one of its alternatives. */
-const examplesOf = (document: Document, schema: Schema): string[] => {
-  const { examples = [], anyOf = [] } = resolved(document, schema)
-  return [...examples, ...anyOf.flatMap((one) => examplesOf(document, one))]
+/** The examples, or the only values, of a schema or of one of its alternatives. */
+const textsOf = (document: Document, schema: Schema, of: 'examples' | 'enum'): string[] => {
+  const { [of]: own = [], anyOf = [] } = resolved(document, schema)
+  return [...own, ...anyOf.flatMap((one) => textsOf(document, one, of))]
 }
 
 const formOf = (types: ReadonlySet<string>): Field['form'] => {
@@ -78,10 +79,16 @@ export const bodyForm = async (method: 'post' | 'put', path: string): Promise<Bo
   const [[member, inner] = []] = Object.entries(body.properties ?? {}).filter(([name]) => body.required?.includes(name))
   if (member === undefined || inner === undefined) throw new Error(`The body of ${path} has no form`)
   const { properties = {}, required = [] } = resolved(document, inner)
-  const fields = Object.entries(properties).map(([name, one]): Field => ({
-    ...{ name, form: formOf(typesOf(document, one)), isRequired: required.includes(name) },
-    description: resolved(document, one).description,
-    examples: examplesOf(document, one),
-  }))
+  const fields = Object.entries(properties).map(([name, one]): Field => {
+    const values = textsOf(document, one, 'enum')
+    const isChoice = values.length > 0
+    return {
+      name,
+      form: isChoice ? 'choice' : formOf(typesOf(document, one)),
+      isRequired: required.includes(name),
+      description: resolved(document, one).description,
+      examples: isChoice ? values : textsOf(document, one, 'examples'),
+    }
+  })
   return { member, fields }
 }

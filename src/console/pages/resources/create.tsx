@@ -6,15 +6,30 @@ import { isMadeByForm, kindNamed, listResources, pathOfResource, placeToMake } f
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, goToMade, hrefOf, pathOf, place } from '../../basics/place.js'
+import { mask } from '../../basics/secrets.js'
 import { Busy, Empty, Refusal, ShownOnce } from '../../components/notice.js'
 import { ProjectChoice } from '../../components/project-choice.js'
-import { choicesOf, kindsOfChoices } from './choices.js'
-import { ResourceForm } from './form.js'
+import { choicesOf, kindsOfChoices } from './form/choices.js'
+import { ResourceForm } from './form/form.js'
+import { loadLikeness, type Likeness } from './form/likeness.js'
 
-/** A form for a new resource of a kind. The address stores its project. */
+/** Says where the values of a new job come from, and what they lack. */
+const LikeAnother = ({ name, hasSecrets }: Likeness) => (
+  <div class="notice" role="status">
+    <p>
+      These are the statements of {name}, which stays as it is. If the new one takes its place, delete {name} afterwards.
+    </p>
+    {hasSecrets && <p>Its secrets are not shown: type them again where {mask} is.</p>}
+  </div>
+)
+
+/** A form for a new resource of a kind. The address stores its project, and the job that it is made like. */
 export default ({ params: { kind = '' } }: PageProps) => {
   const info = kindNamed(kind)
-  const project = place.value.query.get('project') ?? defaultProject()
+  const { query } = place.value
+  const project = query.get('project') ?? defaultProject()
+  const like = kind === 'job' ? query.get('like') : null
+  const from = query.get('from') ?? project
   const isShown = useIsShown()
   /** A new chatbot, and the address of its webhook. */
   const chatbot = useSignal<{ page: string; webhook: string } | undefined>(undefined)
@@ -25,8 +40,9 @@ export default ({ params: { kind = '' } }: PageProps) => {
       Promise.all([
         bodyForm('post', info.isInProject ? `/api/projects/{project}/${info.plural}` : `/api/${info.plural}`),
         listResources(undefined, signal, { kinds: ['project', ...kindsOfChoices] }),
+        like === null ? undefined : loadLikeness(info, from, like, signal),
       ]),
-    [kind],
+    [kind, like, like === null ? undefined : from],
   )
   if (!info) return <Empty title={`There is no kind ${kind}`} />
   if (!isMadeByForm(info))
@@ -62,12 +78,15 @@ export default ({ params: { kind = '' } }: PageProps) => {
               choose={(name) => changeQuery({ project: name })}
             />
           )}
+          {value[2] && <LikeAnother {...value[2]} />}
           <ResourceForm
+            key={JSON.stringify(value[2])}
             form={value[0]}
+            initial={value[2]?.values}
             method="POST"
             path={path}
             word="Create"
-            draft={`new ${kind}`}
+            draft={value[2] ? `new ${kind} like ${value[2].project}/${value[2].name}` : `new ${kind}`}
             choices={(field) => choicesOf(field, within, value[1])}
             done={({ name }, answer) => {
               const page = pathOfResource(kind, within, typeof name === 'string' ? name : '')

@@ -3,9 +3,10 @@ import { bodyForm } from '../../api/schemas.js'
 import { isObject, type Value } from '../../api/sql.js'
 import { listResources, type KindInfo } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
+import { hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { choicesOf, kindsOfChoices } from './choices.js'
-import { ResourceForm } from './form.js'
+import { choicesOf, kindsOfChoices } from './form/choices.js'
+import { ResourceForm } from './form/form.js'
 
 /** The name of the path parameter for a resource in the API's document. */
 const segments: Readonly<Record<string, string>> = { knowledge_base: 'base' }
@@ -29,19 +30,33 @@ const asSent: Readonly<Record<string, (record: Record<string, Value>) => Record<
 
 const recordOf = (kind: string, record: Record<string, Value>): Record<string, Value> => ({ ...record, ...asSent[kind]?.(record) })
 
+type Named = { info: KindInfo; project: string | null; name: string }
+
+/** What a form does not change, and what another name leaves as it is. */
+const Beside = ({ info: { kind }, project, name }: Named) => {
+  if (kind === 'project')
+    return <p class="quiet">Its views, models and jobs still work under another name, unless their texts name the project.</p>
+  if (kind === 'model')
+    return (
+      <p class="quiet">
+        A version never changes. <a href={hrefOf(pathOf('models', project ?? '', name), { tab: 'versions' })}>The card</a> trains another
+        one, and chooses the one that answers.
+      </p>
+    )
+  return null
+}
+
 /** A form with the current values of a resource. */
 export const Edit = ({
-  info,
   path,
-  project,
   done,
-}: {
-  info: KindInfo
+  ...named
+}: Named & {
   path: string
-  project: string | null
   /** Returns whether the page stays. */
   done: (name: string | undefined) => boolean
 }) => {
+  const { info, project } = named
   const segment = segments[info.kind] ?? info.kind
   const described = info.isInProject ? `/api/projects/{project}/${info.plural}/{${segment}}` : `/api/${info.plural}/{${segment}}`
   const { loaded, reload } = useLoaded(
@@ -60,19 +75,22 @@ export const Edit = ({
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
   return (
-    <ResourceForm
-      key={value.loadedAt}
-      form={value.form}
-      record={value.record}
-      method="PUT"
-      path={path}
-      etag={value.etag}
-      word="Save"
-      draft={`edit ${path}`}
-      choices={(field) => choicesOf(field, project, value.all)}
-      done={({ name }) => {
-        if (done(typeof name === 'string' ? name : undefined)) reload()
-      }}
-    />
+    <>
+      <Beside {...named} />
+      <ResourceForm
+        key={value.loadedAt}
+        form={value.form}
+        record={value.record}
+        method="PUT"
+        path={path}
+        etag={value.etag}
+        word="Save"
+        draft={`edit ${path}`}
+        choices={(field) => choicesOf(field, project, value.all)}
+        done={({ name }) => {
+          if (done(typeof name === 'string' ? name : undefined)) reload()
+        }}
+      />
+    </>
   )
 }

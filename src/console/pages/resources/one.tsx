@@ -31,8 +31,8 @@ const queryOf = (kind: string, project: string | null, name: string): string | u
   return undefined
 }
 
-/** The kinds that a form can change. Files are uploaded again, models trained again, and jobs created again. */
-const editable: ReadonlySet<string> = new Set(['skill', 'agent', 'chatbot', 'view', 'database', 'knowledge_base'])
+/** The kinds that a form can change. Files are uploaded again, and a job never changes: another one is made like it. */
+const editable: ReadonlySet<string> = new Set(['project', 'model', 'skill', 'agent', 'chatbot', 'view', 'database', 'knowledge_base'])
 
 const previewedMax = 50
 
@@ -136,6 +136,11 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
               Its card
             </a>
           )}
+          {kind === 'job' && isNow && (
+            <a class="button" href={hrefOf(pathOf('new', kind), { project: project ?? undefined, from: project ?? undefined, like: name })}>
+              Make one like it
+            </a>
+          )}
           {kind === 'chatbot' && (
             <a class="button" href={hrefOf(pathOf('conversations', project ?? '', name))}>
               Conversations
@@ -158,7 +163,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
         {tab === 'history' ? (
           <History info={info} path={path} changed={changed} />
         ) : tab === 'edit' ? (
-          <Edit info={info} path={path} project={project} done={changed} />
+          <Edit info={info} path={path} project={project} name={name} done={changed} />
         ) : tab === 'types' ? (
           <Types file={name} done={reload} />
         ) : tab === 'tables' ? (

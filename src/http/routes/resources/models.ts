@@ -63,7 +63,9 @@ export const modelRecord = z
   })
   .meta({ id: 'Model' })
 
-const recordingBody = z.object({ recording: z.enum(recordings) })
+const recordingBody = z.object({
+  recording: z.enum(recordings).describe('all keeps the rows that it predicts, and off none of them'),
+})
 
 const path = '/projects/:project/models'
 const fields = z.object({

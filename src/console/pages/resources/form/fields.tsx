@@ -1,5 +1,5 @@
-import type { Field } from '../../api/schemas.js'
-import { isObject, type Value } from '../../api/sql.js'
+import type { Field } from '../../../api/schemas.js'
+import { isObject, type Value } from '../../../api/sql.js'
 
 /** Texts with several lines. */
 const long = /query|prompt|statement/
@@ -56,7 +56,7 @@ export const valueOf = ({ name, form }: Field, text: string): Value | undefined 
     refuseRounded(name, text)
     return Number(text)
   }
-  if (form === 'text' || (form === 'mixed' && !/^\s*[{[]/.test(text))) return text
+  if (form === 'text' || form === 'choice' || (form === 'mixed' && !/^\s*[{[]/.test(text))) return text
   return parsed(name, text)
 }
 
@@ -104,6 +104,13 @@ const Labelled = ({ field: { name, form, isRequired, description }, text, set, i
           <option value="true">yes</option>
           <option value="false">no</option>
         </select>
+      ) : form === 'choice' ? (
+        <select {...common} value={text} onChange={({ currentTarget }) => set(currentTarget.value)}>
+          {!(isRequired && choices.includes(text)) && <option value="">not set</option>}
+          {choices.map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
       ) : isLong ? (
         <textarea
           {...common}
@@ -131,7 +138,15 @@ const Labelled = ({ field: { name, form, isRequired, description }, text, set, i
       )}
       <small class="quiet">
         {description ??
-          { list: 'one a line', object: 'an object in JSON', mixed: 'a name, or an object in JSON', text: '', number: '', flag: '' }[form]}
+          {
+            list: 'one a line',
+            object: 'an object in JSON',
+            mixed: 'a name, or an object in JSON',
+            text: '',
+            number: '',
+            flag: '',
+            choice: '',
+          }[form]}
       </small>
     </label>
   )

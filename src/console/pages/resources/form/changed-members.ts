@@ -1,5 +1,5 @@
-import type { Field } from '../../api/schemas.js'
-import { isObject, type Value } from '../../api/sql.js'
+import type { Field } from '../../../api/schemas.js'
+import { isObject, type Value } from '../../../api/sql.js'
 import { valueOf } from './fields.js'
 
 type Members = Record<string, Value>

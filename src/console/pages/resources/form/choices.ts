@@ -1,5 +1,5 @@
-import type { Field } from '../../api/schemas.js'
-import type { ListedResource } from '../../basics/kinds.js'
+import type { Field } from '../../../api/schemas.js'
+import type { ListedResource } from '../../../basics/kinds.js'
 
 /** The members of a body that name another resource, and its kind. */
 const kindsNamed: Readonly<Record<string, string>> = { skills: 'skill', agent_name: 'agent', database_name: 'database' }

@@ -1,12 +1,14 @@
+/** Room: the form of a resource, from the API's document. It imports only console/api, console/basics and console/components. */
+
 import { useSignal } from '@preact/signals'
-import { json } from '../../api/request.js'
-import type { BodyForm, Field } from '../../api/schemas.js'
-import type { Value } from '../../api/sql.js'
-import { useDraft } from '../../basics/drafts.js'
-import { useSending } from '../../basics/loading.js'
-import { Refusal } from '../../components/notice.js'
-import { Restored } from '../../components/restored.js'
-import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
+import { json } from '../../../api/request.js'
+import type { BodyForm, Field } from '../../../api/schemas.js'
+import type { Value } from '../../../api/sql.js'
+import { useDraft } from '../../../basics/drafts.js'
+import { useSending } from '../../../basics/loading.js'
+import { Refusal } from '../../../components/notice.js'
+import { Restored } from '../../../components/restored.js'
+import { PlannedEvents, type PlannedEvent } from '../../../components/planned-events.js'
 import { changedMembers } from './changed-members.js'
 import { Control, textOf } from './fields.js'
 
@@ -14,6 +16,8 @@ type Props = {
   form: BodyForm
   /** The current record of the resource; absent for a new resource. */
   record?: Record<string, Value>
+  /** The values that a new resource begins with. */
+  initial?: Record<string, Value> | undefined
   method: 'POST' | 'PUT'
   /** The API path that the form is sent to. */
   path: string
@@ -31,12 +35,18 @@ type Props = {
 /** Members that add to or remove from another member. The form shows that other member instead. */
 const isHelper = ({ name }: Field): boolean => /_to_(?:add|remove)$/.test(name)
 
+/** Whether a field can have a secret: no name can, and no value that the document has itself. */
+const mayBeSecret = ({ name, form }: Field): boolean => name !== 'name' && form !== 'choice'
+
 /** A form from the API's document. It sends only the changed members. */
-export const ResourceForm = ({ form: { member, fields }, record, method, path, etag, word, draft, choices, done }: Props) => {
+export const ResourceForm = ({ form: { member, fields }, record, initial, method, path, etag, word, draft, choices, done }: Props) => {
   const shown = fields.filter((field) => !isHelper(field))
-  const was = Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, record?.[name])]))
+  const textsFrom = (values: Record<string, Value> | undefined) =>
+    Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, values?.[name])]))
+  const was = textsFrom(record)
+  const first = initial ? textsFrom(initial) : was
   const { found, type, drop } = useDraft(draft, etag)
-  const texts = useSignal<Record<string, string>>({ ...was, ...found?.texts })
+  const texts = useSignal<Record<string, string>>({ ...first, ...found?.texts })
   const { send, isSending, error } = useSending()
   const events = useSignal<PlannedEvent[] | undefined>(undefined)
   /** From the change on the form is closed until another one takes its place: its version is the one before the change. */
@@ -45,16 +55,17 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
   const change = ({ name }: Field, text: string) => {
     texts.value = { ...texts.value, [name]: text }
     events.value = undefined
-    type(Object.fromEntries(Object.entries(texts.value).filter(([field, now]) => now !== was[field])))
+    type(Object.fromEntries(Object.entries(texts.value).filter(([field, now]) => now !== first[field])))
   }
   const discard = () => {
     drop()
-    texts.value = was
+    texts.value = first
     events.value = undefined
   }
   const ask = async <T,>(isDryRun: boolean) => {
     events.value = undefined
     const body = changedMembers(shown, was, texts.value, record)
+    if (record && Object.keys(body).length === 0) throw new Error('Nothing is changed yet. Change a field first.')
     const headers = { ...(isDryRun && { Prefer: 'dry-run' }), ...(etag !== undefined && { 'If-Match': etag }) }
     return { body, answer: await json<T>(path, { method, body: { [member]: body }, headers, isReading: isDryRun }) }
   }
@@ -114,7 +125,9 @@ export const ResourceForm = ({ form: { member, fields }, record, method, path, e
           What would happen
         </button>
       </div>
-      <p class="quiet">Secrets are encrypted before they are kept. A secret that shows as ****** stays as it is.</p>
+      {shown.some(mayBeSecret) && (
+        <p class="quiet">Secrets are encrypted before they are kept.{record && ' A secret that shows as ****** stays as it is.'}</p>
+      )}
     </form>
   )
 }
