@@ -126,6 +126,17 @@ test('the form of a job like another one leaves out times in the past, and says 
   await page.context().close()
 })
 
+test('on a large screen the form of something new is no wider than that of a change', async () => {
+  const widths: (number | undefined)[] = []
+  for (const hash of ['#/resources/view/shop/one?tab=edit', '#/new/view?project=shop']) {
+    const { page } = await openPage(at.browser, at.url, hash, { viewport: { width: 2_560, height: 900 } })
+    await page.locator('.resource-form').waitFor()
+    widths.push((await page.locator('.resource-form').boundingBox())?.width)
+    await page.context().close()
+  }
+  expect(widths[1]).toBe(widths[0])
+})
+
 test.each(['resources/project/-/shop?tab=edit', 'resources/model/shop/rent?tab=edit', 'new/job?project=shop&from=shop&like=nightly'])(
   'anybody can use the form at #/%s',
   (hash) =>
