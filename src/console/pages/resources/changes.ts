@@ -1,9 +1,8 @@
 import { json } from '../../api/request.js'
-import { memberOf, type Value } from '../../api/sql.js'
+import type { Value } from '../../api/sql.js'
 import type { KindInfo } from '../../basics/kinds.js'
 import type { Operation } from '../../components/diff.js'
 import { withOldValues } from './old-values.js'
-import type { Origin } from './origins.js'
 
 /** A change of a resource, with its differences. */
 export type Change = {
@@ -21,6 +20,8 @@ export type Changes = {
   changes: Change[]
   /** The version before the first of them; 0 if there is none. */
   from: number
+  /** The state at that version; null if there was none. */
+  before: Value
   /** The number of all changes. */
   version: number
 }
@@ -48,46 +49,16 @@ const readPage = async ({ info, path, at }: ChangesOf, after: number, limit: num
 export const loadUntil = async (of: ChangesOf, until: number, signal?: AbortSignal): Promise<Changes> => {
   for (let count = Math.min(loadedMax, until); ;) {
     const from = until - count
-    const { changes, version } = await readPage(of, from, count, signal)
-    if (changes.length >= count || count === 1) return { changes, from, version }
+    const { before, changes, version } = await readPage(of, from, count, signal)
+    if (changes.length >= count || count === 1) return { changes, from, before, version }
     count = Math.max(1, Math.min(changes.length, Math.floor(count / 2)))
   }
 }
 
 /** The newest changes of a resource. @throws ApiError */
 export const loadNewest = async (of: ChangesOf, signal?: AbortSignal): Promise<Changes> => {
-  const { changes, next, version } = await readPage(of, 0, loadedMax, signal)
-  return next === null ? { changes, from: 0, version } : loadUntil(of, version, signal)
-}
-
-/** Whether a value has something at a path, such as `/result/accuracy`: it has nothing if `result` is null. */
-const has = (value: Value | undefined, place: string): boolean => {
-  let inner = value
-  for (const part of place.split('/').slice(1)) {
-    if (inner === null) return true
-    if (typeof inner !== 'object' || Array.isArray(inner)) return false
-    inner = memberOf(inner, part)
-  }
-  return inner !== undefined
-}
-
-const sets = ({ path, value }: Operation, { at, but = [] }: Exclude<Origin, string>): boolean =>
-  at.some((place) =>
-    place.startsWith(`${path}/`)
-      ? has(value, place.slice(path.length))
-      : `${path}/`.startsWith(`${place}/`) && !but.some((other) => `${path}/`.startsWith(`${other}/`)),
-  )
-
-/**
- * The change that set a member of a record to its value; undefined if no change set it, or none of the loaded ones.
- *
- * @example blameOf(changes, { at: ['/params'] })?.actor // 'ann'
- */
-export const blameOf = ({ changes, from }: Changes, origin: Origin): Change | undefined => {
-  if (origin === 'none') return undefined
-  if (origin === 'last') return changes.at(-1)
-  if (origin === 'first') return from === 0 ? changes[0] : undefined
-  return changes.findLast(({ diff }) => diff.some((operation) => sets(operation, origin)))
+  const { before, changes, next, version } = await readPage(of, 0, loadedMax, signal)
+  return next === null ? { changes, from: 0, before, version } : loadUntil(of, version, signal)
 }
 
 /** The actor and the time of a change, as one text. */

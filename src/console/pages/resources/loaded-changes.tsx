@@ -29,8 +29,8 @@ export const useChanges = (of: ChangesOf, isWanted = true): KnownChanges => {
   const load = () =>
     send(async () => {
       if (!newest || !value) return
-      const { changes, from } = await loadUntil(of, value.from)
-      joined.value = { of: newest, all: { ...value, changes: [...changes, ...value.changes], from } }
+      const { changes, ...beginning } = await loadUntil(of, value.from)
+      joined.value = { of: newest, all: { ...beginning, changes: [...changes, ...value.changes], version: value.version } }
     })
   return { value, error, reload, earlier: { load: () => void load(), isLoading, error: refused } }
 }

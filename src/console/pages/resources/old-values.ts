@@ -9,20 +9,40 @@ const onState = ({ op, path, value }: Operation) => {
 }
 
 /**
+ * Applies consecutive changes to a copy of the state before the first of them.
+ *
+ * @param see gets each operation of a change, and the state before that operation
+ * @returns the state after the last one
+ */
+export const replayed = <T extends { diff: Operation[] }>(
+  before: Value,
+  changes: readonly T[],
+  see: (operation: Operation, state: Value, change: T) => void,
+): Value => {
+  const holder = { state: structuredClone(before) }
+  for (const change of changes)
+    for (const operation of change.diff) {
+      see(operation, holder.state, change)
+      applyPatch(holder, [onState(operation)])
+    }
+  return holder.state
+}
+
+/**
  * Consecutive changes, with the old value of each operation. Patches contain only the new values, so they are applied one by one to the
  * state before the first of them.
  *
  * @example withOldValues({ n: 1 }, [{ diff: [{ op: 'replace', path: '/n', value: 2 }] }]) // [{ diff: [{ …, value: 2, was: 1 }] }]
  */
 export const withOldValues = <T extends { diff: Operation[] }>(before: Value, changes: readonly T[]): T[] => {
-  const holder = { state: before }
-  return changes.map((change) => ({
-    ...change,
-    diff: change.diff.map((operation): Operation => {
-      const done = onState(operation)
-      const was = Pointer.fromJSON(done.path).get(holder) as Value | undefined
-      applyPatch(holder, [done])
-      return operation.op === 'add' || was === undefined ? operation : { ...operation, was }
-    }),
-  }))
+  const old = new Map<Operation, Value>()
+  replayed(before, changes, (operation, state) => {
+    const was = Pointer.fromJSON(operation.path).get(state) as Value | undefined
+    if (operation.op !== 'add' && was !== undefined) old.set(operation, was)
+  })
+  const told = (operation: Operation): Operation => {
+    const was = old.get(operation)
+    return was === undefined ? operation : { ...operation, was }
+  }
+  return changes.map((change) => ({ ...change, diff: change.diff.map(told) }))
 }

@@ -1,11 +1,14 @@
+import { isObject } from '../../api/sql.js'
 import type { ResourceRecord } from '../../basics/kinds.js'
 import { shown } from '../../components/value.js'
 
 /**
  * The origin of a member of a record: paths in the states of its history (JSON pointers), the first change, the last change, or no change,
- * because the member is the same for all resources or comes from other resources.
+ * because the member is the same for all resources or comes from other resources. `parts` are the origins of its parts, if the states have
+ * them in another form.
  */
-export type Origin = { at: readonly string[]; but?: readonly string[] } | 'first' | 'last' | 'none'
+export type Origin =
+  { at: readonly string[]; but?: readonly string[]; parts?: Readonly<Record<string, Origin>> } | 'first' | 'last' | 'none'
 
 const at = (...places: string[]): Origin => ({ at: places })
 
@@ -15,8 +18,18 @@ const common: Readonly<Record<string, Origin>> = { id: 'first', created_at: 'fir
 /** Members of `params` that are also members of the record of an agent without skills. */
 const besideParams = ['data', 'model', 'prompt_template'] as const
 
+/** The name of each skill in the record of an agent. */
+const skillsOf = ({ skills = null }: ResourceRecord): string[] =>
+  (Array.isArray(skills) ? skills : []).map((skill) => (isObject(skill) ? shown(skill['name']) : ''))
+
+/** The record shows the skills themselves, whose parts belong to them, and what the agent adds to each. */
+const ofSkills = (names: readonly string[]): Record<string, Origin> => ({
+  skills: { at: ['/skills'], parts: Object.fromEntries(names.map((_, i) => [i, at(`/skills/${i}/skill`)])) },
+  skills_extra_parameters: { at: ['/skills'], parts: Object.fromEntries(names.map((name, i) => [name, at(`/skills/${i}/params`)])) },
+})
+
 const ofAgent = (record: ResourceRecord): Record<string, Origin> => ({
-  skills_extra_parameters: at('/skills'),
+  ...ofSkills(skillsOf(record)),
   ...(!('skills' in record) && {
     ...Object.fromEntries(besideParams.map((name) => [name, at(`/params/${name}`)])),
     params: { at: ['/params'], but: besideParams.map((name) => `/params/${name}`) },
@@ -53,7 +66,7 @@ const ofKinds: Readonly<Record<string, (record: ResourceRecord) => Record<string
   knowledge_base: () => ({
     vector_database: at('/storage/database'),
     vector_database_table: at('/storage/table'),
-    preprocessing: at('/chunking'),
+    preprocessing: { at: ['/chunking'], parts: { chunk_size: at('/chunking/size'), chunk_overlap: at('/chunking/overlap') } },
     query_id: 'none',
   }),
   database: () => ({

@@ -331,7 +331,7 @@ test('a resource says who set what, and what mentions it before it is deleted', 
   await send(at.url, 'PUT', '/api/projects/mindsdb/skills/lookup', { skill: { params: { description: 'numbers' } } })
   const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/lookup')
   await page.getByLabel('Who set what').check()
-  await page.locator('.fields > div', { hasText: 'params' }).getByText('Skill updated').waitFor()
+  await page.locator('.fields > div', { hasText: 'params' }).getByText('Skill updated').first().waitFor()
   await page.locator('.fields > div', { hasText: /^name/ }).getByText('Skill created').waitFor()
   expect(await violationsOf(page)).toEqual([])
   await page.goto(`${at.url}/#/resources/file/-/numbers`)

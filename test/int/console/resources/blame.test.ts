@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { kinds, type Kind } from '../../../../events/catalogue/catalogue.js'
 import { openPage } from '../../../support/console/browser.js'
-import { expectUsable, startConsole } from '../../../support/console/console.js'
+import { expectUsable, seenAtAllSizes, startConsole } from '../../../support/console/console.js'
 import { send, sql } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
 
@@ -163,6 +163,34 @@ test.each(Object.values(knownOf).flat())('the record of $page names the change b
   expect(Object.fromEntries(versions)).toEqual(set)
   await expectUsable(page)
   await page.context().close()
+})
+
+test('each part of a member that another change set has its own change, at any depth, and an entry of a list keeps it', async () => {
+  const skills = '/api/projects/shop/skills'
+  const most = { rows: 5, columns: 3 }
+  const rules = [
+    { allowed: ['homes', 'people'], most },
+    { allowed: ['flats', 'homes', 'people'], most },
+    { allowed: ['flats', 'homes', 'people'], most: { ...most, rows: 9 } },
+  ] as const
+  const skill = { name: 'deep', type: 'sql', params: { rules: rules[0], database: 'files' } }
+  expect((await send(at.url, 'POST', skills, { skill })).status).toBe(201)
+  for (const next of rules.slice(1))
+    expect((await send(at.url, 'PUT', `${skills}/deep`, { skill: { params: { rules: next } } })).status).toBe(200)
+  await seenAtAllSizes(at, '#/resources/skill/shop/deep?blame=1', async (page) => {
+    const parts = page.locator('.fields > div', { hasText: /^params/ }).locator('.parts > li')
+    await parts.first().waitFor()
+    const said = await Promise.all((await parts.all()).map((part) => Promise.all([part.locator('b').innerText(), part.innerText()])))
+    expect(said.map(([name, text]) => [name, Number(/version (\d+)/.exec(text)?.[1])])).toEqual([
+      ['rules › allowed › 0', 2],
+      ['rules › allowed › 1', 1],
+      ['rules › allowed › 2', 1],
+      ['rules › most › rows', 3],
+      ['rules › most › columns', 1],
+      ['database', 1],
+    ])
+    expect(await page.locator('.fields > div', { hasText: /^type/ }).locator('.parts').count()).toBe(0)
+  })
 })
 
 test('the history of a model offers no going back to a change: its card activates a version', async () => {
