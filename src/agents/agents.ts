@@ -265,15 +265,15 @@ export class Agents {
     const { answer, asked, began, signal, spending } = admitted
     const prepared = await this.#prepared(admitted)
     if ('recorded' in prepared) return { ...prepared, onRecord: () => undefined }
-    const { scope, settings, model, messages, tools, fence, readAt, searched } = prepared
+    const { scope, isGone, settings, model, messages, tools, fence, readAt, searched } = prepared
     const executor = new ToolExecutor(tools, fence)
     const { reserve, recorded: onRecord } = spending
     const request = requestOf(settings)
     const finished = await new AnswerRun({
-      ...{ model, messages, request, bounds: settings.bounds, executor, reserve, signal, began, isGone: scope.isGone },
+      ...{ model, messages, request, bounds: settings.bounds, executor, reserve, signal, began, isGone },
       emit,
     }).finish()
-    const recorded = { answer, asked, scope, settings, model, readAt, searched, finished }
+    const recorded = { answer, asked, scope, isGone, settings, model, readAt, searched, finished }
     return { recorded: { ...recorded, request: { ...request, tools: executor.descriptions } }, onRecord }
   }
 
@@ -291,7 +291,7 @@ export class Agents {
       const settings = settingsOf(agent.state)
       const scope = scopeOfNothing(agent)
       const request = { ...requestOf(settings), tools: [] }
-      return { recorded: { answer, asked, scope, settings, model, readAt, request, searched: [], finished } }
+      return { recorded: { answer, asked, scope, isGone: false, settings, model, readAt, request, searched: [], finished } }
     }
   }
 }

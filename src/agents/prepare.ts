@@ -10,7 +10,7 @@ import { withoutIds } from '../log/contract/lookups.js'
 import type { SelectService, TablePath } from '../sql/contract/select.js'
 import type { Tables } from '../connections/contract/requests.js'
 import type { AnswerRows, AgentRequest } from './contract/answering.js'
-import { nameInSql, tooSlow, type DescribedTable, type TableDescriptions } from './prompt/describe.js'
+import { isUnread, nameInSql, tooSlow, type DescribedTable, type TableDescriptions } from './prompt/describe.js'
 import { charsOfTools } from '../llm/tokens/estimates.js'
 import { Fence } from './prompt/fence.js'
 import type { ListColumns } from './prompt/columns-of.js'
@@ -115,6 +115,18 @@ const describedBy = async (tables: readonly ScopeTable[], describe: (table: Scop
 }
 
 /**
+ * Whether none of some tables could be read just now. Of many tables only the first are described: a further one counts as its connection,
+ * which may be away.
+ */
+const areUnreadable = (tables: readonly ScopeTable[], descriptionOf: ReadonlyMap<ScopeTable, DescribedTable>): boolean => {
+  const away = new Set([...descriptionOf].flatMap(([{ connection }, described]) => (isUnread(described) ? connection?.stream : [])))
+  return tables.every((table) => {
+    const described = descriptionOf.get(table)
+    return described ? isUnread(described) : table.connection !== undefined && away.has(table.connection.stream)
+  })
+}
+
+/**
  * Finds the data that an agent may use, and makes its prompt and its tools. Connected databases have half of the answer's time to list
  * their tables; the rest is for the language model.
  *
@@ -161,9 +173,10 @@ export const prepare = async (parts: PrepareParts, descriptions: TableDescriptio
     toolChars: charsOfTools(tools.map(({ description }) => description)),
   })
   const needed = shown.described.length < tables.length ? tools : tools.filter((tool) => tool !== describing)
+  const isGone = scope.isGone || (tables.length > 0 && models.length + bases.length === 0 && areUnreadable(tables, descriptionOf))
   const { replay } = asked
   // A tool that was cut off gave no data.
   const uses = replay && new RecordedUses(replay.tools.filter(({ aborted }) => aborted !== true))
   const given = uses ? needed.map((tool) => replayedTool(tool, uses, replay.runsOthers)) : needed
-  return { scope, settings, model, readAt: position, fence, tools: given, messages, searched, shown }
+  return { scope, isGone, settings, model, readAt: position, fence, tools: given, messages, searched, shown }
 }

@@ -55,7 +55,7 @@ export type AnswerRecord = {
   answer: string
   /** Whether erasures cut turns out of `history`, and out of the first exchange. */
   history_erased?: true
-  /** Whether the agent was granted data, and nothing of them was there. */
+  /** Whether the agent was granted data, and nothing of them was there or could be read. */
   data_gone?: true
 }
 

@@ -36,6 +36,10 @@ export type DescribedTable = {
   problem?: string
 }
 
+/** Whether nothing of a table could be read: its database is away, or answers neither with rows nor with columns. */
+export const isUnread = ({ problem, late, columns }: DescribedTable): boolean =>
+  problem !== undefined || (late !== undefined && columns.length === 0)
+
 /** The description that a connected database gives of one of its tables. @throws Problem of the database */
 export type ReadComments = (connection: Resource<'database'>, table: string, schema?: string) => Promise<TableComments>
 

@@ -61,7 +61,7 @@ type RunParts = {
   signal: AbortSignal
   /** When the question came, as `performance.now()` tells it; else now. */
   began?: number
-  /** Whether the agent was granted data, and nothing of them is there. */
+  /** Whether the agent was granted data, and nothing of them was there or could be read when its prompt was made. */
   isGone?: boolean
 }
 
@@ -117,7 +117,8 @@ export class AnswerRun {
     if (this.#text.trim() === '') this.#say(nothingSaid)
     else if (tried > 0 && given === 0) this.#say(`\n\n${restsOnNothing}`)
     else if (!saysNoAnswer(this.#text)) {
-      if (!isGone) return this.#ended({ outcome: 'answered', problem: undefined })
+      // Its database may have come back since.
+      if (!isGone || given > 0) return this.#ended({ outcome: 'answered', problem: undefined })
       this.#say(`\n\n${dataAreGone}`)
     }
     return this.#ended({ outcome: 'unanswered', problem: undefined })

@@ -23,6 +23,8 @@ export type AnswerRecording = {
   answer: string
   asked: AgentRequest
   scope: AgentScope
+  /** Whether the agent was granted data, and nothing of them was there or could be read. */
+  isGone: boolean
   settings: AgentSettings
   model: LanguageModel
   readAt: number
@@ -64,14 +66,14 @@ const eventOf = (payload: string, { answer, asked, scope, model, readAt, searche
   }
 }
 
-const recordOf = ({ asked, scope, settings, request, finished }: AnswerRecording): AnswerRecord => ({
+const recordOf = ({ asked, isGone, settings, request, finished }: AnswerRecording): AnswerRecord => ({
   question: asked.turns.at(-1)?.content ?? '',
   history: asked.turns.slice(0, -1),
   settings: { ...request, params: settings.params, bounds: settings.bounds },
   exchanges: finished.exchanges,
   tools: finished.tools,
   answer: finished.content,
-  ...(scope.isGone && { data_gone: true as const }),
+  ...(isGone && { data_gone: true as const }),
 })
 
 /** Whether the log may take a record later. An erasure does not pass: the answer may have data that it removed. */

@@ -53,7 +53,7 @@ const whole = z
     queries: z.array(jsonObject).describe('The queries that were run without an error, with their rows'),
     answer: z.string(),
     history_erased: z.literal(true).optional().describe('Earlier turns of the conversation were erased'),
-    data_gone: z.literal(true).optional().describe('The agent was granted data, and nothing of them was there'),
+    data_gone: z.literal(true).optional().describe('The agent was granted data, and nothing of them was there or could be read'),
   })
   .meta({ id: 'Answer' })
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { Problem } from '../../../src/basics/errors.js'
 import { plain } from '../../../src/connections/contract/types.js'
 import { noComments, type ListedColumn } from '../../../src/connections/contract/requests.js'
-import { TableDescriptions } from '../../../src/agents/prompt/describe.js'
+import { isUnread, TableDescriptions } from '../../../src/agents/prompt/describe.js'
 import type { Queries } from '../../../src/agents/queries/queries.js'
 import type { ScopeTable } from '../../../src/agents/scope/tables-in.js'
 
@@ -49,4 +49,16 @@ test('a table whose database fails cannot be read, and is asked for again by the
   for (let times = 0; times < 2; times++)
     expect(await descriptions.of(tableAt('orders'), queries, 'now')).toMatchObject({ columns: [], problem: expect.any(String) })
   expect(asked()).toBe(2)
+})
+
+test.each([
+  ['query_limit', listed, false],
+  ['query_limit', [], true],
+  ['connection_failed', listed, true],
+] as const)('after %s, nothing of a table whose database lists %j could be read: %j', async (code, columns, expected) => {
+  const descriptions = new TableDescriptions(
+    async () => noComments,
+    async () => ({ listed: [...columns], isCut: false }),
+  )
+  expect(isUnread(await descriptions.of(tableAt('orders'), failing(code).queries, 'now'))).toBe(expected)
 })
