@@ -26,6 +26,10 @@ const watch = (parts: Parts, disk: () => Promise<DiskUse>): void => {
     sqlProcess: () => sqlProcess.status(),
     sqlProcessBytes: () => sqlProcess.residentBytes(),
     trainings: () => parts.models.trainings.counts(),
+    setAside: () => ({
+      conversations: parts.chatbots.conversations.reaction?.setAside ?? 0,
+      trainings: parts.models.trainings.reaction?.setAside ?? 0,
+    }),
     disk,
     streams: () => streams.clients,
     exported: () => parts.housekeeping.exporter?.status(),
@@ -33,10 +37,14 @@ const watch = (parts: Parts, disk: () => Promise<DiskUse>): void => {
 }
 
 /** Tells whether this node is ready, with the warnings of its parts. */
-const readinessOf = ({ config, storage, housekeeping, sqlProcess }: Parts) => {
+const readinessOf = ({ config, storage, housekeeping, sqlProcess, models, chatbots }: Parts) => {
   const { log, clock, missingBlobs, headFile } = storage
-  const warned = [clock, missingBlobs, housekeeping.exporter, headFile, sqlProcess]
-  const warnings = () => warned.map((part) => part?.warning()).filter((text) => text !== undefined)
+  const warned = () => [
+    ...[clock, missingBlobs, housekeeping.exporter, headFile, sqlProcess],
+    // They begin when the service has opened all of its parts.
+    ...[chatbots.conversations.reaction, models.trainings.reaction],
+  ]
+  const warnings = () => warned().flatMap((part) => part?.warning() ?? [])
   return () => readiness({ log, warnings, sqlProcess, readsLocally: config.readsLocally })
 }
 

@@ -62,6 +62,13 @@ export const limitDescriptions: Record<LimitName, string> = {
   leaseLookIntervalMs: 'How often a node checks whether it can take over work of another node.',
   taskFailuresMax: 'Failures in a row of work that one node does for all, such as an export. Beyond: another node may take it over.',
   taskRestMs: 'How long a node leaves such work to the others then. Beyond: it does it again, unless another node does.',
+  reactionTriesMax:
+    'How many times a reaction to an event may fail, for example to a message for a chatbot. Beyond: the event is set aside, and later events come.',
+  reactionRetryMaxWaitMs:
+    'The longest wait between two tries of an event. The first wait is a second, and each is twice as long as the one before.',
+  reactionSetAsideMax:
+    'How many events a reaction sets aside. Beyond: the next event that fails is tried until it succeeds, and later events wait.',
+  reactionAgainMs: 'How often a reaction tries the events again that it set aside.',
   logProbeIntervalMs: 'After a failed write, how often readiness tries to write again. In between it reports the last failure.',
   diskUseMaxAgeMs: 'How old the figures of disk use may be. Beyond: the next request measures them again.',
   statesAtOnceMaxChars:
@@ -440,6 +447,8 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Characters of a message to a chatbot. Beyond: 413 `too_large`; a message from Slack or Telegram is cut, and its end says so to the agent.',
   chatbotNoticeMaxChars:
     'Characters of the notice that a message has no answer (the param `notice` of a chatbot). Beyond: the rest is cut.',
+  messageTriesMax:
+    'How many times the service tries to answer a message after faults of its own. Beyond: the message is marked as failed, and the next one of its conversation gets its turn.',
   messageMaxAgeMs:
     'How long a message waits for an answer, for example while the chatbot is stopped. Beyond: it is marked as failed, with the reason expired.',
   messageAnswerTimeoutMs: 'How long an agent may take for the answer to a message. Beyond: the message is marked as failed.',

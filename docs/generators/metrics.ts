@@ -20,7 +20,7 @@ scrape_configs:
       - targets: ['127.0.0.1:47334']
 \`\`\`
 
-Watch these first: \`mindledger_log_writable\` and \`mindledger_sql_ready\` (0 means that an operator has to look), \`mindledger_projection_lag_events\` (stays near 0), \`mindledger_disk_free_bytes\`, and the 99th percentile of \`mindledger_log_commit_duration_seconds\` (it rises first if the disk is slow).
+Watch these first: \`mindledger_log_writable\` and \`mindledger_sql_ready\` (0 means that an operator has to look), \`mindledger_projection_lag_events\` (stays near 0), \`mindledger_events_set_aside\` (above 0, the log of the service says why), \`mindledger_disk_free_bytes\`, and the 99th percentile of \`mindledger_log_commit_duration_seconds\` (it rises first if the disk is slow).
 
 ## The service
 

@@ -6,13 +6,21 @@ import { isProblem, type Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { TrustedClock } from '../basics/trusted-clock.js'
 import { abortWith } from '../basics/concurrency/bounded-waits.js'
+import { waitAfterTries, type Patience } from '../basics/concurrency/patience.js'
 import { isBusy } from '../basics/concurrency/retry.js'
 import type { Ledger } from '../commands/ledger.js'
-import { causedBy } from '../log/contract/origins.js'
+import { causedBy, systemOrigin } from '../log/contract/origins.js'
 import type { Lease } from '../log/contract/leases.js'
 import type { Log, Resource, Origin } from '../log/contract/log.js'
 import type { Fetch } from './channels/channel.js'
-import { Deliverer, ErasedMeanwhileError, type AddressedMessage, type DeliverableAnswer, type NextStep } from './deliverer.js'
+import {
+  Deliverer,
+  ErasedMeanwhileError,
+  type AddressedMessage,
+  type DeliverableAnswer,
+  type NextStep,
+  type PendingMessage,
+} from './deliverer.js'
 import { readMessage } from './payloads.js'
 import { givenAnswer, transcriptOf, type Transcript } from './transcript.js'
 import { messageFrameOf, type Watchers } from './watchers.js'
@@ -30,6 +38,8 @@ export type AnswererOptions = {
   stopping: AbortSignal
   /** Aborts when a stop has waited long enough for running calls. */
   patience: AbortSignal
+  /** How often the answer to a message is tried after faults. */
+  tries?: Partial<Patience> | undefined
 }
 
 /** A message that is being answered. */
@@ -42,6 +52,15 @@ type AnswerTask = AddressedMessage & Transcript
 const mayPass = (problem: Problem): boolean => isPassing(problem) || isBusy(problem)
 
 const defaultTurns = 10
+
+/** The patience with a message after faults of this service. */
+const usualPatience: Patience = {
+  triesMax: limits.messageTriesMax,
+  firstWaitMs: 1_000,
+  maxWaitMs: limits.deliveryRetryMaxWaitMs,
+}
+
+const aFault = 'a fault of this service; its log says more'
 
 /** The number of earlier turns that a chatbot's agent gets: the param `history`. */
 const turnsOf = ({ state: { params } }: Resource<'chatbot'>): number => {
@@ -58,19 +77,68 @@ export const cameAt = (message: string): number => Number.parseInt(message.repla
  */
 export class Answerer {
   readonly #delivering: Deliverer
+  readonly #patience: Patience
+  /** How often the next step of a conversation failed because of a fault. */
+  readonly #faults = new Map<StreamId, number>()
 
   constructor(private readonly options: AnswererOptions) {
     this.#delivering = new Deliverer(options)
+    this.#patience = { ...usualPatience, ...options.tries }
   }
 
   /** Answers the first waiting message of a conversation, under the conversation's lease. After an erasure it is read again. */
   async next(stream: StreamId, lease: Lease): Promise<NextStep> {
     try {
-      return await this.#next(stream, lease)
+      const step = await this.#next(stream, lease)
+      this.#faults.delete(stream)
+      return step
     } catch (error) {
       if (error instanceof ErasedMeanwhileError) return 'more'
-      throw error
+      if (this.options.stopping.aborted) throw error
+      return this.#faulted(stream, lease, error)
     }
+  }
+
+  /**
+   * The next step after a fault of this service: another try after a growing wait. After enough tries the message ends without an answer,
+   * so that the later ones of its conversation get theirs.
+   *
+   * @throws the error if the log does not tell the message
+   */
+  async #faulted(stream: StreamId, lease: Lease, error: unknown): Promise<NextStep> {
+    const { log, logger } = this.options
+    const conversation = await log.resources.byStream('conversation', stream).catch(() => undefined)
+    const message = conversation?.state.waiting[0]?.message
+    if (!conversation || message === undefined) throw error
+    if (!lease.isHeld) return 'more'
+    // A busy log is no fault of the message.
+    const tries = (this.#faults.get(stream) ?? 0) + (isBusy(error) ? 0 : 1)
+    const isLast = tries >= this.#patience.triesMax
+    const told = { err: error, conversation: stream, message, tries }
+    logger.error(told, isLast ? 'a message was not answered, and is given up' : 'a message was not answered; it is tried again')
+    if (!isLast) {
+      this.#faults.set(stream, tries)
+      return { afterMs: waitAfterTries(Math.max(1, tries), this.#patience) }
+    }
+    this.#faults.delete(stream)
+    const origin: Origin = { ...systemOrigin, actor: 'chatbot' }
+    const waiting: PendingMessage = { conversation, message, lease, origin, guarded: origin }
+    const underWay = conversation.state.delivering ?? conversation.state.notifying
+    return underWay ? this.#delivering.brokenOff(waiting, underWay) : this.#giveUp(waiting)
+  }
+
+  /** Ends a message without an answer. Its author gets the notice, unless the fault prevents that as well. */
+  async #giveUp(waiting: PendingMessage): Promise<NextStep> {
+    const { log } = this.options
+    const { chatbot: stream, waiting: messages } = waiting.conversation.state
+    try {
+      const chatbot = await log.resources.byStream('chatbot', stream)
+      const said = readMessage(await log.payload(messages[0]?.payload ?? ''))
+      if (chatbot && said) return await this.#delivering.tellFailed({ ...waiting, chatbot, said }, 'agent', aFault)
+    } catch (err) {
+      this.options.logger.warn({ err, message: waiting.message }, 'the author of a message was not told that it has no answer')
+    }
+    return this.#delivering.fail(waiting, 'agent', aFault)
   }
 
   async #next(stream: StreamId, lease: Lease): Promise<NextStep> {
@@ -143,7 +211,7 @@ export class Answerer {
       if (!lease.isHeld) return 'more'
       if (isProblem(error)) return await this.#refused(task, error)
       logger.error({ err: error, message }, 'an agent could not be asked')
-      return await this.#fail(task, 'a fault of this service; its log says more')
+      return await this.#fail(task, aFault)
     } finally {
       release()
     }

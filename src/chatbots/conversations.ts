@@ -15,8 +15,7 @@ import type { TrustedClock } from '../basics/trusted-clock.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Lease, Leases } from '../log/contract/leases.js'
 import type { Log } from '../log/contract/log.js'
-import { startLastingProcessor } from '../log/emmett/lasting-processor.js'
-import type { Processing } from '../log/emmett/processor.js'
+import { startLastingProcessor, tellFailures, type Reaction, type ReactionBounds } from '../log/emmett/lasting-processor.js'
 import type { RecordedEvent } from '../log/emmett/recorded-event.js'
 import { Answerer, cameAt } from './answerer.js'
 import type { Fetch } from './channels/channel.js'
@@ -39,6 +38,8 @@ type Options = {
   /** How long other nodes leave a message to the node that received it; a second by default. */
   firstChoiceMs?: number
   bounds?: { max: number; perGroupMax: number }
+  /** The patience of the reaction to messages, and that with one message after faults; the usual ones by default. */
+  reactionBounds?: Partial<ReactionBounds>
 }
 
 /** The events that conversations react to: new messages, and events that let waiting messages continue. */
@@ -78,13 +79,14 @@ export class Conversations {
   readonly #timers = new Map<StreamId, NodeJS.Timeout>()
   /** Conversations that another node answers, or may answer first. */
   readonly #elsewhere = new Set<StreamId>()
-  #reaction: Pick<Processing, 'stop'> | undefined
+  /** The reaction to messages; `start` starts it. */
+  reaction: Reaction | undefined
   #resumed: Promise<void> = Promise.resolve()
 
   constructor(private readonly options: Options) {
     const { bounds = { max: limits.chatbotsMaxAnswers, perGroupMax: limits.chatbotMaxAnswers } } = options
     const signals = { stopping: this.#stopping.signal, patience: this.#patience.signal }
-    this.#answering = new Answerer({ ...options, ...signals, watchers: this.watchers })
+    this.#answering = new Answerer({ ...options, ...signals, watchers: this.watchers, tries: options.reactionBounds })
     this.#turns = new FairTurns(bounds, (conversation, chatbot) => this.#turn(conversation as StreamId, chatbot))
   }
 
@@ -97,12 +99,13 @@ export class Conversations {
   async start(): Promise<void> {
     const { log, leases, logger } = this.options
     const { position } = await log.head()
-    this.#reaction = startLastingProcessor<Reason>(log, {
+    this.reaction = startLastingProcessor<Reason>(log, {
       processorId: 'conversations',
       canHandle: leases.areShared ? [...reasons, ...ends] : [...reasons],
       after: position,
       eachMessage: (event) => this.#react(event),
-      onFailed: (err) => logger.error({ err }, 'messages could not be followed; trying again'),
+      onFailed: tellFailures(logger, 'messages'),
+      bounds: this.options.reactionBounds,
     })
     this.#resumed = this.#resumeUntilDone(position)
   }
@@ -115,7 +118,7 @@ export class Conversations {
     this.#stopping.abort()
     for (const timer of this.#timers.values()) clearTimeout(timer)
     const patience = setTimeout(() => this.#patience.abort(), withinMs)
-    await Promise.all([this.#reaction?.stop(), this.#resumed, this.#turns.stop()])
+    await Promise.all([this.reaction?.stop(), this.#resumed, this.#turns.stop()])
     clearTimeout(patience)
   }
 

@@ -9,8 +9,7 @@ import { limits } from '../basics/limits.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { AgeingKind, ErasureGuard, Log, Origin } from '../log/contract/log.js'
 import type { Wipes } from '../log/contract/wipes.js'
-import { startLastingProcessor } from '../log/emmett/lasting-processor.js'
-import type { Processing } from '../log/emmett/processor.js'
+import { startLastingProcessor, type Reaction } from '../log/emmett/lasting-processor.js'
 import type { SealedPayload } from '../vault/vault.js'
 import { hasAnswersAfter } from './plan/answers.js'
 import { droppingErased } from './drop-blobs.js'
@@ -94,7 +93,7 @@ export class Erasures {
   /** Aborted when a stop has reached its time limit. */
   readonly #patience = new AbortController()
   #isStopping = false
-  #processing: Pick<Processing, 'stop'> | undefined
+  #processing: Reaction | undefined
 
   /** They stay unwiped if an erasure fails after its event; the next erasure wipes them, which may be the repeated request. */
   readonly #files: OwnFiles
@@ -305,6 +304,8 @@ export class Erasures {
       after: position,
       eachMessage: (event) => this.#followOne(wipes, event, Number(event.metadata.globalPosition), onFailed),
       onFailed,
+      // Other nodes wait for the wiping of each erasure, so none is set aside.
+      bounds: { triesMax: Infinity },
     })
   }
 

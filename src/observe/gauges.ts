@@ -12,6 +12,8 @@ export type Sources = {
   sqlProcess: () => SqlProcessStatus
   sqlProcessBytes: () => Promise<number>
   trainings: () => { running: number; waiting: number }
+  /** How many events each reaction has set aside. */
+  setAside: () => Readonly<Record<string, number>>
   disk: () => Promise<DiskUse>
   /** Clients that follow the events. */
   streams: () => number
@@ -30,6 +32,7 @@ export class Gauges {
   readonly #sqlProcess
   readonly #projections
   readonly #trainings
+  readonly #setAside
   readonly #streams
   readonly #disk
   readonly #export
@@ -74,6 +77,11 @@ export class Gauges {
       running: make.gauge('trainings_running', 'Trainings under way.'),
       waiting: make.gauge('trainings_waiting', 'Trainings that wait for their turn.'),
     }
+    this.#setAside = make.gauge(
+      'events_set_aside',
+      'Events that a reaction could not handle, and that it tries again later, by reaction: conversations, trainings.',
+      ['reaction'],
+    )
     this.#streams = make.gauge('event_stream_clients', 'Clients that follow the events as they happen.')
     this.#disk = {
       used: make.gauge('disk_used_bytes', 'Bytes in the data directory by kind.', ['kind']),
@@ -97,6 +105,7 @@ export class Gauges {
     const { running, waiting } = sources.trainings()
     this.#trainings.running.set(running)
     this.#trainings.waiting.set(waiting)
+    for (const [reaction, count] of Object.entries(sources.setAside())) this.#setAside.set({ reaction }, count)
     this.#streams.set(sources.streams())
     this.#readExport(sources.exported())
     if (!disk) return

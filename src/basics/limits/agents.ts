@@ -64,6 +64,7 @@ export const agentLimits = {
   messageMaxChars: 20_000,
   chatbotNoticeMaxChars: 1_000,
   messageMaxAgeMs: 24 * 3_600_000,
+  messageTriesMax: 10,
   // An agent has to end, and its answer has to be recorded, before this.
   messageAnswerTimeoutMs: 660_000,
   messageReplyWaitMs: 120_000,

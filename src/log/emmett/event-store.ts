@@ -1,4 +1,7 @@
-/** Room: the log as an event store of Emmett, and what reacts to its events. It imports only events, basics and log/contract. */
+/**
+ * Room: the log as an event store of Emmett, and what reacts to its events. It imports only events, basics,
+ * log/contract and log/read.
+ */
 
 import {
   assertExpectedVersionMatchesCurrent,

@@ -38,16 +38,23 @@ export type Processing = {
   readonly ended: Promise<void>
 }
 
+/** Carries out the handling of an event. If it throws, the processor ends. */
+type Attempt = (stored: StoredEvent, handle: () => Promise<void>) => Promise<void>
+
+const once: Attempt = (_, handle) => handle()
+
 type ReadableLog = Pick<Log, 'id' | 'readAll' | 'head' | 'onCommitted'>
 
 /**
- * Starts a processor over a log. It learns of new events when they are committed.
+ * Starts a processor over a log. It learns of new events when they are committed. An error of its reaction ends it, unless `attempt` deals
+ * with the error.
  *
  * @example
  * const mails = startProcessor(log, { processorId: 'mails', canHandle: ['InvoiceIssued'], startFrom: 'END', eachMessage: send })
  * await mails.stop()
  */
-export const startProcessor = <E extends Event>(log: ReadableLog, processor: Processor<E>): Processing => new Run(log, processor)
+export const startProcessor = <E extends Event>(log: ReadableLog, processor: Processor<E>, attempt: Attempt = once): Processing =>
+  new Run(log, processor, attempt)
 
 class Run<E extends Event> implements Processing {
   readonly ended: Promise<void>
@@ -63,6 +70,7 @@ class Run<E extends Event> implements Processing {
   constructor(
     private readonly log: ReadableLog,
     private readonly processor: Processor<E>,
+    private readonly attempt: Attempt,
   ) {
     this.#types = processor.canHandle && new Set<string>(processor.canHandle)
     this.ended = this.#run()
@@ -137,7 +145,7 @@ class Run<E extends Event> implements Processing {
         continue
       }
       for (const stored of await this.#slice()) {
-        if (this.#canHandle(typeOf(stored))) await this.#handle(stored)
+        if (this.#canHandle(typeOf(stored))) await this.attempt(stored, () => this.#handle(stored))
         this.#reach(stored.position)
         if (this.#isStopping()) return
       }

@@ -16,8 +16,7 @@ import { holding, naming } from '../../files/blob-store.js'
 import type { Lease, Leases } from '../../log/contract/leases.js'
 import type { ErasureGuard, Origin } from '../../log/contract/log.js'
 import { causedBy } from '../../log/contract/origins.js'
-import { startLastingProcessor } from '../../log/emmett/lasting-processor.js'
-import type { Processing } from '../../log/emmett/processor.js'
+import { startLastingProcessor, tellFailures, type Reaction } from '../../log/emmett/lasting-processor.js'
 import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
 import type { Progress } from '../engines/tabular/fit.js'
 import { HeldData } from './held-data.js'
@@ -95,7 +94,8 @@ export class TrainingService {
   #running: RunningTraining | undefined
   #idle: Promise<void> = Promise.resolve()
   readonly #stopping = new AbortController()
-  #reaction: Pick<Processing, 'stop'> | undefined
+  /** The reaction to requests; `resume` starts it. */
+  reaction: Reaction | undefined
 
   readonly #work: TrainingWork
 
@@ -126,12 +126,12 @@ export class TrainingService {
         if (this.#isOpen(status)) this.#enqueue(stream, version)
         else if (status === 'training') await this.#settle({ type: 'FailTraining', data: { stream, version, error: stopped } })
     if (this.#isStopping()) return
-    this.#reaction = startLastingProcessor<Reason>(log, {
+    this.reaction = startLastingProcessor<Reason>(log, {
       processorId: 'trainings',
       canHandle: [...reasons],
       after: position,
       eachMessage: (event) => this.#react(event),
-      onFailed: (err) => this.options.logger.error({ err }, 'requests for trainings could not be followed; trying again'),
+      onFailed: tellFailures(this.options.logger, 'requests for trainings'),
     })
   }
 
@@ -177,7 +177,7 @@ export class TrainingService {
   async stop(): Promise<void> {
     this.#stopping.abort()
     clearTimeout(this.#lookTimer)
-    const ended = this.#reaction?.stop()
+    const ended = this.reaction?.stop()
     this.#queue.length = 0
     this.#cancel()
     await Promise.all([ended, this.#idle])

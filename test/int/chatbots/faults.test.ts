@@ -13,25 +13,34 @@ import { until } from '../../support/until.js'
 const logger = pino({ level: 'silent' })
 const fault = () => Promise.reject(new TypeError('a fault'))
 
-/** A chatbot on Telegram, and its conversations, which have not begun. */
-const chatbotIn = async ({ log, ledger }: OpenLog) => {
+/** Bounds with which a test need not wait for a reaction that fails. */
+const soon = { triesMax: 3, firstWaitMs: 1, maxWaitMs: 1 }
+
+/** A chatbot on Telegram, and its conversations, which have not begun. `again` makes those of the next run of the service. */
+const chatbotIn = async ({ log, ledger }: OpenLog, reactionBounds = {}) => {
   const agent = await createTelegramBot({ ledger })
   const { position } = await new AnswerMaker(log, testKey).answer(agent, recordOf('hello', 'Hi.'))
-  const conversations = new Conversations({
-    ...{ ledger, log, leases: soleLeases, clock: Date, logger },
-    ask: async function* () {
-      return recordedAnswer(log, position)
-    },
-    fetch: async () => Response.json({ ok: true }),
-  })
+  const again = () =>
+    new Conversations({
+      ...{ ledger, log, leases: soleLeases, clock: Date, logger, reactionBounds },
+      ask: async function* () {
+        return recordedAnswer(log, position)
+      },
+      fetch: async () => Response.json({ ok: true }),
+    })
+  const conversations = again()
   const [chatbot] = await log.resources.list('chatbot')
-  const say = (place: string) =>
-    new MessageIntake({ ledger, log, conversations }).take({
+  const say = (place: string, by = conversations) =>
+    new MessageIntake({ ledger, log, conversations: by }).take({
       ...{ chatbot: chatbot!, channel: 'telegram', place, ids: [], text: 'hello', sender: null },
       ...{ address: {}, onlyIfStarted: false, origin },
     })
-  const sent = async () => (await log.readAll(0, 100)).filter(({ text }) => parseEnvelope(text).type === 'MessageSent').length
-  return { conversations, say, sent }
+  const events = async (type: string) => {
+    const all = await log.readAll(0, 100)
+    return all.map(({ text }) => parseEnvelope(text)).filter((one) => one.type === type)
+  }
+  const sent = async () => (await events('MessageSent')).length
+  return { conversations, again, say, events, sent }
 }
 
 test('messages are answered once each after a fault in the reaction to one of them', () =>
@@ -65,6 +74,81 @@ test('messages of an earlier run of the service are taken up after a fault at th
     try {
       await until(async () => (await sent()) >= 1)
       expect(await sent()).toBe(1)
+    } finally {
+      await conversations.stop(0)
+    }
+  }))
+
+test('a message whose reaction always fails keeps no other message waiting, an operator is told, and the next start answers it', () =>
+  withLog(async (open) => {
+    const { conversations, again, say, sent } = await chatbotIn(open, soon)
+    const { resources } = open.log
+    const byStream = resources.byStream.bind(resources)
+    let broken: string | undefined
+    resources.byStream = (...asked) => {
+      if (asked[0] === 'conversation') broken ??= asked[1]
+      return asked[1] === broken ? fault() : byStream(...asked)
+    }
+    await conversations.start()
+    try {
+      expect(conversations.reaction?.warning()).toBeUndefined()
+      for (const place of ['one', 'two']) await say(place)
+      await until(async () => (await sent()) >= 1)
+      const position = (await open.log.readAll(0, 100)).find(({ text }) => text.includes('"type":"MessageReceived"'))?.position
+      expect(conversations.reaction?.warning()).toContain(`set an event aside: position ${position} (MessageReceived)`)
+      expect(conversations.reaction?.setAside).toBe(1)
+    } finally {
+      await conversations.stop(0)
+    }
+    resources.byStream = byStream
+    const next = again()
+    await next.start()
+    try {
+      await until(async () => (await sent()) >= 2)
+      await say('three', next)
+      await until(async () => (await sent()) >= 3)
+      expect(await sent()).toBe(3)
+      expect(next.reaction?.setAside).toBe(0)
+    } finally {
+      await next.stop(0)
+    }
+  }))
+
+test('a message that a fault keeps from being answered is marked as failed, and the next one of its conversation is answered', () =>
+  withLog(async (open) => {
+    const { conversations, say, events } = await chatbotIn(open, soon)
+    const payload = open.log.payload.bind(open.log)
+    let broken: string | undefined
+    open.log.payload = (hash) => {
+      broken ??= hash
+      return hash === broken ? fault() : payload(hash)
+    }
+    await conversations.start()
+    try {
+      for (let i = 0; i < 2; i++) await say('one')
+      await until(async () => (await events('MessageSent')).length >= 1)
+      const [first, second] = await events('MessageReceived')
+      expect(await events('MessageFailed')).toMatchObject([
+        { data: { message: first?.data['message'], reason: 'agent', error: 'a fault of this service; its log says more' } },
+      ])
+      expect(await events('MessageSent')).toMatchObject([{ data: { message: second?.data['message'] } }])
+    } finally {
+      await conversations.stop(0)
+    }
+  }))
+
+test('the author of a message that a fault keeps from being answered is told, if the fault does not prevent that', () =>
+  withLog(async (open) => {
+    const { conversations, say, events } = await chatbotIn(open, soon)
+    const versionAt = open.log.versionAt.bind(open.log)
+    let faults = soon.triesMax
+    open.log.versionAt = (...asked) => (faults-- > 0 ? fault() : versionAt(...asked))
+    await conversations.start()
+    try {
+      for (let i = 0; i < 2; i++) await say('one')
+      await until(async () => (await events('MessageSent')).length >= 1)
+      expect(await events('MessageFailed')).toMatchObject([{ data: { reason: 'agent', notice: expect.stringMatching(/^Sorry, /) } }])
+      expect(await events('NoticeBegun')).toHaveLength(1)
     } finally {
       await conversations.stop(0)
     }
