@@ -12,6 +12,8 @@ type Options = {
   replica: Replica
   sequencer: Sequencer
   status: NodeStatus
+  /** The newest release of the other nodes, if it is newer than this one. @throws UnreachableError */
+  newerRelease: () => Promise<string | undefined>
   /** Called with the number of a batch that the shared log may have. */
   onHeard: (seq: number) => void
 }
@@ -70,7 +72,10 @@ export class Failures {
       return writesRefused(status.refusal ?? differs('it lacks events of this node'))
     }
     if (error instanceof RangeError) return writesRefused(status.leave(differs(error.message)))
-    if (error instanceof UnknownEventError) return writesRefused(status.standStill(error.message))
+    if (error instanceof UnknownEventError) {
+      void this.#nameRelease(error)
+      return writesRefused(status.standStill(error))
+    }
     if (isMoved(error)) return writesRefused(status.leave(movedAway))
     if (!isRefusal(error)) return undefined
     if (isTooSlow(error)) {
@@ -79,6 +84,13 @@ export class Failures {
     }
     status.serverRefused(error.message)
     return refusedThere(error.message)
+  }
+
+  /** Nobody waits for the name of the release: PostgreSQL may be away by now. */
+  async #nameRelease(error: UnknownEventError): Promise<void> {
+    const { newerRelease, status } = this.options
+    error.release = await newerRelease().catch(() => undefined)
+    if (error.release !== undefined) status.standStill(error)
   }
 
   /** Names the events that the shared log lacks, and stops writing. */

@@ -2,6 +2,7 @@ import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { causeOf } from '../../basics/storage-error.js'
 import type { SharedHealth } from '../contract/log.js'
+import type { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import { awayCause, slowCause } from './problems.js'
 
 /**
@@ -17,8 +18,8 @@ export class NodeStatus {
   /** Whether PostgreSQL answered the last look. */
   #isReachable = true
   #isForked = false
-  /** A newer release wrote something that this one cannot read. */
-  #isOutdated = false
+  /** The refusal to go on if a newer release wrote something that this one cannot read. */
+  #outdated: Refusal | undefined
   #refusal: Refusal | undefined
   #failure: Failure | undefined
 
@@ -29,7 +30,7 @@ export class NodeStatus {
 
   /** Why this node follows the shared log no further, and writes nothing. */
   get leftBy(): Refusal | undefined {
-    return this.#isForked || this.#isOutdated ? this.#refusal : undefined
+    return this.#isForked || this.#outdated !== undefined ? this.#refusal : undefined
   }
 
   /** Whether the last write failed because of the file of this node, for example because its disk is full. */
@@ -55,11 +56,17 @@ export class NodeStatus {
     return refusal
   }
 
-  /** This node stays at its position. Further decisions of this release might violate rules of the newer one. */
-  standStill(cause: string): Refusal {
-    this.#isOutdated = true
-    const refusal = { cause, hint: 'Start this node with that release. It has lost nothing, and continues from its last event.' }
-    this.refuse(refusal)
+  /**
+   * This node stays at its position. Further decisions of this release might violate rules of the newer one. A later call may name that
+   * release.
+   */
+  standStill({ message, release, needed }: UnknownEventError): Refusal {
+    const refusal = {
+      cause: release === undefined ? message : `${message}: other nodes run the release ${release}`,
+      hint: `Start this node with ${needed}. It has lost nothing, and continues from its last event.`,
+    }
+    if (this.#refusal === this.#outdated) this.#refusal = refusal
+    this.#outdated = refusal
     return refusal
   }
 
@@ -112,7 +119,7 @@ export class NodeStatus {
 
   get #state(): SharedHealth['state'] {
     if (this.#isForked) return 'other_log'
-    if (this.#isOutdated) return 'outdated'
+    if (this.#outdated) return 'outdated'
     return this.#isReachable ? 'following' : 'unreachable'
   }
 }

@@ -68,6 +68,9 @@ const forget = forgetWhere('seen_at < clock_timestamp() - make_interval(secs => 
 /** A node that runs keeps its row, and so does one that stopped. */
 const forgetDead = forgetWhere('id = $1 AND NOT stopped AND seen_at < clock_timestamp() - make_interval(secs => $2)')
 
+/** Compares releases, such as 0.9.0 and 0.10.0. */
+const releases = new Intl.Collator('en', { numeric: true })
+
 const isSilent = `seen_at < clock_timestamp() - make_interval(secs => $1)`
 
 /** A node that beats is heard within this time. */
@@ -242,6 +245,12 @@ export class Nodes {
   /** @throws UnreachableError */
   list(): Promise<KnownNode[]> {
     return listNodes(this.options.link)
+  }
+
+  /** The newest release in the list of nodes, if it is newer than that of this node. @throws UnreachableError */
+  async newerRelease(): Promise<string | undefined> {
+    const known = (await this.list()).map(({ version }) => version).sort(releases.compare)
+    return known.findLast((version) => releases.compare(version, this.options.version) > 0)
   }
 
   /**

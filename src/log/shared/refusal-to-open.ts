@@ -12,7 +12,7 @@ export const placeOf = (url: string): string => addressesIn(url).map(placeIn).jo
 export const refusalToOpen = (error: unknown, url: string): unknown => {
   if (error instanceof UnreachableError || error instanceof pg.DatabaseError)
     return new ConfigError(`LOG_URL: the shared log at ${placeOf(url)} cannot be opened: ${error.message}`)
-  if (error instanceof UnknownEventError) return new ConfigError(`${error.message}: start this node with that release`)
+  if (error instanceof UnknownEventError) return new ConfigError(`${error.message}: start this node with ${error.needed}`)
   if (error instanceof ForkError || error instanceof RangeError)
     return new ConfigError(
       `${error.message}: the data directory has events that the shared log lacks. "mindledger reappend" brings them back. Or keep this directory, and set DATA_DIR to an empty one that follows.`,

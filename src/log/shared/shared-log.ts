@@ -10,6 +10,7 @@ import { ConfigError } from '../../setup/config.js'
 import type { Vault } from '../../vault/vault.js'
 import type { Batch, Outcome, Reply, RequestKey, Submission } from '../contract/log.js'
 import { FileLog } from '../sqlite/file-log.js'
+import { UnknownEventError } from '../sqlite/unknown-event-error.js'
 import { openKeys } from '../storage/keys.js'
 import { truncateWal } from '../storage/wal-file.js'
 import type { Peers, Talk } from '../contract/peers.js'
@@ -132,18 +133,22 @@ export class SharedLog extends FileLog {
       // Times need the clock before the first batch.
       await sequencer.look()
       const replica = new Replica({ file, logId: id, vault, pragmas, now: () => clock.now() })
-      const queue = new SharedWriteQueue({ replica, sequencer, onBatch, patienceMs: writePatienceMs })
+      const newerRelease = () => nodes.newerRelease()
+      const queue = new SharedWriteQueue({ replica, sequencer, onBatch, patienceMs: writePatienceMs, newerRelease })
       undo(() => queue.close())
       const link = new Link(url, (session) => wipes.noteAgain(session))
       undo(() => link.close())
       const unwritable = () => queue.health().unwritable
-      const nodes = new Nodes({ link, ...node, run: uuidv4(), place: () => queue.place, unwritable })
+      const nodes: Nodes = new Nodes({ link, ...node, run: uuidv4(), place: () => queue.place, unwritable })
       const wipes: SharedWipes = new SharedWipes({ way: link, nodes, chainAt: (position) => replica.chainAt(position) })
       nodes.onReplaced = () => queue.refuseWrites(replaced)
       undo(() => nodes.stop())
       await nodes.begin()
       sequencer.onNotified = (seq) => queue.hear(seq)
-      await queue.start()
+      await queue.start().catch(async (error: unknown) => {
+        if (error instanceof UnknownEventError) error.release = await newerRelease().catch(() => undefined)
+        throw error
+      })
       await queue.inTurn(({ db }) => openKeys(db, vault))
       // Wipes erased data that a crash left. It does not wait for a reader that is in the way.
       await queue.between(truncateWal)

@@ -26,6 +26,8 @@ type Options = {
   sequencer: Sequencer
   onBatch?: ((batch: Batch) => void) | undefined
   patienceMs?: number | undefined
+  /** The newest release of the other nodes, if it is newer than this one; by default it is unknown. */
+  newerRelease?: () => Promise<string | undefined>
 }
 
 /**
@@ -52,13 +54,16 @@ export class SharedWriteQueue implements WriteQueue {
   readonly #tries: BatchAppender
   readonly #onBatch
 
-  constructor({ replica, sequencer, onBatch, patienceMs = limits.sharedWritePatienceMs }: Options) {
+  constructor({ replica, sequencer, onBatch, newerRelease, patienceMs = limits.sharedWritePatienceMs }: Options) {
     this.#replica = replica
     this.#sequencer = sequencer
     this.#onBatch = onBatch
     this.#patienceMs = patienceMs
     this.#timeout = new WriteTimeout(this.#waiting, this.#status, patienceMs)
-    this.#failures = new Failures({ replica, sequencer, status: this.#status, onHeard: (seq) => this.hear(seq) })
+    this.#failures = new Failures({
+      ...{ replica, sequencer, status: this.#status, newerRelease: newerRelease ?? (async () => undefined) },
+      onHeard: (seq) => this.hear(seq),
+    })
     this.#catchUp = new CatchUp({
       replica,
       sequencer,

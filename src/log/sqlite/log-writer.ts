@@ -1,7 +1,7 @@
-import { catalogue, currentEvent, currentSchema, type LedgerEvent } from '../../../events/catalogue/catalogue.js'
+import { catalogue, currentSchema } from '../../../events/catalogue/catalogue.js'
 import { chainLeaf, leafHash } from '../../../events/stored/chain.js'
 import { unfitJson } from '../../../events/common.js'
-import { parseEnvelope, renderAround, type Envelope } from '../../../events/stored/envelope.js'
+import { renderAround } from '../../../events/stored/envelope.js'
 import {
   anyForeign,
   categoryOf,
@@ -11,7 +11,6 @@ import {
   unfitData,
   unfitStream,
   unfitType,
-  type ForeignEvent,
 } from '../../../events/foreign.js'
 import { erasedPayloadsOf, payloadsOf } from '../../../events/catalogue/references.js'
 import { Problem, wrong } from '../../basics/errors.js'
@@ -29,7 +28,7 @@ import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import type { LogConnection } from '../storage/schema.js'
 import { isStorageError, sqliteCode } from '../../basics/storage-error.js'
-import { UnknownEventError } from './unknown-event-error.js'
+import { envelopeAt, folding, knownEvent } from './unknown-event-error.js'
 import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/events.js'
 
 type ChangedKind = ChangedStreams extends ReadonlyMap<string, infer K> ? K : never
@@ -142,7 +141,8 @@ export class LogWriter {
 
   /**
    * Adds an event that another node decided.
-   * @throws RangeError when it does not follow from the event before; UnknownEventError when this release does not know it
+   * @throws RangeError when it does not follow from the event before; UnknownEventError when this release does not know it or cannot fold
+   * it
    */
   add({ position, text, chain }: { position: number; text: string; chain: Buffer }): void {
     const leaf = leafHash(text)
@@ -152,7 +152,7 @@ export class LogWriter {
     const event = knownEvent(envelope)
     this.#insertFollowing(position, text, chain)
     this.#tree.append(leaf)
-    this.resources.apply(envelope.stream, envelope.version, position, envelope.recorded_at, event)
+    folding(envelope, () => this.resources.apply(envelope.stream, envelope.version, position, envelope.recorded_at, event))
     this.#changed.set(envelope.stream, catalogue.get(event.type)?.kind ?? anyForeign)
     this.#written.push({ event, source: envelope.source, recordedAt: envelope.recorded_at })
     this.#before = this.#tail = { position, chain, microseconds: microsecondsOf(envelope.recorded_at) }
@@ -277,24 +277,6 @@ export class LogWriter {
     this.#tree.append(leaf)
     this.#tail = { position, chain, microseconds: at.microseconds }
     return fold()
-  }
-}
-
-/** @throws RangeError */
-const envelopeAt = (position: number, text: string): Envelope => {
-  try {
-    return parseEnvelope(text)
-  } catch (error) {
-    throw new RangeError(`the event at position ${position} cannot be read`, { cause: error })
-  }
-}
-
-/** @throws UnknownEventError */
-const knownEvent = (envelope: Envelope): LedgerEvent | ForeignEvent => {
-  try {
-    return currentEvent(envelope)
-  } catch (error) {
-    throw new UnknownEventError(envelope.position, envelope.type, error)
   }
 }
 

@@ -321,22 +321,27 @@ describe('a shared log that lost what was no event', () => {
     }))
 })
 
+/** Appends a copy of the first event to the shared log, changed as a newer release might write it. */
+const appendNewer = async (url: string, { log }: Node, change: (text: string) => string): Promise<void> => {
+  const { position, chain } = await log.head()
+  const [first] = await log.readAll(0, 1)
+  const text = change(first!.text.replace('"position":1', `"position":${position + 1}`))
+  const next = `'\\x${nextChain(Buffer.from(chain, 'hex'), text).toString('hex')}'`
+  await server().inDatabase(
+    url,
+    `INSERT INTO mindledger.events VALUES (${position + 1}, '${text}', ${next});
+     INSERT INTO mindledger.batches SELECT seq + 1, gen_random_uuid(), ${position + 1}, ${next}, 0 FROM mindledger.head;
+     UPDATE mindledger.head SET seq = seq + 1, position = ${position + 1}, chain = ${next}`,
+  )
+}
+
 test('a node that meets an event of a newer release stays before it: it loses nothing, decides nothing, and says why', () =>
   withNodes(3, async ([a, b, c], url) => {
     await a!.log.submit(writes(projectCreated(1)))
     await newest(b!.log)
     await c!.log.close()
     for (const n of [2, 3]) await a!.log.submit(writes(projectCreated(n)))
-    const { chain } = await a!.log.head()
-    const [first] = await a!.log.readAll(0, 1)
-    const text = first!.text.replace('"position":1', '"position":4').replace('ProjectCreated', 'PlanetCreated')
-    const next = `'\\x${nextChain(Buffer.from(chain, 'hex'), text).toString('hex')}'`
-    await server().inDatabase(
-      url,
-      `INSERT INTO mindledger.events VALUES (4, '${text}', ${next});
-       INSERT INTO mindledger.batches SELECT seq + 1, gen_random_uuid(), 4, ${next}, 0 FROM mindledger.head;
-       UPDATE mindledger.head SET seq = seq + 1, position = 4, chain = ${next}`,
-    )
+    await appendNewer(url, a!, (text) => text.replace('ProjectCreated', 'PlanetCreated'))
     const says = 'a newer release wrote the event at position 4, of the type PlanetCreated'
     for (const { log } of [a!, b!]) {
       await until(async () => (await log.health()).unwritable?.includes(says) === true)
@@ -362,3 +367,26 @@ test('a node that meets an event of a newer release stays before it: it loses no
     expect(following).not.toHaveBeenCalled()
     for (const spy of [heard, following]) spy.mockRestore()
   }))
+
+test.each([
+  ['fields', (text: string) => text.replace(/"source":"\w+"/, '"source":"telepathy"')],
+  ['rules', (text: string) => text.replace(/"stream":"[^"]+"/, '"stream":"0190a000-0000-7000-8000-00000000abcd"')],
+])('an event of a newer release with other %s stops a node as well, and the node names the release that it needs', (_, change) =>
+  withNodes(1, async ([a], url) => {
+    await a!.log.submit(writes(projectCreated(1)))
+    const columns = 'id, run, version, started_at, seen_at, stopped, seq, position'
+    const others = ['0.10.0', '0.9.0'].map((version) => `('${version}', '${version}', '${version}', now(), now(), true, 0, 0)`)
+    await runSql(url, `INSERT INTO mindledger.nodes (${columns}) VALUES ${others.join(', ')}`)
+    await appendNewer(url, a!, change)
+    const cause = async () => (await a!.log.health()).unwritable ?? ''
+    await until(async () => (await cause()).endsWith(': other nodes run the release 0.10.0'))
+    expect(await cause()).toMatch(/^a newer release(?:, with other rules,)? wrote the event at position 2, of the type ProjectCreated: /)
+    expect((await a!.log.health()).shared).toMatchObject({ state: 'outdated' })
+    await expect(a!.log.submit(writes(projectCreated(3)))).rejects.toMatchObject({
+      code: 'storage_failed',
+      extras: { hint: expect.stringContaining('Start this node with the release 0.10.0, which other nodes run.') },
+    })
+    expect((await a!.log.readAll(0, 10)).map(({ position }) => position)).toEqual([1])
+    await expect(a!.reopen()).rejects.toThrow('ProjectCreated: start this node with the release 0.10.0, which other nodes run')
+  }),
+)

@@ -464,7 +464,8 @@ describe('tables', () => {
       expect(await rowsIn(url, 'SELECT login FROM mindledger.logins')).toEqual([])
       await a!.log.close()
       await runSql(url, 'UPDATE mindledger.head SET format = 2')
-      await expect(a!.reopen()).rejects.toThrow('the shared log has the format 2, and this release knows format 1')
+      const says = 'the shared log has the format 2, and this release knows format 1'
+      await expect(a!.reopen()).rejects.toThrow(`${says}: start this node with the newer release of the other nodes`)
     }))
 })
 

@@ -12,6 +12,7 @@ import { PredictionRecorder } from '../../../src/models/serving/prediction-recor
 import { readLogId } from '../../../src/log/storage/schema.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { verifyLog, type VerifyOptions } from '../../../src/log/verify/verify.js'
+import { ConfigError } from '../../../src/setup/config.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { origin, projectCreated, stream, tamperWith, temporaryDirectory, testKey, writes } from '../../support/log/log.js'
 
@@ -123,6 +124,29 @@ describe('an honest log', () => {
     await writing
     expect((await verifyLog({ logFile: file })).findings).toEqual([])
     await log.close()
+  })
+
+  test.each([
+    ['an unknown type', (text: string) => text.replace('ProjectCreated', 'PlanetCreated'), 'a newer release wrote'],
+    ['unknown fields', (text: string) => text.replace(/"source":"\w+"/, '"source":"telepathy"'), 'a newer release wrote'],
+    ['other rules', (text: string) => text.replace('"p2"', '"p1"'), 'a newer release, with other rules, wrote'],
+  ])('of a newer release with %s is not opened, and the refusal names the event and what to do', async (_, change, says) => {
+    const file = join(directory, `newer-${copies++}.sqlite`)
+    const vault = new Vault(testKey)
+    const log = new SqliteLog({ file, vault })
+    const ledger = new Ledger(log, vault)
+    for (const project of ['p1', 'p2']) await ledger.execute({ type: 'CreateProject', data: { project } }, origin)
+    await log.close()
+    tamperWith(file, (db) => {
+      const text = db.prepare<[], string>('SELECT text FROM events WHERE position = 2').pluck().get() ?? ''
+      db.prepare('UPDATE events SET text = ? WHERE position = 2').run(change(text))
+      rechain(db)
+      db.exec(`UPDATE meta SET value = 'a newer release' WHERE key = 'resources_built_by'`)
+    })
+    const open = () => new SqliteLog({ file, vault })
+    expect(open).toThrow(ConfigError)
+    expect(open).toThrow(`${says} the event at position 2, of the type `)
+    expect(open).toThrow(/Created: start that release$/)
   })
 
   test('of an older release verifies and folds in today’s shape', async () => {

@@ -170,7 +170,9 @@ export const readLogId = async (session: SharedLogSession): Promise<string> => {
       `this log was moved to a data directory with "mindledger migrate --from", and goes on there. To go on here instead, and never with that directory, run in this database: UPDATE mindledger.head SET format = ${format}`,
     )
   if (head?.format !== format)
-    throw new ConfigError(`the shared log has the format ${head?.format ?? 'none'}, and this release knows format ${format}`)
+    throw new ConfigError(
+      `the shared log has the format ${head?.format ?? 'none'}, and this release knows format ${format}${(head?.format ?? 0) > format ? ': start this node with the newer release of the other nodes' : ''}`,
+    )
   return head.log_id
 }
 
