@@ -82,10 +82,19 @@ export class JobScheduler {
     const { log } = this.options
     this.#unsubscribe = log.onChanged(['job'], (stream) => this.#follow(stream))
     for (const { stream, state } of await log.resources.list('job')) {
-      if (state.running) await this.#withLease(stream, () => this.#endLeft(stream))
+      if (state.running) await this.#endInterrupted(stream)
       this.#note(stream, (await log.resources.byStream('job', stream))?.state)
     }
     this.#arm()
+  }
+
+  /** A run that cannot be ended must not keep the service from starting. It is tried again before the next run of its job. */
+  async #endInterrupted(stream: StreamId): Promise<void> {
+    try {
+      await this.#withLease(stream, () => this.#endLeft(stream))
+    } catch (err) {
+      this.options.logger.error({ err, stream }, 'an interrupted run of a job was not ended; trying again')
+    }
   }
 
   /** Does work while this node holds the lease of a job. Returns `elsewhere`, without the work, if another node holds it. */

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, type StreamId } from '../../../events/common.js'
 import type { Envelope } from '../../../events/stored/envelope.js'
+import type { Lease } from '../../log/contract/leases.js'
 import type { Log } from '../../log/contract/log.js'
 import { eventsOf } from '../../log/read/slices.js'
-import { isProblem } from '../../basics/errors.js'
+import { isProblem, Problem } from '../../basics/errors.js'
 import { openSecrets } from '../../vault/seal-secrets.js'
 import type { TrainResult } from './trainer.js'
 
@@ -27,6 +28,18 @@ export const withOpenExample = async (using: JsonObject, log: Pick<Log, 'payload
   const { example } = using
   return isObject(example) ? { ...using, example: await openSecrets(example, (hash) => log.payload(hash)) } : using
 }
+
+/** Why a training is given up when erasures took its data again and again. */
+export const erasedTooOften = (erasures: number): Problem =>
+  new Problem('not_ready', 'Training given up', `data that it had read was erased ${erasures} times meanwhile (trainingErasuresMax)`, {
+    hint: 'RETRAIN starts it again. A query of rows that are not being erased lets it come to its end.',
+  })
+
+/** Why a training is given up when nodes were lost with it. */
+export const lostTooOften = ({ losses }: Pick<Lease, 'losses'>): Problem =>
+  new Problem('not_ready', 'Training given up', `${losses} nodes were lost while they trained it`, {
+    hint: 'Look into their logs, for example for too little memory; RETRAIN starts it again.',
+  })
 
 const reasonMaxChars = 10_000
 

@@ -6,7 +6,7 @@
 import { streamId, unreachable, type StreamId } from '../../../events/common.js'
 import { keepsRows, type ModelEvent, type ModelVersion, type TrainingResult } from '../../../events/model.js'
 import { inOwnDirectory } from '../../basics/disk.js'
-import { isProblem, Problem, stopping } from '../../basics/errors.js'
+import { isProblem, stopping } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { retryWhileBusy } from '../../basics/concurrency/retry.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
@@ -21,7 +21,7 @@ import type { RecordedEvent } from '../../log/emmett/recorded-event.js'
 import type { Progress } from '../engines/tabular/fit.js'
 import { HeldData } from './held-data.js'
 import type { HeardProgress, ProgressOf } from './progress.js'
-import { reasonOf, trainingRequest } from './training-record.js'
+import { erasedTooOften, lostTooOften, reasonOf, trainingRequest } from './training-record.js'
 import {
   findVersion,
   resolvedRequest,
@@ -63,18 +63,8 @@ const besideNothing: ErasureGuard = (origin, work) => work(origin)
 /** The process reports progress only after its rows have been read. */
 const notBegun: Progress = { phase: 'prepare', done: 0, total: 1 }
 
-const erasedTooOften = (erasures: number): Problem =>
-  new Problem('not_ready', 'Training given up', `data that it had read was erased ${erasures} times meanwhile (trainingErasuresMax)`, {
-    hint: 'RETRAIN starts it again. A query of rows that are not being erased lets it come to its end.',
-  })
-
 /** The number of nodes that may be lost while they train a version. If more are lost, the training itself counts as the cause. */
 const lossesMax = 2
-
-const lostTooOften = ({ losses }: Lease): Problem =>
-  new Problem('not_ready', 'Training given up', `${losses} nodes were lost while they trained it`, {
-    hint: 'Look into their logs, for example for too little memory; RETRAIN starts it again.',
-  })
 
 /**
  * Runs the requested trainings in the log, one after the other, including requests from other nodes. The log records each training as
@@ -124,7 +114,9 @@ export class TrainingService {
     for (const { stream, state } of models)
       for (const { version, status } of state.versions)
         if (this.#isOpen(status)) this.#enqueue(stream, version)
-        else if (status === 'training') await this.#settle({ type: 'FailTraining', data: { stream, version, error: stopped } })
+        else if (status === 'training')
+          // One that cannot be ended must not keep the service from starting. The next start tries again.
+          await this.#settle({ type: 'FailTraining', data: { stream, version, error: stopped } }).catch((err: unknown) => this.#leave(err))
     if (this.#isStopping()) return
     this.reaction = startLastingProcessor<Reason>(log, {
       processorId: 'trainings',
@@ -159,9 +151,11 @@ export class TrainingService {
   #enqueue(model: StreamId, version: number): void {
     this.#queue.push({ model, version })
     // No error may break the chain: the later trainings would wait forever.
-    this.#idle = this.#idle
-      .then(() => this.#next())
-      .catch((error: unknown) => this.options.logger.error({ err: error }, 'a training was left as it was'))
+    this.#idle = this.#idle.then(() => this.#next()).catch((err: unknown) => this.#leave(err))
+  }
+
+  #leave(err: unknown): void {
+    this.options.logger.error({ err }, 'a training was left as it was')
   }
 
   /**

@@ -443,6 +443,26 @@ describe('a run that is cut off', () => {
       await jobs.stop()
     }))
 
+  test('by a crash, and cannot be ended for a fault, does not keep the service from starting: it is ended before the next run', () =>
+    withLog(async (open) => {
+      engine.answers = undefined
+      await serviceOver(open).start()
+      await create(open, 'j')
+      engine = new HandEngine()
+      clock = Object.assign(new HandClock(), { time: clock.time + 2.5 * minute })
+      const execute = open.ledger.execute.bind(open.ledger)
+      let faults = 1
+      open.ledger.execute = (...asked) =>
+        asked[0].type === 'FinishJobRun' && faults-- > 0 ? Promise.reject(new TypeError('a fault')) : execute(...asked)
+      const jobs = serviceOver(open)
+      await jobs.start()
+      await settled()
+      expect(await runs(open)).toEqual([[0, 'running']])
+      await clock.forward(limits.leaseLookIntervalMs)
+      expect((await runs(open)).map(([, outcome]) => outcome)).toEqual(['interrupted', 'complete'])
+      await jobs.stop()
+    }))
+
   test('by a stop before its lease has come is not begun', () =>
     withLog(async (open) => {
       let grant: (() => void) | undefined

@@ -138,6 +138,25 @@ test('a fault in the reaction to requests delays a training, and loses none', ()
     await trainings.stop()
   }))
 
+test('an interrupted training that cannot be ended for a fault does not keep the service from starting, and the next start ends it', () =>
+  withLog(async (open) => {
+    const [cut, other] = [await createModel(open, 'cut'), await createModel(open, 'other')]
+    await open.ledger.execute({ type: 'StartTraining', data: { stream: cut.stream, version: 1 } }, origin)
+    const execute = open.ledger.execute.bind(open.ledger)
+    let faults = 1
+    open.ledger.execute = (...asked) =>
+      asked[0].type === 'FailTraining' && faults-- > 0 ? Promise.reject(new TypeError('a fault')) : execute(...asked)
+    const trainings = serviceOver(open)
+    await trainings.resume()
+    expect(await settled(open, other)).toMatchObject({ status: 'error' })
+    expect((await open.log.resources.byStream('model', cut.stream))?.state.versions[0]?.status).toBe('training')
+    await trainings.stop()
+    const again = serviceOver(open)
+    await again.resume()
+    expect(await settled(open, cut)).toMatchObject({ status: 'error' })
+    await again.stop()
+  }))
+
 test('a training whose bytes are erased while they are stored is recorded with bytes that are there', () =>
   withLog(async (open) => {
     const blobs = new Blobs(join(open.directory, 'blobs'))
