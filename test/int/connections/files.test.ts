@@ -257,6 +257,15 @@ describe('files of SQLite', () => {
     },
   )
 
+  test.each(['VACUUM', 'REINDEX items', 'DELETE FROM items'])(
+    '%s is refused without the hint to make the connection writable',
+    async (sql) => {
+      const problem = await problemOf(readAll(db, connections, connection('sqlite', 'shop.db'), { native: sql, writes: true }))
+      expect(problem).toMatchObject({ code: 'refused_statement', detail: expect.stringContaining('files are only read') as unknown })
+      expect(problem.extras.hint).not.toContain('"writable"')
+    },
+  )
+
   test('a statement that never ends is ended with its process, and others do not notice', async () => {
     const endless = 'WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n'
     const opened = await connections.open(connection('sqlite', 'shop.db'), { native: endless }, { timeMs: 6_000 })

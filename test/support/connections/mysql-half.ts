@@ -11,7 +11,7 @@ type ServerSide = {
   writeTextResult: (rows: readonly Record<string, string | null>[], columns: readonly object[]) => void
   writeOk: (values?: object) => void
   writeError: (values: { code: number; message: string }) => void
-  writeEof: () => void
+  writeEof: (warnings?: number, status?: number) => void
   writeColumns: (columns: readonly object[]) => void
   writeTextRow: (row: readonly (string | null)[]) => void
   stream: { destroy: () => void; write: (bytes: Buffer) => void; once: (event: string, hear: (bytes: Buffer) => void) => void }
@@ -147,6 +147,22 @@ const answerFromTables = ({ tables }: MysqlServer, side: ServerSide, sql: string
   side.writeEof()
 }
 
+/** The status of an answer that another one follows. */
+const moreAnswers = 2 | 8
+
+/** Answers the call of a procedure that shows two numbers in two answers. */
+const answerCall = (side: ServerSide): void => {
+  for (const [name, value] of [
+    ['first', '1'],
+    ['second', '2'],
+  ] as const) {
+    side.writeColumns([column(name, 8, { characterSet: 63 })])
+    side.writeTextRow([value])
+    side.writeEof(0, moreAnswers)
+  }
+  side.writeOk({ affectedRows: 0 })
+}
+
 const answer = (own: MysqlServer, side: ServerSide, sql: string): void => {
   own.asked.push(sql)
   if (/^(?:SET|START|ROLLBACK|COMMIT)/.test(sql)) {
@@ -207,6 +223,10 @@ const answer = (own: MysqlServer, side: ServerSide, sql: string): void => {
   }
   if (sql.includes('information_schema') || /\bho(?:mes|ems)\b/.test(sql)) {
     answerFromTables(own, side, sql)
+    return
+  }
+  if (sql.startsWith('CALL')) {
+    answerCall(side)
     return
   }
   if (sql === 'SELECT typed') {

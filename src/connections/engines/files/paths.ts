@@ -3,7 +3,7 @@ import { basename, extname, isAbsolute, join, relative, sep } from 'node:path'
 import type { JsonObject } from '../../../../events/common.js'
 import { Problem, wrong } from '../../../basics/errors.js'
 import type { NativeRequest } from '../../contract/requests.js'
-import { mayWrite } from '../../pushdown/native.js'
+import { mayWrite, type Reason } from '../../pushdown/native.js'
 import { flagOf, knownParameters, textOf } from '../contract/parameters.js'
 
 const names = ['path', 'file', 'database', 'db_file', 'writable', 'read_only']
@@ -107,13 +107,19 @@ export const pathShown = (folder: string | undefined, path: string): string => {
 const places =
   /database_list|(?:temp|data)_store_directory|database_size|current_setting|duckdb_(?:databases|settings|secrets|extensions|temporary_files|external_file_cache|logs)|\bquery(?:_table)?(?="?\s*(?:\(|\/\*|--))/i
 
+/** Why a statement over a file must read. No parameter of the connection changes this. */
+const onlyRead: Reason = {
+  because: 'files are only read',
+  hint: 'Change the file with a program of its database, or keep a copy of the rows here: CREATE TABLE files.name (SELECT …).',
+}
+
 /**
  * Checks a statement of the client's own over a file: it reads, and does not ask where the file lies.
  *
  * @throws Problem refused_statement
  */
 export const checkNative = (native: NativeRequest): void => {
-  mayWrite(native, false)
+  mayWrite(native, false, onlyRead)
   const [asked] = places.exec(native.native) ?? []
   if (asked !== undefined)
     throw new Problem('refused_statement', 'Not allowed to read', `The statement names "${asked}", which tells about this service's disk`, {

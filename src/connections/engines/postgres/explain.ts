@@ -18,6 +18,7 @@ import {
 } from '../contract/explain.js'
 import { copyRefusal } from './cursor.js'
 import { queryCancelled } from './metadata.js'
+import { noTransaction } from './no-transaction.js'
 
 /** The routine of PostgreSQL that refuses several statements in one text. Its message may be in any language. */
 const severalRefusing = 'exec_parse_message'
@@ -42,11 +43,6 @@ const loginUnknown = (number: string): Problem => {
     'Give the user another method in pg_hba.conf of the database: scram-sha-256 or md5, or password with a checked certificate.',
   )
 }
-
-/** What to do with VACUUM, CREATE INDEX CONCURRENTLY and the like, and with a procedure that commits. */
-const noTransaction =
-  'Each statement is sent in a transaction of its own, so that it has its effect once or not at all, and the database does not run this ' +
-  'one there. Run it in a client of the database, such as psql; CREATE INDEX also works without CONCURRENTLY.'
 
 const fromServer = (error: DatabaseError, secrets: readonly string[], toRead: Reason): Problem => {
   const code = error.code ?? ''

@@ -1,6 +1,5 @@
 import { errorCode, Problem } from '../../../basics/errors.js'
 import { nearest } from '../../../basics/nearest.js'
-import { mayWrite } from '../../pushdown/native.js'
 import { needsColumns } from '../../pushdown/can-push.js'
 import { columnsOfScan, printScan, tableName } from '../../pushdown/print-scan.js'
 import type { Dialect } from '../../pushdown/dialect.js'
@@ -18,6 +17,7 @@ import { Reader, stepBytes, type Field, type TextRow } from './cursor.js'
 import { describe } from './describe.js'
 import { listColumns } from './every-column.js'
 import { declaredColumns, isRefusal, listTables, lookUpTypes, readableColumns, tableComments, undeclared } from './metadata.js'
+import { mayWriteThere } from './no-transaction.js'
 import type { PostgresParameters } from './parameters.js'
 import { run } from './run.js'
 import { asked, isOwn, readingOf, type OwnType, type TextReading } from './types.js'
@@ -145,7 +145,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
   }
 
   async #describe(native: string): Promise<readonly AnswerColumn[] | undefined> {
-    mayWrite({ native }, this.parameters.writable)
+    mayWriteThere({ native }, this.parameters.writable)
     const fields = await describe(this.#client, native, beginSql(this.parameters, { writes: false, isNative: true }))
     await this.#learnNew(fields.map(({ oid }) => oid))
     const names = uniqueNames(fields.map(({ name }) => name))
@@ -168,7 +168,7 @@ export class PostgresSession extends SocketSession implements DatabaseSession {
       return { ...printScan(scan, columns, this.#dialect), writes: false, isNative: false }
     }
     const { native: sql } = query
-    return { sql, recorded: sql, values: [], types: new Map(), writes: mayWrite(query, this.parameters.writable), isNative: true }
+    return { sql, recorded: sql, values: [], types: new Map(), writes: mayWriteThere(query, this.parameters.writable), isNative: true }
   }
 
   async #open(query: Query, onSend: (statement: string) => void): Promise<Cursor> {
