@@ -111,7 +111,9 @@ export class SqlEngine {
     try {
       const query = sent.isNative === true ? await this.reader.statementIn(db, sent.query) : sent.query
       const request = { ...sent, query }
-      const statement = await inTurns(readStatement(query, params))
+      const statement = await inTurns(readStatement(query, params)).catch(async (error: unknown) => {
+        throw await this.reader.refusalIn(db, error)
+      })
       await refuseForeignTexts(statement, request, withoutIds(this.options.log.resources))
       if (request.readsOnly === true && request.execution?.dryRun !== true) refuseWrite(statement)
       if (asOf !== undefined) refuseWriteAsOf(statement, asOf)

@@ -133,6 +133,16 @@ export class Reader {
     return connection ? sentAsIs(db, query) : queryOf(db, `\n${withoutEnd(query)}\n`)
   }
 
+  /** The refusal of a statement that cannot be read: sent to a connection, it may be one of the database there. */
+  async refusalIn(db: string, error: unknown): Promise<unknown> {
+    if (!isProblem(error) || error.code !== 'bad_statement') return error
+    const connection = await connectionNamed(withoutIds(this.options.log.resources), db)
+    if (!connection || !isConnected(connection.state)) return error
+    const { code, title, detail, extras } = error
+    const hint = `A statement of the database itself is sent by ${queryOf(db, '…')}.`
+    return new Problem(code, title, detail, { ...extras, hint: extras.hint === undefined ? hint : `${extras.hint} ${hint}` })
+  }
+
   /** Answers a SELECT that was made from the statement. Its errors are about the statement. */
   async made(sql: string, running: RunningStatement): Promise<SqlAnswer> {
     try {

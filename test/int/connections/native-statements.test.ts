@@ -10,8 +10,8 @@ describe('PostgreSQL, through the service', () => {
   let postgres: Postgres
   let service: Awaited<ReturnType<typeof startTestService>>
 
-  const ask = async (query: string): Promise<unknown[][]> => {
-    const answer = await sql(service.url, query)
+  const ask = async (query: string, db?: string): Promise<unknown[][]> => {
+    const answer = await sql(service.url, query, db)
     if (answer.type === 'error') throw new Error(answer.error_message)
     return answer.data
   }
@@ -111,6 +111,17 @@ describe('PostgreSQL, through the service', () => {
         /each statement is a transaction of its own.*Send what belongs together as one statement/s,
       )
   })
+
+  test.each(['CALL mark()', 'VACUUM notes', 'REINDEX TABLE notes', "COMMENT ON TABLE notes IS 'all'", 'ALTER TABLE notes ADD n int'])(
+    '%s in the SQL of this service is refused, in the context of a connection with the way to its database',
+    async (statement) => {
+      const way = /A statement of the database itself is sent by SELECT \* FROM writer \(…\)/
+      await expect(ask(statement, 'writer')).rejects.toThrow(way)
+      const elsewhere = ask(statement)
+      await expect(elsewhere).rejects.toThrow()
+      await expect(elsewhere).rejects.not.toThrow(/database itself/)
+    },
+  )
 
   test('a whole statement for the connection is refused in the same way', async () => {
     for (const [query, says] of [
