@@ -328,6 +328,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   connectionMaxRows: 'Rows that one statement reads from a connected database. Beyond: it is cancelled there, `query_limit`.',
   connectionMaxBytes:
     'Bytes of the values that one statement reads from a connected database. Beyond: it is cancelled there, `query_limit`.',
+  connectionAnswerMaxColumns:
+    'Columns of the answer to one statement in a connected database. Beyond: it is cancelled there, `query_limit`.',
   connectionAppendMaxBytes:
     'Bytes of rows of a connected database that wait outside of the memory of a query. Beyond: they are put into a table in this memory.',
   connectionReadMaxBytes:

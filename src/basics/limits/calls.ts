@@ -35,6 +35,7 @@ export const callLimits = {
   connectionStatementTimeoutMs: 1_800_000,
   connectionMaxRows: 10_000_000,
   connectionMaxBytes: 4 * 1024 * 1024 * 1024,
+  connectionAnswerMaxColumns: 4_096,
   connectionAppendMaxBytes: 16 * 1024 * 1024,
   connectionReadMaxBytes: 64 * 1024 * 1024,
   connectionsReadMaxBytes: 128 * 1024 * 1024,

@@ -8,11 +8,12 @@ export const batchRows = 2_048
 /** Texts up to this many bytes stand in the vector itself. */
 const inlineBytes = 12
 
-const firstHeapBytes = 16 * 1024
+/** An answer may have thousands of columns, and each has a heap. */
+const firstHeapBytes = 1024
 
 /**
  * The values of one column of a batch in DuckDB's format: the values side by side, a bit for each value that is not NULL, and long texts at
- * the end. A vector is filled row by row, and used again for the next batch.
+ * the end. A vector is filled row by row, and used again for the next batch. It has room for `rows` rows.
  */
 export class Vector {
   data: Buffer
@@ -38,7 +39,7 @@ export class Vector {
     this.width = bytesPerValue(type)
     this.data = Buffer.alloc(rows * this.width)
     this.valid = Buffer.alloc(Math.ceil(rows / 64) * 8)
-    this.child = type.type === 'LIST' ? new Vector(type.of) : undefined
+    this.child = type.type === 'LIST' ? new Vector(type.of, rows) : undefined
   }
 
   /** Makes it empty. */

@@ -7,6 +7,7 @@ import type { Rows } from '../batch/column-reading.js'
 import { batchRows, encodeVectors, Vector } from '../batch/vector.js'
 import { encodeBatch, encodeColumns, encodeEnd, encodeError } from '../contract/frames.js'
 import { isWriting, type QueryEnd, type Query, type QueryLimits } from '../contract/requests.js'
+import { bytesPerValue, type AnswerColumn } from '../contract/types.js'
 import type { Cursor, DatabaseSession } from '../engines/contract/engine.js'
 import type { HeldBytes, SessionBytes } from './held-bytes.js'
 import type { Pool } from './pool.js'
@@ -30,6 +31,24 @@ const beyond = (what: string, most: number, limit: string): Problem =>
       hint: 'Ask for less: a condition, fewer columns, or groups. Or let the database do more in its own SQL: SELECT * FROM db (SELECT … LIMIT 100).',
     },
   )
+
+/** The reader keeps room for a whole chunk of each column, whatever the number of rows. */
+const refuseTooManyColumns = (columns: readonly AnswerColumn[]): void => {
+  const most = limits.connectionAnswerMaxColumns
+  if (columns.length <= most) return
+  throw new Problem(
+    'query_limit',
+    'Too many columns for one statement',
+    `The answer of the connected database has ${columns.length} columns, and may have ${most} (connectionAnswerMaxColumns)`,
+    { hint: 'Name the columns that you need instead of *.' },
+  )
+}
+
+/** The most rows of a batch of these columns, whose values take place side by side also where they are NULL. */
+const rowsOfBatch = (columns: readonly AnswerColumn[]): number => {
+  const bytes = columns.reduce((sum, { type }) => sum + bytesPerValue(type), 0)
+  return Math.max(1, Math.min(batchRows, Math.floor(batchMaxBytes / Math.max(bytes, 1))))
+}
 
 const nextRows = ({ count, bytes }: Rows): number => Math.max(1, Math.min(mostRows, Math.floor((count * stepBytes) / Math.max(bytes, 1))))
 
@@ -124,6 +143,7 @@ export class Answer {
     this.#changed = isWriting(this.request.query) && !session.isAtomic
     const cursor = await this.#open(session, holding)
     try {
+      refuseTooManyColumns(cursor.columns)
       await this.#write([encodeColumns(cursor.columns, cursor.sent)])
       try {
         await this.#pass(session, holding, cursor)
@@ -167,7 +187,8 @@ export class Answer {
   async #steps(session: DatabaseSession, holding: SessionBytes, cursor: Cursor, onStep: () => void): Promise<void> {
     const { limit, query } = this.request
     const upTo = 'native' in query && !cursor.mayWrite ? (query.upTo ?? Infinity) : Infinity
-    const vectors = cursor.columns.map(({ type }) => new Vector(type))
+    const mostOfBatch = rowsOfBatch(cursor.columns)
+    const vectors = cursor.columns.map(({ type }) => new Vector(type, mostOfBatch))
     let most: number = Math.min(batchRows, upTo)
     while (this.#rows < upTo) {
       const timeoutMs = limits.connectionStallTimeoutMs
@@ -182,13 +203,13 @@ export class Answer {
       if (this.#rows > limit.rows) throw beyond('rows', limit.rows, 'connectionMaxRows')
       if (this.#bytes > limit.bytes) throw beyond('bytes', limit.bytes, 'connectionMaxBytes')
       most = Math.min(nextRows(rows), upTo - this.#rows)
-      await this.#passRows(rows, vectors)
+      await this.#passRows(rows, vectors, mostOfBatch)
       holding.taken(received)
     }
   }
 
-  async #passRows(rows: Rows, vectors: readonly Vector[]): Promise<void> {
-    const size = Math.min(batchRows, Math.max(1, Math.floor((rows.count * batchMaxBytes) / Math.max(rows.bytes, 1))))
+  async #passRows(rows: Rows, vectors: readonly Vector[], mostOfBatch: number): Promise<void> {
+    const size = Math.min(mostOfBatch, Math.max(1, Math.floor((rows.count * batchMaxBytes) / Math.max(rows.bytes, 1))))
     for (let from = 0; from < rows.count; from += size) {
       const to = Math.min(rows.count, from + size)
       for (const vector of vectors) vector.clear()

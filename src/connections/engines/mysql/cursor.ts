@@ -4,8 +4,8 @@ import { limits } from '../../../basics/limits.js'
 import { notUnderstood, sendsTooMuch } from '../contract/explain.js'
 import type { Field } from './types.js'
 
-/** A step ends early where its rows are long. */
-const stepBytes = 1024 * 1024
+/** A step ends early where its rows are long, or have many columns: the driver makes an object of each value, also of an empty one. */
+const [stepBytes, stepValues] = [1024 * 1024, 128 * 1024]
 
 /** The most packets other than rows between two rows; an answer has at most 4,096 columns. The driver keeps a part of each of them. */
 const packetsMax = 5_000
@@ -29,6 +29,7 @@ export class Reader {
   isOver = false
   #rows: ByteRow[] = []
   #bytes = 0
+  #values = 0
   #failure: { reason: Error } | undefined
   #waiting: { most: number; resolve: () => void } | undefined
   #packetsLeft = packetsMax
@@ -73,7 +74,7 @@ export class Reader {
 
   /** The rows that have arrived; at least one, unless the answer is over. */
   async read(most: number): Promise<{ rows: readonly ByteRow[]; bytes: number }> {
-    if (this.#rows.length < most && this.#bytes < stepBytes && !this.isOver && !this.#failure) {
+    if (!this.#hasEnough(most) && !this.isOver && !this.#failure) {
       const waiting = new Promise<void>((resolve) => (this.#waiting = { most, resolve }))
       this.client.resume()
       await waiting
@@ -82,6 +83,7 @@ export class Reader {
     const [rows, bytes] = [this.#rows, this.#bytes]
     this.#rows = []
     this.#bytes = 0
+    this.#values = 0
     return { rows, bytes }
   }
 
@@ -109,6 +111,10 @@ export class Reader {
     }
   }
 
+  #hasEnough(most: number): boolean {
+    return this.#rows.length >= most || this.#bytes >= stepBytes || this.#values >= stepValues
+  }
+
   #flood(what: string): void {
     this.#lose(sendsTooMuch(what))
   }
@@ -123,8 +129,10 @@ export class Reader {
     const waiting = this.#waiting
     if (waiting?.most === Infinity) return
     this.#rows.push(row)
-    for (const value of row) this.#bytes += value?.length ?? 1
-    if (waiting && this.#rows.length < waiting.most && this.#bytes < stepBytes) return
+    this.#values += row.length
+    // An empty text takes a byte as well.
+    for (const value of row) this.#bytes += Math.max(value?.length ?? 1, 1)
+    if (waiting && !this.#hasEnough(waiting.most)) return
     this.client.pause()
     this.#wake()
   }
