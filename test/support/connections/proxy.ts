@@ -28,10 +28,16 @@ export const listen = async (welcome: (socket: Socket) => void): Promise<Listeni
 /** The fault of a proxy in the bytes from the database, after a number of bytes. */
 export type Fault = { afterBytes: number; then: 'cut' | 'swallow' | 'garbage' }
 
-/** Forwards connections to a port, which may change, and disturbs the bytes that come back. Connections count from 1. */
-export const proxyTo = async (port: number | (() => number), fault: (connection: number) => Fault | undefined): Promise<Listening> => {
-  let connections = 0
-  return listen((socket) => {
+/**
+ * Forwards connections to a port, which may change, and disturbs the bytes that come back. Connections count from 1. `passed` counts the
+ * bytes that have come back over all connections.
+ */
+export const proxyTo = async (
+  port: number | (() => number),
+  fault: (connection: number) => Fault | undefined,
+): Promise<Listening & { passed: () => number }> => {
+  let [connections, all] = [0, 0]
+  const listening = await listen((socket) => {
     const number = ++connections
     const upstream = connect(typeof port === 'number' ? port : port(), '127.0.0.1')
     let passed = 0
@@ -43,6 +49,7 @@ export const proxyTo = async (port: number | (() => number), fault: (connection:
     upstream.on('data', (chunk) => {
       const bad = fault(number)
       passed += chunk.length
+      all += chunk.length
       if (!bad || passed <= bad.afterBytes) {
         if (!socket.write(chunk)) {
           upstream.pause()
@@ -52,4 +59,5 @@ export const proxyTo = async (port: number | (() => number), fault: (connection:
       else if (bad.then === 'garbage') socket.write(Buffer.alloc(chunk.length, 0x99))
     })
   })
+  return { ...listening, passed: () => all }
 }
