@@ -11,6 +11,9 @@ const hexText = (value: string): string =>
 /** MySQL reads a number of two digits beside a YEAR as a year of this century or the last one. */
 const isYear = ({ remote }: TableColumn): boolean => /^year\b/i.test(remote)
 
+/** The least and the greatest bits may come as digits under the type of bits, whose values are bytes. */
+const isBits = ({ remote }: TableColumn): boolean => /^bit\b/i.test(remote)
+
 /** A number with more declared digits than an exact type has gets its type here by the digits that its values use. */
 const isOpen = ({ type, remote }: TableColumn): boolean =>
   type.type === 'DECIMAL' && !(Number(/^decimal\((\d+)/i.exec(remote)?.[1]) <= decimalMaxDigits)
@@ -86,7 +89,7 @@ export const mysqlDialect: Dialect = {
     if (!column || !isNumber(column)) return undefined
     if (name === 'count') return { sql: `count(${quoted})`, type: plain('BIGINT') }
     if (isOpen(column)) return undefined
-    if (name !== 'sum') return { sql: `${name}(${quoted})`, type: column.type }
+    if (name !== 'sum') return isBits(column) ? undefined : { sql: `${name}(${quoted})`, type: column.type }
     if (isInteger(column.type)) return { sql: `sum(${quoted})`, type: plain('HUGEINT') }
     if (column.type.type !== 'DECIMAL') return undefined
     return { sql: `sum(${quoted})`, type: decimal(decimalMaxDigits, column.type.scale) }

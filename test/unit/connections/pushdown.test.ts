@@ -160,6 +160,17 @@ test.each([
   expect(canPush(above({ type: 'INTEGER', value: '0' }), [amount], dialectOf('mysql'))).toBe(true)
 })
 
+test.each<[remote: string, isAsked: boolean]>([
+  ['bit(9)', false],
+  ['bigint(20) unsigned', true],
+])('MySQL is asked for the least and the greatest %s: %s', (remote, isAsked) => {
+  const asked = (name: 'min' | 'max' | 'sum' | 'count') => {
+    const scan = { table: 't', columns: [], aggregates: [{ function: name, column: 'c', as: 'n' }] } as const
+    return canAggregate(scan, [column('UBIGINT', remote)], dialectOf('mysql'))
+  }
+  expect([asked('min'), asked('max'), asked('sum'), asked('count')]).toEqual([isAsked, isAsked, true, true])
+})
+
 test.each<[Constant, string]>([
   [{ type: 'DECIMAL', value: '0.1250' }, 'numeric(38,4)'],
   [{ type: 'DECIMAL', value: '7' }, 'numeric(38,0)'],
