@@ -135,7 +135,7 @@ const answerTyped = (side: ServerSide): void => {
   side.writeEof()
 }
 
-/** Answers a statement over the table homes, and what the service asks of the tables. */
+/** Answers a statement over the tables `homes` and `words`, and what the service asks of the tables. */
 const answerFromTables = ({ tables }: MysqlServer, side: ServerSide, sql: string): void => {
   const answered = tables.answer(sql)
   if ('refused' in answered) {
@@ -221,7 +221,7 @@ const answer = (own: MysqlServer, side: ServerSide, sql: string): void => {
     )
     return
   }
-  if (sql.includes('information_schema') || /\bho(?:mes|ems)\b/.test(sql)) {
+  if (sql.includes('information_schema') || /\b(?:homes|hoems|words)\b/.test(sql)) {
     answerFromTables(own, side, sql)
     return
   }

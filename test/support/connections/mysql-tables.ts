@@ -23,15 +23,34 @@ const described: Readonly<Record<string, Described>> = {
   id: { code: 3, more: numeric },
   size: { code: 3, more: numeric },
   place: { code: 253, more: {} },
+  word: { code: 253, more: {} },
+  padded: { code: 253, more: {} },
   rent: { code: 246, more: { characterSet: 63, columnLength: 12, decimals: 2 } },
 }
 
-/** SQLite takes names in back-quotes. It has no character sets, and BLOB is its word for BINARY. */
+/**
+ * SQLite takes names in back-quotes. It has no character sets, and BLOB is its word for BINARY. A comparison has the collation of its
+ * column; SQLite has NOCASE and RTRIM in the place of those of MySQL.
+ */
 const inSqlite = (sql: string): string =>
   sql
-    .replaceAll(/CONVERT\(0x([0-9a-f]+) USING utf8mb4\)/g, "CAST(x'$1' AS TEXT)")
-    .replaceAll(/CONVERT\((`\w+`) USING utf8mb4\)/g, '$1')
+    .replaceAll(/CONVERT\(0x([0-9a-f]+) USING utf8mb4\)(?: COLLATE utf8mb4_\w+)?/g, "CAST(x'$1' AS TEXT)")
+    .replaceAll(/CONVERT\(((?:\w+\.)?`\w+`) USING utf8mb4\)/g, '$1')
     .replaceAll(' AS BINARY)', ' AS BLOB)')
+
+/** LIKE of MySQL: texts by a collation without case, and bytes as they are. */
+const isLike = (pattern: string | Buffer, value: string | Buffer | null, escape: string): 0 | 1 | null => {
+  if (value === null) return null
+  const isOfBytes = Buffer.isBuffer(value)
+  const signs = pattern.toString('latin1').split('')
+  let source = ''
+  for (let i = 0; i < signs.length; i++) {
+    const isEscaped = signs[i] === escape
+    const sign = (isEscaped ? signs[++i] : signs[i]) ?? ''
+    source += !isEscaped && sign === '%' ? '.*' : !isEscaped && sign === '_' ? '.' : sign.replace(/[^a-z0-9]/gi, String.raw`\$&`)
+  }
+  return new RegExp(`^${source}$`, isOfBytes ? 's' : 'si').test(value.toString('latin1')) ? 1 : 0
+}
 
 type Cell = string | number | bigint | Buffer | null
 
@@ -41,6 +60,7 @@ const textOf = (value: Cell, { code }: AnsweredColumn): string | null =>
 /** The table `homes` of the database `shop`, with 200 rows. */
 export const openMysqlTables = (): MysqlTables => {
   const held = new Database(':memory:')
+  held.function('like', { deterministic: true }, isLike)
   held.exec(`
     CREATE TABLE homes (id INTEGER NOT NULL, size INTEGER, place TEXT, rent NUMERIC);
     WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 200)
