@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
 /** The kind of an address. Only `public` addresses may be called without an entry that names them. */
-export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'multicast' | 'unspecified' | 'reserved'
+export type AddressKind = 'public' | 'loopback' | 'private' | 'link-local' | 'metadata' | 'multicast' | 'unspecified' | 'reserved'
 
 /** An address as a number. An IPv6 address that stands for an IPv4 address becomes that IPv4 address. */
 export type Address = { version: 4 | 6; value: bigint }
@@ -69,7 +69,11 @@ export const parseNetwork = (text: string): Network | undefined => {
 export const isInside = ({ version, value }: Address, network: Network): boolean =>
   version === network.version && inside(value, network.value, network.bits, version === 4 ? 32 : 128)
 
+// The services of clouds that give a machine its credentials are of the kind "metadata" where they are not link-local: those of Alibaba and
+// Azure here, and those of Amazon, Google, Oracle and Scaleway for IPv6.
 const kinds4: readonly (readonly [string, AddressKind])[] = [
+  ['100.100.100.200/32', 'metadata'],
+  ['168.63.129.16/32', 'metadata'],
   ['0.0.0.0/8', 'unspecified'],
   ['10.0.0.0/8', 'private'],
   ['100.64.0.0/10', 'private'],
@@ -89,6 +93,10 @@ const kinds4: readonly (readonly [string, AddressKind])[] = [
 
 // In IPv6 only 2000::/3 is public, apart from some parts of it.
 const kinds6: readonly (readonly [string, AddressKind])[] = [
+  ['fd00:ec2::/32', 'metadata'],
+  ['fd20:ce::254/128', 'metadata'],
+  ['fd00:c1::a9fe:a9fe/128', 'metadata'],
+  ['fd00:42::42/128', 'metadata'],
   ['::/128', 'unspecified'],
   ['::1/128', 'loopback'],
   ['64:ff9b:1::/48', 'private'],

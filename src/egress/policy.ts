@@ -118,7 +118,7 @@ const named = (entry: Entry, name: string): boolean =>
  * Addresses of these kinds need an entry with the address. A name could lead to them unnoticed, for example to the metadata service of a
  * cloud.
  */
-const byAddressOnly: ReadonlySet<AddressKind> = new Set(['link-local', 'reserved'])
+const byAddressOnly: ReadonlySet<AddressKind> = new Set(['link-local', 'metadata', 'reserved'])
 /** No entry allows addresses of these kinds: such an address does not identify the machine that would be called. */
 const never: ReadonlySet<AddressKind> = new Set(['multicast', 'unspecified'])
 
