@@ -1,9 +1,20 @@
+import { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import type pg from 'pg'
 import { Connections } from '../../src/connections/connections.js'
 import type { Connection } from '../../src/connections/contract/requests.js'
+import { openClient as openMysql } from '../../src/connections/engines/mysql/connect.js'
+import { explainMysql } from '../../src/connections/engines/mysql/explain.js'
+import { readParameters as readMysql } from '../../src/connections/engines/mysql/parameters.js'
+import { MysqlSession } from '../../src/connections/engines/mysql/session.js'
+import { sendCancel } from '../../src/connections/engines/postgres/connect.js'
+import { reasonToRead } from '../../src/connections/pushdown/native.js'
+import { parseEgress } from '../../src/egress/policy.js'
 import { duck, problemOf, readAll } from '../support/connections/answers.js'
+import { startMysql } from '../support/connections/mysql-half.js'
 import { password, startPostgres, type Postgres } from '../support/connections/postgres.js'
+import { listen } from '../support/connections/proxy.js'
 import { until } from '../support/until.js'
 
 let postgres: Postgres
@@ -154,6 +165,94 @@ describe('parameters that lead elsewhere', () => {
   test('a URL with the same parameters is opened', async () => {
     const good = url(`127.0.0.1:${postgres.port}/postgres?sslmode=disable`).url
     expect(await connections.check(postgres.connection({ ...url(''), url: good }))).toEqual({ status: 'success' })
+  })
+})
+
+/** A URL of MySQL instead of the other parameters. */
+const mysqlUrl = (rest: string, scheme = 'mysql') => ({ ...url(''), url: `${scheme}://me:${password}@${rest}` })
+
+describe('parameters of MySQL that lead elsewhere', () => {
+  test.each<[Connection['parameters'], 'wrong_arguments' | 'egress_refused']>([
+    [{ host: '/var/run/mysqld/mysqld.sock' }, 'egress_refused'],
+    [{ host: '%2Frun%2Fmysqld.sock' }, 'egress_refused'],
+    [{ host: '127.0.0.1,10.0.0.1' }, 'egress_refused'],
+    [{ host: '2130706433' }, 'egress_refused'],
+    [{ host: '0x7f.1' }, 'egress_refused'],
+    [{ host: '0177.0.0.1' }, 'egress_refused'],
+    [{ host: '::ffff:10.0.0.1' }, 'egress_refused'],
+    [{ host: '169.254.169.254', port: 80 }, 'egress_refused'],
+    [{ host: '168.63.129.16', port: 80 }, 'egress_refused'],
+    [{ host: 'localhost', port: '80;3306' }, 'egress_refused'],
+    [{ host: ['127.0.0.1'] }, 'wrong_arguments'],
+    [{ socketPath: '/run/mysqld.sock' }, 'wrong_arguments'],
+    [{ stream: 'x' }, 'wrong_arguments'],
+    [{ flags: '+LOCAL_FILES' }, 'wrong_arguments'],
+    [{ multipleStatements: true }, 'wrong_arguments'],
+    [{ ssl_ca: '/etc/passwd' }, 'wrong_arguments'],
+    [{ ssl_cert: 'file:///etc/passwd' }, 'wrong_arguments'],
+    [{ ssl: { ca: '/etc/passwd' } }, 'wrong_arguments'],
+    [{ ssl: 'Amazon RDS' }, 'wrong_arguments'],
+    [mysqlUrl('127.0.0.1:3306/shop?socketPath=/run/mysqld.sock'), 'wrong_arguments'],
+    [mysqlUrl('127.0.0.1:3306/shop?flags=LOCAL_FILES'), 'wrong_arguments'],
+    [mysqlUrl('127.0.0.1:3306/shop?host=10.0.0.1'), 'wrong_arguments'],
+    [mysqlUrl('127.0.0.1:3306/shop?ssl={"ca":"/etc/passwd"}'), 'wrong_arguments'],
+    [mysqlUrl('127.0.0.1:3306/shop#x'), 'wrong_arguments'],
+    [mysqlUrl('127.0.0.1:3306/shop%00x'), 'wrong_arguments'],
+    [mysqlUrl('127.0.0.1:3306/shop', 'mysqlx'), 'wrong_arguments'],
+    [mysqlUrl('127.0.0.1:3306/shop', 'http'), 'wrong_arguments'],
+    [mysqlUrl('%2Frun%2Fmysqld.sock/shop'), 'egress_refused'],
+    [mysqlUrl('10.0.0.1/shop'), 'egress_refused'],
+    [mysqlUrl('127.0.0.1,10.0.0.1/shop'), 'egress_refused'],
+    [mysqlUrl('2130706433/shop'), 'egress_refused'],
+    [mysqlUrl('0x7f000001/shop'), 'egress_refused'],
+    [mysqlUrl('[::ffff:10.0.0.1]/shop'), 'egress_refused'],
+    [mysqlUrl('[fe80::1%25eth0]/shop'), 'wrong_arguments'],
+    [{ user: 'me\0shop' }, 'wrong_arguments'],
+    [{ database: 'shop\0mysql_clear_password' }, 'wrong_arguments'],
+  ])('%j', async (given, code) => {
+    const parameters = { host: '127.0.0.1', port: 3306, user: 'me', password, database: 'shop', ...given }
+    const connection: Connection = { id: `mysql ${JSON.stringify(given)}`, version: 1, engine: 'mysql', parameters }
+    const problem = await problemOf(readAll(db, connections, connection, 'SELECT 1'))
+    expect(problem.code).toBe(code)
+    const checked = await connections.check(connection)
+    expect(checked.status).toBe('connection_error')
+    expect(JSON.stringify([problem, checked])).not.toContain(password)
+  })
+})
+
+describe('a name whose address changes', () => {
+  const around = { policy: parseEgress('', { loopback: true }), files: undefined, scratch: '' }
+
+  test('is not looked up again when a statement of PostgreSQL is cancelled', async () => {
+    const heard: Buffer[] = []
+    const server = await listen((socket) => void socket.on('data', (bytes: Buffer) => heard.push(bytes)))
+    const client = { processID: 7, secretKey: 9 } as unknown as pg.Client
+    const at = { name: 'moving.example', address: '127.0.0.1', port: server.port }
+    await sendCancel({ client, socket: new Socket(), tls: undefined, at }, around)
+    await until(() => Buffer.concat(heard).length === 16)
+    expect(Buffer.concat(heard).toString('hex')).toBe('0000001004d2162e0000000700000009')
+    await server.stop()
+  })
+
+  test('is not looked up again when a statement of MySQL is cancelled', async () => {
+    const server = await startMysql()
+    let asked = 0
+    const parameters = readMysql({
+      engine: 'mysql',
+      parameters: { host: 'moving.example', port: server.port, user: 'me', password, database: 'shop', ssl: false },
+    })
+    const explain = explainMysql([], reasonToRead(false))
+    const lookup = async () => (++asked === 1 ? ['127.0.0.1'] : ['169.254.169.254'])
+    const opened = await openMysql(parameters, around, explain, undefined, lookup)
+    const session = new MysqlSession(opened, parameters, around, explain)
+    // On a busy machine the second login may take longer than it may.
+    await until(async () => {
+      await session.cancel().catch(() => undefined)
+      return server.killed > 0
+    })
+    expect(asked).toBe(1)
+    session.destroy()
+    server.stop()
   })
 })
 

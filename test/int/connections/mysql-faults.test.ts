@@ -178,3 +178,15 @@ describe('an answer that goes wrong', () => {
     }
   })
 })
+
+test('a question about tables that is never answered ends in time, and its session with it', async () => {
+  const server = await mysqlThat(() => undefined)
+  const [problem] = await Promise.all([problemOf(connections.tables(toMysql(server))), expectOthersRead()])
+  expect(problem).toMatchObject({
+    code: 'query_limit',
+    detail: expect.stringContaining('(connectionMetadataTimeoutMs)') as unknown,
+    extras: { hint: expect.any(String) as unknown },
+  })
+  await until(() => server.open() === 0)
+  await server.stop()
+})

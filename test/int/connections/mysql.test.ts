@@ -169,6 +169,20 @@ test('a host that nobody knows is named by the refusal, with a hint', async () =
   })
 })
 
+test('ten thousand tables are listed, and the nearest of them is named', async () => {
+  const large = await startMysql()
+  large.tables.run(`WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+    INSERT INTO information_schema.tables SELECT 'shop', 'table_' || i, 'BASE TABLE' FROM n`)
+  const own = connection({ port: large.port })
+  const { tables, isCut } = await connections.tables(own)
+  expect([tables.length, isCut]).toEqual([10_001, false])
+  expect(await problemOf(readAll(db, connections, own, { scan: { table: 'hoems', columns: ['id'] } }))).toMatchObject({
+    code: 'not_found',
+    extras: { hint: 'Did you mean "homes"?' },
+  })
+  large.stop()
+})
+
 test('what was written down about a table and its columns is told, without what is empty', async () => {
   const comments = await connections.comments(connection(), "sal'es", 'shop')
   expect(comments).toEqual({ table: 'What was sold', columns: [{ name: 'word', comment: 'in German' }] })

@@ -96,3 +96,19 @@ export const repeatsPassword = (hear: (password: string) => void): Promise<Liste
       })
     })
   })
+
+/** A server with PostgreSQL's protocol that refuses each login with this code and message. */
+export const refusesLogin = (code: string, says: string): Promise<Listening> =>
+  listen((socket) => {
+    socket.once('data', () => socket.end(message('E', `SFATAL\0VFATAL\0C${code}\0M${says}\0\0`)))
+  })
+
+/** A server with PostgreSQL's protocol that accepts a login, and tells one parameter after the other without ever being ready. */
+export const keepsTalking = (): Promise<Listening> =>
+  listen((socket) => {
+    socket.once('data', () => {
+      socket.write(message('R', numbers(4, 0)))
+      const talk = setInterval(() => socket.write(message('S', 'application_name\0again\0')), 100)
+      socket.once('close', () => clearInterval(talk))
+    })
+  })
