@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { checkExpects } from '../../../src/log/contract/precondition.js'
-import { prefersDryRun, readTraceparent, expectsOf } from '../../../src/http/protocol/request-headers.js'
+import { expectsOf } from '../../../src/http/protocol/conditional-requests.js'
+import { prefersDryRun, readTraceparent } from '../../../src/http/protocol/request-headers.js'
 
 const withHeaders = (headers: Record<string, string>) => ({ header: (name: string) => headers[name] })
 
