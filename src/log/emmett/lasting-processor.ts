@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Event } from '@event-driven-io/emmett'
 import { KeyedTurns } from '../../basics/concurrency/keyed-turns.js'
-import { reactionPatience, waitAfterTries, type Patience } from '../../basics/concurrency/patience.js'
+import { waitAfterTries, type Patience } from '../../basics/concurrency/patience.js'
 import { isBusy } from '../../basics/concurrency/retry.js'
 import { limits } from '../../basics/limits.js'
 import type { Logger } from '../../basics/logger.js'
@@ -22,8 +22,11 @@ type OnFailed = (error: unknown, failed?: FailedEvent) => void
 /** How a reaction deals with events that fail. `againMs`: when those that were set aside are tried again; at most `setAsideMax` are. */
 export type ReactionBounds = Patience & { setAsideMax: number; againMs: number }
 
-const usualBounds: ReactionBounds = {
-  ...reactionPatience,
+/** The bounds of the reactions of the service. */
+export const usualBounds: ReactionBounds = {
+  triesMax: limits.reactionTriesMax,
+  firstWaitMs: 1_000,
+  maxWaitMs: limits.reactionRetryMaxWaitMs,
   setAsideMax: limits.reactionSetAsideMax,
   againMs: limits.reactionAgainMs,
 }
