@@ -79,8 +79,7 @@ export class Conversations {
   readonly #timers = new Map<StreamId, NodeJS.Timeout>()
   /** Conversations that another node answers, or may answer first. */
   readonly #elsewhere = new Set<StreamId>()
-  /** The reaction to messages; `start` starts it. */
-  reaction: Reaction | undefined
+  #reaction: Reaction | undefined
   #resumed: Promise<void> = Promise.resolve()
 
   constructor(private readonly options: Options) {
@@ -99,7 +98,7 @@ export class Conversations {
   async start(): Promise<void> {
     const { log, leases, logger } = this.options
     const { position } = await log.head()
-    this.reaction = startLastingProcessor<Reason>(log, {
+    this.#reaction = startLastingProcessor<Reason>(log, {
       processorId: 'conversations',
       canHandle: leases.areShared ? [...reasons, ...ends] : [...reasons],
       after: position,
@@ -118,8 +117,13 @@ export class Conversations {
     this.#stopping.abort()
     for (const timer of this.#timers.values()) clearTimeout(timer)
     const patience = setTimeout(() => this.#patience.abort(), withinMs)
-    await Promise.all([this.reaction?.stop(), this.#resumed, this.#turns.stop()])
+    await Promise.all([this.#reaction?.stop(), this.#resumed, this.#turns.stop()])
     clearTimeout(patience)
+  }
+
+  /** The reaction to messages; `start` starts it. */
+  get reaction(): Reaction | undefined {
+    return this.#reaction
   }
 
   /** Aborts when it stops answering. */

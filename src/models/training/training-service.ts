@@ -84,13 +84,17 @@ export class TrainingService {
   #running: RunningTraining | undefined
   #idle: Promise<void> = Promise.resolve()
   readonly #stopping = new AbortController()
-  /** The reaction to requests; `resume` starts it. */
-  reaction: Reaction | undefined
+  #reaction: Reaction | undefined
 
   readonly #work: TrainingWork
 
   constructor(private readonly options: Options) {
     this.#work = new TrainingWork(options)
+  }
+
+  /** The reaction to requests; `resume` starts it. */
+  get reaction(): Reaction | undefined {
+    return this.#reaction
   }
 
   /** Whether a version is being trained. */
@@ -118,7 +122,7 @@ export class TrainingService {
           // One that cannot be ended must not keep the service from starting. The next start tries again.
           await this.#settle({ type: 'FailTraining', data: { stream, version, error: stopped } }).catch((err: unknown) => this.#leave(err))
     if (this.#isStopping()) return
-    this.reaction = startLastingProcessor<Reason>(log, {
+    this.#reaction = startLastingProcessor<Reason>(log, {
       processorId: 'trainings',
       canHandle: [...reasons],
       after: position,
@@ -171,7 +175,7 @@ export class TrainingService {
   async stop(): Promise<void> {
     this.#stopping.abort()
     clearTimeout(this.#lookTimer)
-    const ended = this.reaction?.stop()
+    const ended = this.#reaction?.stop()
     this.#queue.length = 0
     this.#cancel()
     await Promise.all([ended, this.#idle])
