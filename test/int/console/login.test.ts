@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { undoAll } from '../../../src/basics/undo.js'
 import { repository } from '../../support/cli.js'
 import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
@@ -12,14 +13,24 @@ const undo: (() => unknown)[] = []
 afterAll(() => undoAll(undo))
 checkMisdeeds()
 
-test('the console asks for a login, and again when the session has ended; files of others are not among its own', async () => {
+/** A page of a service that asks for a login. */
+const openLogin = async (hash?: string) => {
   expectRefusals()
   const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })
   undo.push(service.stop)
-  const { url } = service
   const browser = await openBrowser()
   undo.push(() => browser.close())
-  const { page } = await openPage(browser, url)
+  return { url: service.url, ...(await openPage(browser, service.url, hash)) }
+}
+
+const logIn = async (page: Page): Promise<void> => {
+  await page.getByLabel('User name').fill('ann')
+  await page.getByLabel('Password').fill('secret')
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
+
+test('the console asks for a login, and again when the session has ended; files of others are not among its own', async () => {
+  const { page, url } = await openLogin()
   await page.getByLabel('User name').fill('ann')
   expect(await violationsOf(page)).toEqual([])
   await page.getByLabel('Password').fill('wrong')
@@ -38,46 +49,29 @@ test('the console asks for a login, and again when the session has ended; files 
 })
 
 test('what was written is still there when the session ran out, and a page that waits loads after the login', async () => {
-  expectRefusals()
-  const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })
-  undo.push(service.stop)
-  const browser = await openBrowser()
-  undo.push(() => browser.close())
-  const { page } = await openPage(browser, service.url, '#/new/project')
-  const logIn = async () => {
-    await page.getByLabel('User name').fill('ann')
-    await page.getByLabel('Password').fill('secret')
-    await page.getByRole('button', { name: 'Log in' }).click()
-  }
-  await logIn()
+  const { page } = await openLogin('#/new/project')
+  await logIn(page)
   await page.getByLabel(/^name/).fill('office')
   await page.locator('.log-out').waitFor()
   await clickWithoutSession(page, 'button', 'Create')
   await page.getByLabel('Password').waitFor()
   await page.locator('.frame').waitFor({ state: 'hidden' })
   expect(await violationsOf(page)).toEqual([])
-  await logIn()
+  await logIn(page)
   await page.getByRole('button', { name: 'Create' }).waitFor()
   expect(await page.getByLabel(/^name/).inputValue()).toBe('office')
   await page.getByRole('button', { name: 'Create' }).click()
   await page.locator('h1', { hasText: 'office' }).waitFor()
   await clickWithoutSession(page, 'link', 'Events')
-  await logIn()
+  await logIn(page)
   await page.locator('h1 ~ [role=status]').getByText('Live').waitFor()
   await page.locator('.events summary').first().waitFor()
   await page.context().close()
 })
 
 test('a session that ends just when the page has found it keeps the page behind the login', async () => {
-  expectRefusals()
-  const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })
-  undo.push(service.stop)
-  const browser = await openBrowser()
-  undo.push(() => browser.close())
-  const { page } = await openPage(browser, service.url, '#/health')
-  await page.getByLabel('User name').fill('ann')
-  await page.getByLabel('Password').fill('secret')
-  await page.getByRole('button', { name: 'Log in' }).click()
+  const { page } = await openLogin('#/health')
+  await logIn(page)
   await page.locator('.log-out').waitFor()
   // The page learns of its session when it has asked for its data, and of the end of the session before the next frame.
   await page.addInitScript(`{
@@ -111,13 +105,8 @@ test('a session that ends just when the page has found it keeps the page behind 
 })
 
 test('a login has the focus and says why it is asked for, and gives the focus back', async () => {
-  expectRefusals()
-  const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })
-  undo.push(service.stop)
-  const browser = await openBrowser()
-  undo.push(() => browser.close())
-  const { page } = await openPage(browser, service.url, '#/health')
-  const logIn = async () => {
+  const { page } = await openLogin('#/health')
+  const logInByKeys = async () => {
     await page.locator('[name=username]:focus').waitFor()
     await page.keyboard.type('ann')
     await page.getByLabel('Password').fill('secret')
@@ -126,7 +115,7 @@ test('a login has the focus and says why it is asked for, and gives the focus ba
   const reason = page.getByText('Your session ended.')
   await page.getByLabel('User name').waitFor()
   expect(await reason.count()).toBe(0)
-  await logIn()
+  await logInByKeys()
   await page.locator('h1:focus', { hasText: 'Health' }).waitFor()
   await page.locator('.log-out').waitFor()
   const settings = page.locator('summary', { hasText: 'Settings' })
@@ -136,7 +125,7 @@ test('a login has the focus and says why it is asked for, and gives the focus ba
   await reason.waitFor()
   expect(await page.getByLabel('User name').getAttribute('aria-describedby')).toBe(await reason.getAttribute('id'))
   expect(await violationsOf(page)).toEqual([])
-  await logIn()
+  await logInByKeys()
   await page.locator('summary:focus', { hasText: 'Settings' }).waitFor()
   await page.context().close()
 })
