@@ -60,9 +60,8 @@ class Outlet {
     clearImmediate(this.#soon)
     this.#soon = undefined
     if (!this.res.headersSent) this.sendHead()
-    this.res.cork()
-    for (const bytes of this.#held) this.res.write(bytes)
-    this.res.uncork()
+    // One write instead of `cork`: after that, Node 22 and 24 may never tell `drain`, and the answer would stop here.
+    this.res.write(Buffer.concat(this.#held))
     this.#held = []
     this.#bytes = 0
   }
