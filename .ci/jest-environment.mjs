@@ -1,8 +1,8 @@
 import { TestEnvironment } from 'jest-environment-node'
 
 /**
- * The global object of Jest's own code. Tests and their imports use the global object of Node (jest-runtime.cjs). Both have the same
- * constructors, so that `expect` recognizes the errors and numbers of tests.
+ * The global object of Jest's runner. Tests, their imports and `expect` use the global object of Node (jest-runtime.cjs). Both have the same
+ * constructors, so that the runner recognizes the errors of tests.
  */
 export default class SharedEnvironment extends TestEnvironment {
   constructor(config, context) {

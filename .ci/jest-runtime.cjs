@@ -1,5 +1,5 @@
 const { AsyncLocalStorage } = require('node:async_hooks')
-const { register } = require('node:module')
+const { createRequire, register } = require('node:module')
 const { pathToFileURL } = require('node:url')
 const { ModernFakeTimers } = require('@jest/fake-timers')
 const { ModuleMocker } = require('jest-mock')
@@ -37,6 +37,14 @@ module.exports = class extends Runtime {
       ...named(this.timers, ['useFakeTimers', 'useRealTimers', 'setSystemTime', 'advanceTimersByTime']),
     }
     this.globals = { ...globals, jest }
+  }
+
+  /**
+   * Each test file has a runner of its own. What the runner requires, such as `expect`, is loaded once, by Node itself: Jest would compile
+   * all of it for each test file, in a context whose global object is a proxy.
+   */
+  requireInternalModule(from, to) {
+    return to === undefined ? super.requireInternalModule(from) : createRequire(from)(to)
   }
 
   unstable_shouldLoadAsEsm() {
