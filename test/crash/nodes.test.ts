@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from '@jest/globals'
+import { afterEach, expect, test } from '@jest/globals'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
@@ -21,8 +21,9 @@ import { until, whenReached } from '../support/until.js'
 const { server } = logServer()
 const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
 
+/** What ends after each test: a node that nobody needs any more would take time from the next ones. */
 const undo: (() => unknown)[] = []
-afterAll(() => undoAll(undo.splice(0)))
+afterEach(() => undoAll(undo.splice(0)))
 
 type Node = { url: string; child: ChildProcess; directory: string; ended: Promise<unknown> }
 

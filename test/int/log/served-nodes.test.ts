@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import Database from 'better-sqlite3'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -22,13 +22,15 @@ const keys = { VAULT_KEY: 'ab'.repeat(32), HEAD_KEY: 'cd'.repeat(32) }
 
 type Node = { url: string; directory: string; lines: string[]; pid: number; stop: () => Promise<void> }
 
+/** What ends after each test: a node that nobody needs any more would take time from the next ones. */
 const undo: (() => unknown)[] = []
-afterAll(() => undoAll(undo.splice(0)))
+afterEach(() => undoAll(undo.splice(0)))
 
-const startNode = async (logUrl: string, settings: Record<string, string> = {}, directory?: string): Promise<Node> => {
+/** `after` gets what ends the node, and removes its directory. */
+const startNode = async (logUrl: string, settings: Record<string, string> = {}, directory?: string, after = undo): Promise<Node> => {
   const fresh = directory === undefined ? temporaryDirectory() : undefined
   const path = directory ?? fresh?.path ?? ''
-  if (fresh) undo.push(fresh.remove)
+  if (fresh) after.push(fresh.remove)
   const { child, url, lines } = await spawnService(path, { ...keys, LOG_URL: logUrl, ...settings })
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -36,7 +38,7 @@ const startNode = async (logUrl: string, settings: Record<string, string> = {}, 
     child.kill('SIGTERM')
     await ended
   }
-  undo.push(stop)
+  after.push(stop)
   return { url, directory: path, lines, pid: child.pid ?? 0, stop }
 }
 
@@ -65,12 +67,15 @@ const preload = new URL('../../support/shifted-date.js', import.meta.url).href
 
 describe('two nodes of one log', () => {
   let [url, a, b, local]: [string, Node, Node, Node] = ['', ...([] as unknown as [Node, Node, Node])]
+  const undoOfAll: typeof undo = []
+  const startForAll = (settings: Record<string, string> = {}, directory?: string) => startNode(url, settings, directory, undoOfAll)
   beforeAll(async () => {
     url = await server().newUrl()
-    a = await startNode(url)
-    b = await startNode(url)
-    local = await startNode(url, { READS: 'local' })
+    a = await startForAll()
+    b = await startForAll()
+    local = await startForAll({ READS: 'local' })
   })
+  afterAll(() => undoAll(undoOfAll))
 
   test('read over REST and SQL what the other acknowledged, at once', async () => {
     for (let i = 0; i < countOf('NODE_READS'); i++) {
@@ -272,7 +277,7 @@ describe('two nodes of one log', () => {
     const asked = await send(a.url, 'POST', '/api/log/erasures', { documents: { project: 'mindsdb', knowledge_base: 'docs' } })
     for (const node of [a, local]) expect(tracesAt(node, all)).toEqual([])
     expect(asked).toMatchObject({ status: 200, body: { rows: 8 } })
-    b = await startNode(url, {}, b.directory)
+    b = await startForAll({}, b.directory)
     expect(tracesAt(b, all)).toEqual([])
   })
 
@@ -280,11 +285,11 @@ describe('two nodes of one log', () => {
     const { directory } = b
     const id = readFileSync(join(directory, 'node.id'), 'utf8')
     await b.stop()
-    b = await startNode(url, {}, directory)
+    b = await startForAll({}, directory)
     signalTo(b.pid, 'SIGKILL')
     await until(() => !isRunning(b.pid))
     await createSkill(a, 'meanwhile')
-    b = await startNode(url, {}, directory)
+    b = await startForAll({}, directory)
     expect(readFileSync(join(directory, 'node.id'), 'utf8')).toBe(id)
     expect((await read(b, `${skillsPath}/meanwhile`)).status).toBe(200)
   })
@@ -349,7 +354,6 @@ describe('a login', () => {
     expect(await rowsIn(url, 'SELECT count(*)::int AS n FROM mindledger.logins')).toEqual([{ n: limits.sessionsMax }])
     expect(await statusAt(b, first)).toBe(401)
     expect(await statusAt(b, second)).toBe(200)
-    await Promise.all([a.stop(), b.stop()])
   })
 
   const isAway = async (node: Node, token: string) => {
@@ -400,8 +404,6 @@ describe('a login', () => {
     await until(async () => (await statusAt(node, elsewhere)) === 200)
     expect((await answered(() => send(other.url, 'POST', '/api/logout', undefined, bearer(token)))).status).toBe(200)
     await until(async () => (await statusAt(node, token)) === 401)
-    // The PostgreSQL of these tests takes only a few connections.
-    for (const one of [node, other]) await one.stop()
   })
 })
 
@@ -539,7 +541,6 @@ test('jobs and trainings are done where SQL can answer: a node that cannot open 
   const count = (query: string) => async () => Number((await rowsNow(b.url, query))[0]?.[0]) === names.length
   await until(count(`SELECT count(*) FROM models WHERE status = 'complete'`), 5 * 60_000)
   await until(count(`SELECT count(*) FROM log.job_runs WHERE outcome = 'complete'`), 5 * 60_000)
-  await Promise.all([a.stop(), b.stop()])
 })
 
 test('a backup of a node is a log of its own, which goes on without PostgreSQL', async () => {
