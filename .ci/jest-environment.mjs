@@ -1,8 +1,8 @@
 import { TestEnvironment } from 'jest-environment-node'
 
 /**
- * The global object of Jest's runner. Tests, their imports and `expect` use the global object of Node (jest-runtime.cjs). Both have the same
- * constructors, so that the runner recognizes the errors of tests.
+ * The global object of Jest's runner. Tests, their imports and `expect` use the global object of Node (jest-runtime.cjs). Both have the
+ * same constructors, so that the runner recognizes the errors of tests.
  */
 export default class SharedEnvironment extends TestEnvironment {
   constructor(config, context) {

@@ -77,6 +77,8 @@ module.exports = class extends Runtime {
   async unstable_importModule(path) {
     const { use } = await import(globals)
     use(this.globals)
+    // Nothing is transformed, so Node tells the right places. Jest would wrap each frame of each stack, and look for a map of its file.
+    Error.prepareStackTrace = undefined
     await import(pathToFileURL(path).href)
   }
 
