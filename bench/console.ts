@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
-import { openBrowser, openWindow } from '../test/support/console/browser.js'
+import { closeBrowser, openBrowser, openWindow } from '../test/support/console/browser.js'
 import { checkAims, median, service } from './harness/harness.js'
 
 const rows = 1_000_000
@@ -141,7 +141,7 @@ export const consoleTimes = async (): Promise<void> => {
       await page.context().close()
     }
   } finally {
-    await browser.close()
+    await closeBrowser(browser)
     await target.stop()
   }
   const of = (name: Measured): number => median(measured[name])

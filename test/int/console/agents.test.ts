@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser } from 'playwright-core'
 import { contentOf, queries, questionOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
-import { atFirstSight, openBrowser, openPage, untilDrawn, violationsOf } from '../../support/console/browser.js'
+import { atFirstSight, closeBrowser, openBrowser, openPage, untilDrawn, violationsOf } from '../../support/console/browser.js'
 import { checkMisdeeds, expectRefusals, expectUsable, screenWidths } from '../../support/console/console.js'
 import { send } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   undo.push(() => shop.stop())
   await shop.start()
   browser = await openBrowser()
-  undo.push(() => browser.close())
+  undo.push(() => closeBrowser(browser))
   await shop.run(
     `CREATE TABLE files.homes (SELECT i AS id, ['north', 'south'][i % 2 + 1] AS district, 300 + i AS rent FROM range(20) AS t(i))`,
   )

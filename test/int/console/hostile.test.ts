@@ -3,7 +3,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { undoAll } from '../../../src/basics/undo.js'
 import { questionOf } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
-import { openBrowser, openPage } from '../../support/console/browser.js'
+import { closeBrowser, openBrowser, openPage } from '../../support/console/browser.js'
 import { checkMisdeeds, expectRefusals } from '../../support/console/console.js'
 import { asShown, payloads } from '../../support/console/payloads.js'
 import { send, sql } from '../../support/service.js'
@@ -29,7 +29,7 @@ beforeAll(async () => {
   undo.push(() => shop.stop())
   await shop.start()
   browser = await openBrowser()
-  undo.push(() => browser.close())
+  undo.push(() => closeBrowser(browser))
   await upload('cells', ['i,said,n', ...payloads.map((text, i) => `${i},${csvField(text)},${1 + (i % 7)}`)])
   await upload('heads', [payloads.map(csvField).join(','), payloads.map((_, i) => i).join(',')])
   for (const text of payloads) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { undoAll } from '../../../src/basics/undo.js'
 import { repository } from '../../support/cli.js'
-import { openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
+import { closeBrowser, openBrowser, openPage, violationsOf } from '../../support/console/browser.js'
 import { checkMisdeeds, clickWithoutSession, expectRefusals, expectUsable } from '../../support/console/console.js'
 import { send, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
@@ -19,7 +19,7 @@ const openLogin = async (hash?: string) => {
   const service = await startTestService({ AUTH: 'session', AUTH_USERNAME: 'ann', AUTH_PASSWORD: 'secret' })
   undo.push(service.stop)
   const browser = await openBrowser()
-  undo.push(() => browser.close())
+  undo.push(() => closeBrowser(browser))
   return { url: service.url, ...(await openPage(browser, service.url, hash)) }
 }
 
@@ -136,7 +136,7 @@ test('who logs out, by keys alone, leaves no data in this window or in others, a
   undo.push(service.stop)
   const { url } = service
   const browser = await openBrowser()
-  undo.push(() => browser.close())
+  undo.push(() => closeBrowser(browser))
   const { page } = await openPage(browser, url, '#/', { viewport: { width: 360, height: 800 } })
   await page.getByLabel('User name').waitFor()
   await expectUsable(page)
@@ -186,7 +186,7 @@ test('a window whose session another one ends while it is drawn shows nothing mo
   const service = await startTestService()
   undo.push(service.stop)
   const browser = await openBrowser()
-  undo.push(() => browser.close())
+  undo.push(() => closeBrowser(browser))
   const { page } = await openPage(browser, service.url)
   await page.getByText('Nothing is here yet').waitFor()
   await page.addInitScript(`{
@@ -212,7 +212,7 @@ test('a service without a login offers no way out of one', async () => {
   const service = await startTestService()
   undo.push(service.stop)
   const browser = await openBrowser()
-  undo.push(() => browser.close())
+  undo.push(() => closeBrowser(browser))
   const { page } = await openPage(browser, service.url)
   await page.getByText('Nothing is here yet').waitFor()
   expect(await page.getByRole('button', { name: 'Log out' }).count()).toBe(0)

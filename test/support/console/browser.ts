@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { createRequire } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { repository } from '../cli.js'
 import { madeOnce } from '../made-once.js'
 import { chromium, type Browser, type BrowserContextOptions, type ConsoleMessage, type Page, type Request } from 'playwright-core'
@@ -22,13 +23,49 @@ const programOf = async (): Promise<string> => {
   return join(place, 'chromium')
 }
 
-/** A separate browser. The packaged program needs no system libraries; on systems other than Linux x64 an installed Chrome is used. */
-export const openBrowser = async (): Promise<Browser> => {
+/** Starts a browser. The packaged program needs no system libraries; on systems other than Linux x64 an installed Chrome is used. */
+const launch = async (): Promise<Browser> => {
   const isPacked = process.platform === 'linux' && process.arch === 'x64'
   return chromium.launch({
     ...(isPacked ? { executablePath: await programOf() } : { channel: 'chrome' }),
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--font-render-hinting=none'],
   })
+}
+
+/** The browser that stays for the next test files of this process, because its start takes more than a second of a processor. */
+let kept: Browser | undefined
+
+/** Whether this process is a worker of Jest, which runs many test files and is told when there are no more. */
+const isWorker = process.env['JEST_WORKER_ID'] !== undefined && process.send !== undefined
+
+/** Ends this process when Jest has stopped to listen for further test files. The browser alone would keep it alive; it ends as well. */
+const endWithoutFiles = (event: string | symbol): void => {
+  if (event === 'message' && process.listenerCount('message') === 0) process.exit()
+}
+
+/**
+ * A browser without pages. Each page has a context of its own, which shares nothing with others. So a worker of Jest starts one browser,
+ * and another one only if that has crashed.
+ */
+export const openBrowser = async (): Promise<Browser> => {
+  if (!isWorker) return launch()
+  if (kept?.isConnected()) return kept
+  kept = await launch()
+  process.off('removeListener', endWithoutFiles).on('removeListener', endWithoutFiles)
+  return kept
+}
+
+/** The time in which pages close. A browser with a page that does not is ended. */
+const closeMs = 30_000
+
+/** Closes the pages of a browser. The browser stays for the next test file, if there may be one. */
+export const closeBrowser = async (browser: Browser): Promise<void> => {
+  const closing = Promise.all(browser.contexts().map((context) => context.close())).then(
+    () => isWorker,
+    () => false,
+  )
+  const stays = await Promise.race([closing, sleep(closeMs, false, { ref: false })])
+  if (!stays) await browser.close()
 }
 
 /** The misdeeds of a page and its other windows: errors that they reported, and requests to other servers than the service. */

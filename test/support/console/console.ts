@@ -5,7 +5,7 @@ import type { Log } from '../../../src/log/contract/log.js'
 import type { Service } from '../../../src/main.js'
 import { sql, startTestService } from '../service.js'
 import { until } from '../until.js'
-import { openBrowser, openPage, setChecked, takeMisdeeds, untilDrawn, violationsOf } from './browser.js'
+import { closeBrowser, openBrowser, openPage, setChecked, takeMisdeeds, untilDrawn, violationsOf } from './browser.js'
 import { tooWideIn } from './width.js'
 
 let areRefusalsExpected = false
@@ -55,7 +55,7 @@ export const startBrowser = (): OpenBrowser => {
   checkMisdeeds()
   beforeAll(async () => {
     const browser = await openBrowser()
-    steps.push(() => browser.close())
+    steps.push(() => closeBrowser(browser))
     running = browser
   })
   afterAll(() => undoAll(steps))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { undoAll } from '../../../../src/basics/undo.js'
 import { AgentShop } from '../../../support/agents/shop.js'
-import { openBrowser, openPage } from '../../../support/console/browser.js'
+import { closeBrowser, openBrowser, openPage } from '../../../support/console/browser.js'
 import { checkMisdeeds } from '../../../support/console/console.js'
 import { send } from '../../../support/service.js'
 import { until } from '../../../support/until.js'
@@ -25,7 +25,7 @@ beforeAll(async () => {
   undo.push(() => shop.stop())
   await shop.start()
   browser = await openBrowser()
-  undo.push(() => browser.close())
+  undo.push(() => closeBrowser(browser))
   shop.model.script = () => 'What was said.'
   await shop.agent('broker', {})
   await shop.agent('helper', {})

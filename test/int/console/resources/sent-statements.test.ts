@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { undoAll } from '../../../../src/basics/undo.js'
 import { queries } from '../../../support/agents/scripted-model.js'
 import { AgentShop } from '../../../support/agents/shop.js'
-import { openBrowser, openPage } from '../../../support/console/browser.js'
+import { closeBrowser, openBrowser, openPage } from '../../../support/console/browser.js'
 import { checkMisdeeds, seenAtAllSizes } from '../../../support/console/console.js'
 import { eachOf } from '../../../support/each-of.js'
 import { rowsNow, sql, temporaryDirectory } from '../../../support/service.js'
@@ -30,7 +30,7 @@ beforeAll(async () => {
   undo.push(() => shop.stop())
   await shop.start({ CONNECTION_FILES: place.path })
   browser = await openBrowser()
-  undo.push(() => browser.close())
+  undo.push(() => closeBrowser(browser))
   for (const name of ['plant', 'spare', 'other'])
     await shop.run(`CREATE DATABASE ${name} WITH ENGINE = 'sqlite', PARAMETERS = {"path": "plant.db"}`)
   await shop.run('SELECT size FROM other.lots WHERE size > 97')
