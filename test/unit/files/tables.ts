@@ -1,23 +1,25 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DuckDBInstance, type Json } from '@duckdb/node-api'
+import type { DuckDBInstance, Json } from '@duckdb/node-api'
 import { isProblem, type Problem } from '../../../src/basics/errors.js'
 import type { OnBadRows } from '../../../src/files/tables/bad-rows.js'
 import { convert } from '../../../src/files/ingest/convert.js'
 import type { IngestedTable } from '../../../src/files/ingest/ingest-messages.js'
+import { memoryDatabase } from '../../support/memory-database.js'
 
 export type Loaded = IngestedTable & { rows: Json[][]; parquet: Buffer }
 
+/** A DuckDB for all tests of this process: to open one takes longer than to read a small file. */
+let reader: Promise<DuckDBInstance> | undefined
+
 /** Reads a Parquet file's rows as a query would. */
 export const readRows = async (parquetFile: string): Promise<Json[][]> => {
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
+  const connection = await (await (reader ??= memoryDatabase())).connect()
   try {
     return (await connection.runAndReadAll(`SELECT * FROM read_parquet('${parquetFile}')`)).getRowsJson()
   } finally {
     connection.closeSync()
-    instance.closeSync()
   }
 }
 
