@@ -2,8 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { openPage, requestsOf, setVisibility } from '../../support/console/browser.js'
 import { seenAtAllSizes, startConsole } from '../../support/console/console.js'
-import { eachOf } from '../../support/each-of.js'
-import { projectCreated, writes } from '../../support/log/log.js'
+import { projectCreated, record, writes } from '../../support/log/log.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -11,14 +10,15 @@ const changes = 2_000
 
 const at = startConsole(async (url) => {
   await sql(url, 'CREATE PROJECT shop')
-  const path = '/api/projects/shop/skills'
-  const made = await send(url, 'POST', path, { skill: { name: 'rents', type: 'sql', params: { database: 'files', tables: ['t0'] } } })
-  expect(made.status).toBe(201)
-  const tables = Array.from({ length: changes - 1 }, (_, i) => `t${i + 1}`)
-  await eachOf(tables, async (table) => {
-    const changed = await send(url, 'PUT', `${path}/rents`, { skill: { params: { tables: [table] } } })
-    expect([table, changed.status]).toEqual([table, 200])
-  })
+  const skill = { name: 'rents', type: 'sql', params: { database: 'files', tables: ['t0'] } }
+  expect((await send(url, 'POST', '/api/projects/shop/skills', { skill })).status).toBe(201)
+  const [made] = await at.log.resources.list('skill')
+  if (!made) throw new Error('there is no skill')
+  const changed = (table: string) => ({ type: 'SkillUpdated' as const, data: { params: { ...skill.params, tables: [table] } } })
+  await record(
+    at.log,
+    Array.from({ length: changes - 1 }, (_, i) => ({ stream: made.stream, event: changed(`t${i + 1}`) })),
+  )
 })
 
 const positionsOf = async (page: Page): Promise<number[]> => (await page.locator('.events .position').allInnerTexts()).map(Number)

@@ -5,7 +5,7 @@ import { streamId } from '../../../events/common.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { NewEvent } from '../../../src/log/contract/log.js'
 import { jobWithRuns } from '../../support/jobs/job-runs.js'
-import { writes } from '../../support/log/log.js'
+import { record } from '../../support/log/log.js'
 import { rowsNow, send, startTestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -29,15 +29,16 @@ beforeAll(async () => {
   at = await startTestService()
   const project = await at.service.log.resources.one('project', 'mindsdb')
   if (!project) throw new Error('there is no project')
-  const created = Array.from({ length: many }, (_, n) => skillCreated(project.stream, `skill_${n}`))
-  for (let from = 0; from < many; from += 1_000) await at.service.log.submit(writes(...created.slice(from, from + 1_000)))
+  await record(
+    at.service.log,
+    Array.from({ length: many }, (_, n) => skillCreated(project.stream, `skill_${n}`)),
+  )
   await send(at.url, 'POST', '/api/projects/mindsdb/agents', { agent: { name: 'a', model_name: 'm', skills: ['skill_7', 'skill_3000'] } })
   await send(at.url, 'POST', '/api/databases', { database: { name: 'chat', engine: 'slack' } })
   for (const name of ['zoo', 'Bar', 'app']) await send(at.url, 'POST', '/api/projects', { project: { name } })
   const other = await at.service.log.resources.one('project', 'app')
   const views = Array.from({ length: many }, (_, n) => viewCreated(other?.stream ?? '', `${'long_'.repeat(45)}${n}`))
-  for (let from = 0; from < many; from += 1_000) await at.service.log.submit(writes(...views.slice(from, from + 1_000)))
-  await at.service.log.submit(writes(...jobWithRuns(streamId.parse(other?.stream), 'busy', { chars: 100_000, runs: 100 })))
+  await record(at.service.log, [...views, ...jobWithRuns(streamId.parse(other?.stream), 'busy', { chars: 100_000, runs: 100 })])
   for (const name of ['v1', 'v2', 'v3'])
     await send(at.url, 'POST', '/api/projects/mindsdb/views', { view: { name, query: 'SELECT 1 AS one' } })
   // The past is read from the tables, which follow so many events for a while.

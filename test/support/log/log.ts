@@ -6,7 +6,7 @@ import { streamId } from '../../../events/common.js'
 import { retryWhileBusy } from '../../../src/basics/concurrency/retry.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import { isProblem, type ProblemCode } from '../../../src/basics/errors.js'
-import type { NewEvent, Origin, Submission } from '../../../src/log/contract/log.js'
+import type { Log, NewEvent, Origin, Submission } from '../../../src/log/contract/log.js'
 import type { FileLog } from '../../../src/log/sqlite/file-log.js'
 import { SqliteLog } from '../../../src/log/sqlite/sqlite-log.js'
 import { Vault } from '../../../src/vault/vault.js'
@@ -61,6 +61,13 @@ export const stream = (n: number): StreamId => streamId.parse(`00000000-0000-700
 
 /** A submission that always results in these events. */
 export const writes = (...events: NewEvent[]): Submission => ({ origin, lookups: {}, decide: () => events, payloads: [] })
+
+const eventsOfCommit = 1_000
+
+/** Writes many events in a few commits, for a test that needs what they leave: as many requests would take a hundred times as long. */
+export const record = async (log: Pick<Log, 'submit'>, events: readonly NewEvent[]): Promise<void> => {
+  for (let from = 0; from < events.length; from += eventsOfCommit) await log.submit(writes(...events.slice(from, from + eventsOfCommit)))
+}
 
 export const projectCreated = (n: number, name = `project ${n}`): NewEvent => ({
   stream: stream(n),

@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals'
+import { v7 as uuidv7 } from 'uuid'
+import { streamId } from '../../../../events/common.js'
 import { openPage } from '../../../support/console/browser.js'
 import { seenAtAllSizes, startConsole } from '../../../support/console/console.js'
-import { eachOf } from '../../../support/each-of.js'
-import { send, sql } from '../../../support/service.js'
+import { record } from '../../../support/log/log.js'
+import { sql } from '../../../support/service.js'
 
 const views = 1_500
 
@@ -20,11 +22,16 @@ const at = startConsole(async (url) => {
     'CREATE VIEW workshop.other AS (SELECT 1 AS n)',
   ])
     expect(await sql(url, statement)).not.toHaveProperty('error_message')
-  const names = Array.from({ length: views }, (_, n) => `v${String(n).padStart(4, '0')}`)
-  await eachOf(names, async (name) => {
-    const view = { name, query: 'SELECT 1 AS n' }
-    expect((await send(url, 'POST', '/api/projects/shop/views', { view })).status).toBeLessThan(300)
+  const shop = await at.log.resources.one('project', 'shop')
+  if (!shop) throw new Error('there is no project')
+  const created = (name: string) => ({
+    type: 'ViewCreated' as const,
+    data: { project: shop.stream, name, query: 'SELECT 1 AS n', database: '' },
   })
+  await record(
+    at.log,
+    Array.from({ length: views }, (_, n) => ({ stream: streamId.parse(uuidv7()), event: created(`v${String(n).padStart(4, '0')}`) })),
+  )
 })
 
 test('the page of a project lists what is in it by kind, with counts, and leads to each of it', async () => {
