@@ -310,6 +310,7 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Characters of what a language model thought before it called tools, which some providers want back. Beyond: none of these thoughts are sent back.',
   llmRetriesMax: 'Times that a request is sent again after 429 or 5xx. Beyond: `llm_failed`.',
   llmRetryWaitMs: 'Wait before the first of these retries if the provider names no time. It doubles for each next one.',
+  llmRetryMaxWaitMs: 'The longest of these waits, if the provider names no time.',
   llmRetryAfterMaxMs:
     'The longest Retry-After of a provider for which the service waits. Beyond: `llm_failed` at once, with that Retry-After.',
   llmErrorMaxChars: 'Characters of a provider’s error message that the service repeats. Beyond: the message is cut.',

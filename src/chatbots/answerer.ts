@@ -6,7 +6,7 @@ import { isProblem, type Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import type { TrustedClock } from '../basics/trusted-clock.js'
 import { abortWith } from '../basics/concurrency/bounded-waits.js'
-import { waitAfterTries, type Patience } from '../basics/concurrency/patience.js'
+import { growingWait, type Patience } from '../basics/concurrency/growing-wait.js'
 import { isBusy } from '../basics/concurrency/retry.js'
 import type { Ledger } from '../commands/ledger.js'
 import { causedBy, systemOrigin } from '../log/contract/origins.js'
@@ -57,6 +57,7 @@ const defaultTurns = 10
 const usualPatience: Patience = {
   triesMax: limits.messageTriesMax,
   firstWaitMs: 1_000,
+  factor: 2,
   maxWaitMs: limits.deliveryRetryMaxWaitMs,
 }
 
@@ -118,7 +119,7 @@ export class Answerer {
     logger.error(told, isLast ? 'a message was not answered, and is given up' : 'a message was not answered; it is tried again')
     if (!isLast) {
       this.#faults.set(stream, tries)
-      return { afterMs: waitAfterTries(Math.max(1, tries), this.#patience) }
+      return { afterMs: growingWait(Math.max(1, tries), this.#patience) }
     }
     this.#faults.delete(stream)
     const origin: Origin = { ...systemOrigin, actor: 'chatbot' }

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { abortWith, over } from '../basics/concurrency/bounded-waits.js'
+import { growingWait, type GrowingWaits } from '../basics/concurrency/growing-wait.js'
 import { isProblem } from '../basics/errors.js'
 import type { OnSent } from './contract/language-model.js'
 import { callErrorOf, explainFailure, isLost, isPassing, llmFailed, waitAskedFor, type Exchange } from './failures.js'
 
-export type ExchangeLimits = { totalMs: number; retries: number; retryWaitMs: number; retryAfterMaxMs: number }
+export type ExchangeLimits = { totalMs: number; retries: number; retryWaits: GrowingWaits; retryAfterMaxMs: number }
 
 /** A time in which an exchange has to end, and the means to end it. */
 export class Stop {
@@ -46,11 +47,12 @@ export class Stop {
 }
 
 /** How long to wait before a request is sent again; undefined if it is not. */
-const waitAfter = (error: unknown, sent: number, { retries, retryWaitMs, retryAfterMaxMs }: ExchangeLimits): number | undefined => {
+const waitAfter = (error: unknown, sent: number, { retries, retryWaits, retryAfterMaxMs }: ExchangeLimits): number | undefined => {
   const call = callErrorOf(error)
   if (sent > retries || !(call ? isPassing(call) : isLost(error))) return undefined
-  const wait = (call && waitAskedFor(call.headers)) ?? retryWaitMs * 2 ** (sent - 1)
-  return wait <= retryAfterMaxMs ? wait : undefined
+  const asked = call && waitAskedFor(call.headers)
+  if (asked === undefined) return growingWait(sent, retryWaits)
+  return asked <= retryAfterMaxMs ? asked : undefined
 }
 
 /** Whether an answer had begun that cannot be read to its end: it used tokens. */

@@ -48,7 +48,7 @@ type ModelFields = { model_name?: string | null; provider?: string | null; param
 const usual: ModelLimits = {
   totalMs: limits.llmAnswerTimeoutMs,
   retries: limits.llmRetriesMax,
-  retryWaitMs: limits.llmRetryWaitMs,
+  retryWaits: { firstWaitMs: limits.llmRetryWaitMs, factor: 2, maxWaitMs: limits.llmRetryMaxWaitMs },
   retryAfterMaxMs: limits.llmRetryAfterMaxMs,
   headersMs: limits.llmHeadersTimeoutMs,
   stallMs: limits.llmStallTimeoutMs,

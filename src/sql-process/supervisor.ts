@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { resolve as resolvePath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { growingWait, type GrowingWaits } from '../basics/concurrency/growing-wait.js'
 import { Problem } from '../basics/errors.js'
 import { dataPaths } from '../setup/data-directory.js'
 import { programFile } from '../setup/package.js'
@@ -35,7 +36,8 @@ export type ProcessStatus = {
 
 type CountedLoss = Exclude<Loss, 'replaced'>
 
-const backoffMaxMs = 10_000
+/** The waits before a process is started again that did not live long. */
+const restartWaits: GrowingWaits = { firstWaitMs: 200, factor: 2, maxWaitMs: 10_000 }
 const healthyAfterMs = 10_000
 /** The service starts without waiting longer than this for tables that are being built. */
 const buildWaitMs = 1_000
@@ -260,7 +262,7 @@ export class Supervisor {
     const isOwnEnd = child.loss === 'died' || child.loss === 'other_rows'
     // One of its queries ended the process. The other queries need the next process at once.
     if (!isOwnEnd || lived > healthyAfterMs || child.runningAtLoss > 0) this.#failures = 0
-    const delayMs = this.#failures === 0 ? 0 : Math.min(backoffMaxMs, 100 * 2 ** this.#failures)
+    const delayMs = this.#failures === 0 ? 0 : growingWait(this.#failures, restartWaits)
     if (isOwnEnd) this.#failures += 1
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false })
     await this.#respawn(child)

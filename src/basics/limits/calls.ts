@@ -21,6 +21,7 @@ export const callLimits = {
   llmThoughtsMaxChars: 256 * 1024,
   llmRetriesMax: 2,
   llmRetryWaitMs: 500,
+  llmRetryMaxWaitMs: 10_000,
   llmRetryAfterMaxMs: 30_000,
   llmErrorMaxChars: 500,
   llmRememberedMax: 1_000,

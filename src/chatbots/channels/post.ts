@@ -1,4 +1,5 @@
 import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
+import { growingWait, type GrowingWaits } from '../../basics/concurrency/growing-wait.js'
 import { isProblem, type ProblemCode } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { wasNeverSent } from '../../egress/request-errors.js'
@@ -72,6 +73,8 @@ export const judgedForChat = (said: PostReply): Attempt => {
   return byStatus.end === 'later' && !asksToWait ? { end: 'unknown', error: byStatus.error } : byStatus
 }
 
+const usualWaits: GrowingWaits = { firstWaitMs: 1_000, factor: 4, maxWaitMs: limits.deliveryRetryMaxWaitMs }
+
 /**
  * How long to wait after a number of tries: longer each time, unless the chat service says how long. An earlier try would be in vain, and
  * makes some chat services refuse for longer.
@@ -79,9 +82,7 @@ export const judgedForChat = (said: PostReply): Attempt => {
  * @example waitAfter(1, 234_000) // 234000
  */
 export const waitAfter = (tries: number, afterMs?: number): number =>
-  afterMs === undefined
-    ? Math.min(1_000 * 4 ** (tries - 1), limits.deliveryRetryMaxWaitMs)
-    : Math.min(afterMs, limits.deliveryRetryAfterMaxMs)
+  afterMs === undefined ? growingWait(tries, usualWaits) : Math.min(afterMs, limits.deliveryRetryAfterMaxMs)
 
 const belowOf = (note: string | undefined): string => (note === undefined ? '' : `\n\n${note}`)
 

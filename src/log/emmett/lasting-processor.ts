@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Event } from '@event-driven-io/emmett'
+import { growingWait, type Patience } from '../../basics/concurrency/growing-wait.js'
 import { KeyedTurns } from '../../basics/concurrency/keyed-turns.js'
-import { waitAfterTries, type Patience } from '../../basics/concurrency/patience.js'
 import { isBusy } from '../../basics/concurrency/retry.js'
 import { limits } from '../../basics/limits.js'
 import type { Logger } from '../../basics/logger.js'
@@ -26,6 +26,7 @@ export type ReactionBounds = Patience & { setAsideMax: number; againMs: number }
 export const usualBounds: ReactionBounds = {
   triesMax: limits.reactionTriesMax,
   firstWaitMs: 1_000,
+  factor: 2,
   maxWaitMs: limits.reactionRetryMaxWaitMs,
   setAsideMax: limits.reactionSetAsideMax,
   againMs: limits.reactionAgainMs,
@@ -180,7 +181,7 @@ class LastingReaction<E extends Event> implements Reaction {
           this.#keepAside(failed)
           return
         }
-        await this.#pause(waitAfterTries(waits, this.#bounds))
+        await this.#pause(growingWait(waits, this.#bounds))
       }
   }
 

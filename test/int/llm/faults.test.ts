@@ -286,6 +286,12 @@ describe('tries', () => {
     expect(error).toMatchObject({ code: 'llm_failed', title: 'Language model failed' })
     expect(server.asked.length).toBe(1 + limits.llmRetriesMax)
   })
+  test('wait longer each time, up to a limit, and no wait of its own is too long for the service', async () => {
+    server.answer = answers([500], [500], [500], [500])
+    const most = { retries: 4, retryWaits: { firstWaitMs: 1, factor: 2, maxWaitMs: 2 }, retryAfterMaxMs: 3 }
+    expect((await hear(modelOf('openai', modelsHere({ most })), question('hi'))).text).toBe('ok')
+    expect(server.asked.length).toBe(5)
+  })
   test('are not made before Retry-After, and a long one is told instead of waited for', async () => {
     const error = await fails(answers([429, { 'retry-after': '3600' }]))
     expect(error).toMatchObject({ code: 'llm_failed', title: 'Too many requests', extras: { retryAfterSeconds: 3600 } })

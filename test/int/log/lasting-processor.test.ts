@@ -1,6 +1,6 @@
 import type { Event } from '@event-driven-io/emmett'
 import { expect, test } from '@jest/globals'
-import { waitAfterTries } from '../../../src/basics/concurrency/patience.js'
+import { growingWait } from '../../../src/basics/concurrency/growing-wait.js'
 import { Problem } from '../../../src/basics/errors.js'
 import { eventStore } from '../../../src/log/emmett/event-store.js'
 import { startLastingProcessor, usualBounds, type FailedEvent, type ReactionBounds } from '../../../src/log/emmett/lasting-processor.js'
@@ -149,5 +149,6 @@ test('when as many events are set aside as may be, the next one that fails waits
   }))
 
 test('the waits between tries grow up to a limit', () => {
-  expect([1, 2, 3, 4, 9].map((tries) => waitAfterTries(tries, usualBounds))).toEqual([1_000, 2_000, 4_000, 8_000, 60_000])
+  expect([1, 2, 3, 4, 9].map((tries) => growingWait(tries, usualBounds))).toEqual([1_000, 2_000, 4_000, 8_000, 60_000])
+  expect(growingWait(5_000, usualBounds)).toBe(60_000)
 })

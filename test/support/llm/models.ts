@@ -12,7 +12,7 @@ export const modelsHere = (parts: Partial<LanguageModelParts> = {}): LanguageMod
     defaults: async () => undefined,
     payload: async () => undefined,
     ...parts,
-    most: { retryWaitMs: 1, ...parts.most },
+    most: { retryWaits: { firstWaitMs: 1, factor: 2, maxWaitMs: 10_000 }, ...parts.most },
   })
 
 /** The settings of a model at an address, with a key. */
