@@ -7,7 +7,7 @@ import { usage, usageOf } from './help.js'
 import { createOutput, type Stream } from './terminal/output.js'
 import { UsageError } from './access/usage-error.js'
 import { addressOf } from './access/values.js'
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import { similarName } from '../dialect/names.js'
 import { options, type OptionName, type Values } from './access/options.js'
 
@@ -133,7 +133,7 @@ const placeNeeded = '. SQLite makes files beside log.sqlite even to read it: let
 
 const causeOf = ({ detail, extras: { cause } }: Problem): string => (typeof cause === 'string' ? cause : detail)
 
-/** The message of an error that the user can fix; undefined for a fault of this program, which is shown with its stack. */
+/** The message of an error that the user can fix; undefined for a fault of this program, which is shown with its stack and its causes. */
 const explained = (error: unknown): string | undefined => {
   if (error instanceof ConfigError || error instanceof UsageError) return error.message
   // The operator needs the cause, which clients never see.
@@ -153,8 +153,7 @@ const explained = (error: unknown): string | undefined => {
  */
 export const fail = (error: unknown, [command]: readonly string[], { stderr }: Pick<Surroundings, 'stderr'>): number => {
   const line = explained(error)
-  const said =
-    line === undefined ? `a fault of mindledger: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}` : line
+  const said = line === undefined ? `a fault of mindledger: ${error instanceof Error ? inspect(error) : String(error)}` : line
   stderr.write(`mindledger: ${said}\n`)
   return line === undefined && command === 'serve' ? 1 : 2
 }

@@ -8,7 +8,7 @@ import { ServerClock } from '../log/shared/server-clock.js'
 import { SharedLogSession } from '../log/shared/postgres/shared-log-session.js'
 import { strayEvents } from '../log/shared/postgres/statements.js'
 import { readLogId } from '../log/shared/postgres/tables.js'
-import { UnknownEventError } from '../log/sqlite/unknown-event-error.js'
+import { BlockingEventError } from '../log/sqlite/blocking-event-error.js'
 
 type Options = {
   /** The address of PostgreSQL. */
@@ -54,7 +54,7 @@ export const copyAll = async (
 
 /**
  * Copies a shared log into a file, at least up to its end at the beginning of the call. It only reads: it is not a node, and the nodes do
- * not notice it. If the log is broken at some place, or has an event that this release does not know, it reports the reason.
+ * not notice it. If the log is broken at some place, or has an event that this release cannot apply, it reports the reason.
  *
  * @example (await copyShared({ url: 'postgres://db/ledger', file: 'copy.sqlite', vault, onProgress })).fault // undefined
  * @throws ConfigError when PostgreSQL cannot be reached, or has no log
@@ -72,7 +72,7 @@ export const copyShared = async ({ url, file, vault, onProgress }: Options): Pro
         return { position: replica.place.position }
       } catch (error) {
         // The events before it are checked, but undone with their part.
-        if (error instanceof UnknownEventError) return { position: error.position - 1, fault: error.message }
+        if (error instanceof BlockingEventError) return { position: error.position - 1, fault: error.message }
         // No node could have written these rows.
         if (error instanceof ForkError || error instanceof RangeError) return { position: replica.place.position, fault: error.message }
         throw error

@@ -1,5 +1,5 @@
 import { runWork, type QueuedWork } from '../sqlite/write-queue.js'
-import { UnknownEventError } from '../sqlite/unknown-event-error.js'
+import { BlockingEventError } from '../sqlite/blocking-event-error.js'
 import type { CatchUp } from './catch-up.js'
 import { limits } from '../../basics/limits.js'
 import { behind } from './problems.js'
@@ -32,7 +32,7 @@ export class BatchAppender {
 
   /**
    * Nothing else may write to the file meanwhile. Work that does not fit is taken out of the batch and put back.
-   * @throws UnreachableError, UnknownOutcomeError, ForkError, UnknownEventError; Problem 503 when it could not catch up; RangeError when
+   * @throws UnreachableError, UnknownOutcomeError, ForkError, BlockingEventError; Problem 503 when it could not catch up; RangeError when
    * the batches of others do not follow; errors of the storage
    */
   async append(batch: QueuedWork[], { until, goOn, putBack }: Waits): Promise<BatchResult> {
@@ -92,7 +92,7 @@ export class BatchAppender {
       } catch (error) {
         await lock.release()
         // It is read again without the lock, and the batches before it are kept.
-        if (error instanceof UnknownEventError) continue
+        if (error instanceof BlockingEventError) continue
         throw error
       }
       if (delta.to.seq >= delta.newest) return lock

@@ -1,7 +1,7 @@
 import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import type { Halts } from '../../basics/halts.js'
 import { limits } from '../../basics/limits.js'
-import { UnknownEventError } from '../sqlite/unknown-event-error.js'
+import { BlockingEventError } from '../sqlite/blocking-event-error.js'
 import { behind, unheard } from './problems.js'
 import type { CommitChanges, Replica } from './replica.js'
 import { isSamePlace, type Delta } from './postgres/rows.js'
@@ -146,7 +146,7 @@ export class CatchUp {
   /**
    * Adds the batches of others, in parts, until nothing is left, or until `goOn` returns false between two parts. Returns whether nothing
    * is left. Nothing else may write to the file meanwhile.
-   * @throws UnreachableError, ForkError; UnknownEventError once all batches before that event are added; RangeError when the batches of
+   * @throws UnreachableError, ForkError; BlockingEventError once all batches before that event are added; RangeError when the batches of
    * others do not follow from the file; errors of the storage
    */
   async catchUp(goOn: () => boolean = () => true): Promise<boolean> {
@@ -164,12 +164,13 @@ export class CatchUp {
     }
   }
 
-  /** Adds a part, or the batches before the first event that this release does not know. @throws UnknownEventError then */
+  /** Adds a part, or the batches before the first event that this release cannot apply. @throws BlockingEventError then */
   async #takeKnown(delta: Delta): Promise<void> {
     try {
       await this.take(delta)
     } catch (error) {
-      const before = error instanceof UnknownEventError && (await this.options.sequencer.before(error.position, this.options.replica.place))
+      const before =
+        error instanceof BlockingEventError && (await this.options.sequencer.before(error.position, this.options.replica.place))
       if (before) await this.take(before)
       throw error
     }

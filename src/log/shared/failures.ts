@@ -1,6 +1,7 @@
+import { inspect } from 'node:util'
 import { isProblem, type Problem } from '../../basics/errors.js'
 import { isStorageError, storageFailed, writesRefused } from '../../basics/storage-error.js'
-import { UnknownEventError } from '../sqlite/unknown-event-error.js'
+import { BlockingEventError, UnknownEventError } from '../sqlite/blocking-event-error.js'
 import { isRefusal, isTooSlow, UnreachableError, UnreplicatedError } from './postgres/shared-log-session.js'
 import { isMoved } from './postgres/tables.js'
 import { away, differs, lostRows, movedAway, refusedThere, slow, unknown } from './problems.js'
@@ -17,6 +18,9 @@ type Options = {
   /** Called with the number of a batch that the shared log may have. */
   onHeard: (seq: number) => void
 }
+
+/** Shows an operator an error with its causes. */
+const warn = (error: unknown): void => process.emitWarning(inspect(error))
 
 /**
  * The meaning of failures of the file, of PostgreSQL and of the shared log: for this node, which notes them in its status, and for a
@@ -60,8 +64,7 @@ export class Failures {
   async ofCatchUp(error: unknown): Promise<void> {
     if (await this.#ofLog(error)) return
     if (isStorageError(error) || isProblem(error)) this.ofFile(error)
-    else if (!(error instanceof UnreachableError))
-      process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error))
+    else if (!(error instanceof UnreachableError)) warn(error)
   }
 
   /** The meaning of a differing shared log, or of a statement that PostgreSQL refused; undefined for any other failure. */
@@ -72,8 +75,9 @@ export class Failures {
       return writesRefused(status.refusal ?? differs('it lacks events of this node'))
     }
     if (error instanceof RangeError) return writesRefused(status.leave(differs(error.message)))
-    if (error instanceof UnknownEventError) {
-      void this.#nameRelease(error)
+    if (error instanceof BlockingEventError) {
+      if (error instanceof UnknownEventError) void this.#nameRelease(error)
+      else warn(error)
       return writesRefused(status.standStill(error))
     }
     if (isMoved(error)) return writesRefused(status.leave(movedAway))

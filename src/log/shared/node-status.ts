@@ -2,7 +2,7 @@ import { limits } from '../../basics/limits.js'
 import type { Refusal } from '../../basics/opened-file.js'
 import { causeOf } from '../../basics/storage-error.js'
 import type { SharedHealth } from '../contract/log.js'
-import type { UnknownEventError } from '../sqlite/unknown-event-error.js'
+import type { BlockingEventError } from '../sqlite/blocking-event-error.js'
 import { awayCause, slowCause } from './problems.js'
 
 /**
@@ -18,7 +18,7 @@ export class NodeStatus {
   /** Whether PostgreSQL answered the last look. */
   #isReachable = true
   #isForked = false
-  /** The refusal to go on if a newer release wrote something that this one cannot read. */
+  /** The refusal to go on before an event that this release cannot apply. */
   #outdated: Refusal | undefined
   #refusal: Refusal | undefined
   #failure: Failure | undefined
@@ -57,12 +57,12 @@ export class NodeStatus {
   }
 
   /**
-   * This node stays at its position. Further decisions of this release might violate rules of the newer one. A later call may name that
+   * This node stays at its position. Further decisions of this release might violate rules of a newer one. A later call may name that
    * release.
    */
-  standStill({ message, release, needed }: UnknownEventError): Refusal {
+  standStill({ reason, needed }: BlockingEventError): Refusal {
     const refusal = {
-      cause: release === undefined ? message : `${message}: other nodes run the release ${release}`,
+      cause: reason,
       hint: `Start this node with ${needed}. It has lost nothing, and continues from its last event.`,
     }
     if (this.#refusal === this.#outdated) this.#refusal = refusal

@@ -28,7 +28,7 @@ import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import type { LogConnection } from '../storage/schema.js'
 import { isStorageError, sqliteCode } from '../../basics/storage-error.js'
-import { envelopeAt, folding, knownEvent } from './unknown-event-error.js'
+import { envelopeAt, folding, knownEvent } from './blocking-event-error.js'
 import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/events.js'
 
 type ChangedKind = ChangedStreams extends ReadonlyMap<string, infer K> ? K : never
@@ -141,7 +141,7 @@ export class LogWriter {
 
   /**
    * Adds an event that another node decided.
-   * @throws RangeError when it does not follow from the event before; UnknownEventError when this release does not know it or cannot fold
+   * @throws RangeError when it does not follow from the event before; BlockingEventError when this release does not know it or cannot fold
    * it
    */
   add({ position, text, chain }: { position: number; text: string; chain: Buffer }): void {

@@ -1,9 +1,8 @@
 import { codeFingerprint } from '../../setup/package.js'
-import { ConfigError } from '../../setup/config.js'
 import type { StoredEvent } from '../contract/log.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import { readMeta, writeMeta, type LogConnection } from '../storage/schema.js'
-import { envelopeAt, folding, knownEvent, UnknownEventError } from './unknown-event-error.js'
+import { BlockingEventError, envelopeAt, folding, knownEvent } from './blocking-event-error.js'
 
 /**
  * Rebuilds `resources` and `links` from the events, in one transaction. Returns the number of events.
@@ -29,8 +28,7 @@ export const rebuildResources = (db: LogConnection): number => {
   try {
     return rebuild()
   } catch (error) {
-    if (error instanceof UnknownEventError) throw new ConfigError(`${error.message}: start ${error.needed}`, { cause: error })
-    throw error
+    throw error instanceof BlockingEventError ? error.endingStart('start') : error
   }
 }
 

@@ -8,6 +8,7 @@ import { isProblem } from '../../../src/basics/errors.js'
 import { Halts } from '../../../src/basics/halts.js'
 import { limits } from '../../../src/basics/limits.js'
 import { SharedLogSession, UnreachableError } from '../../../src/log/shared/postgres/shared-log-session.js'
+import { ResourceTable } from '../../../src/log/storage/resource-table.js'
 import { lastPosition } from '../../../src/log/storage/schema.js'
 import { Sequencer } from '../../../src/log/shared/sequencer.js'
 import { readiness } from '../../../src/observe/readiness.js'
@@ -321,6 +322,13 @@ describe('a shared log that lost what was no event', () => {
     }))
 })
 
+/** Adds nodes of other releases to the list of nodes. */
+const noteReleases = async (url: string, ...versions: string[]): Promise<void> => {
+  const columns = 'id, run, version, started_at, seen_at, stopped, seq, position'
+  const others = versions.map((version) => `('${version}', '${version}', '${version}', now(), now(), true, 0, 0)`)
+  await runSql(url, `INSERT INTO mindledger.nodes (${columns}) VALUES ${others.join(', ')}`)
+}
+
 /** Appends a copy of the first event to the shared log, changed as a newer release might write it. */
 const appendNewer = async (url: string, { log }: Node, change: (text: string) => string): Promise<void> => {
   const { position, chain } = await log.head()
@@ -368,15 +376,45 @@ test('a node that meets an event of a newer release stays before it: it loses no
     for (const spy of [heard, following]) spy.mockRestore()
   }))
 
+test('a node whose own fold fails stays before the event: it calls this a fault of its release, and its log has the cause', () =>
+  withNodes(2, async ([a, b], url) => {
+    await a!.log.submit(writes(projectCreated(1)))
+    await newest(b!.log)
+    await noteReleases(url, '9.0.0')
+    const warned = jest.spyOn(process, 'emitWarning').mockReturnValue(undefined)
+    // Only events of other nodes are folded in this way.
+    const fold = jest.spyOn(ResourceTable.prototype, 'apply').mockImplementation(() => {
+      throw new TypeError('this state has no members')
+    })
+    try {
+      await a!.log.submit(writes(projectCreated(2)))
+      const says = 'a fault of this release: it cannot apply the event at position 2, of the type ProjectCreated'
+      await until(async () => (await b!.log.health()).unwritable !== undefined)
+      expect(await b!.log.health()).toMatchObject({ position: 1, unwritable: says, shared: { state: 'outdated' } })
+      await expect(b!.log.submit(writes(projectCreated(3)))).rejects.toMatchObject({
+        code: 'storage_failed',
+        extras: { hint: expect.stringMatching(/^Start this node with a release without this fault\. /) },
+      })
+      expect(warned.mock.calls).toEqual([[expect.stringContaining('TypeError: this state has no members')]])
+      await expect(b!.reopen()).rejects.toMatchObject({
+        message: `${says}: start this node with a release without this fault`,
+        cause: expect.objectContaining({ message: 'this state has no members' }),
+      })
+    } finally {
+      for (const spy of [fold, warned]) spy.mockRestore()
+    }
+    await b!.reopen()
+    await newest(b!.log)
+    await expectSame([a!, b!])
+  }))
+
 test.each([
   ['fields', (text: string) => text.replace(/"source":"\w+"/, '"source":"telepathy"')],
   ['rules', (text: string) => text.replace(/"stream":"[^"]+"/, '"stream":"0190a000-0000-7000-8000-00000000abcd"')],
 ])('an event of a newer release with other %s stops a node as well, and the node names the release that it needs', (_, change) =>
   withNodes(1, async ([a], url) => {
     await a!.log.submit(writes(projectCreated(1)))
-    const columns = 'id, run, version, started_at, seen_at, stopped, seq, position'
-    const others = ['0.10.0', '0.9.0'].map((version) => `('${version}', '${version}', '${version}', now(), now(), true, 0, 0)`)
-    await runSql(url, `INSERT INTO mindledger.nodes (${columns}) VALUES ${others.join(', ')}`)
+    await noteReleases(url, '0.10.0', '0.9.0')
     await appendNewer(url, a!, change)
     const cause = async () => (await a!.log.health()).unwritable ?? ''
     await until(async () => (await cause()).endsWith(': other nodes run the release 0.10.0'))

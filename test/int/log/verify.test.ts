@@ -149,11 +149,13 @@ describe('an honest log', () => {
     expect(open).toThrow(/Created: start that release$/)
   })
 
-  test('of an older release verifies and folds in today’s shape', async () => {
-    const file = join(directory, 'old.sqlite')
-    const vault = new Vault(testKey)
+  const bot = { project: stream(1), name: 'Bot', agent: null, model_name: null, database: stream(2), params: {} }
+  const vault = new Vault(testKey)
+
+  /** A log in which an older release made a chatbot, without one of its members. */
+  const olderLog = async (member: string): Promise<string> => {
+    const file = join(directory, `old-${copies++}.sqlite`)
     const log = new SqliteLog({ file, vault })
-    const bot = { project: stream(1), name: 'Bot', agent: null, model_name: null, database: stream(2), params: {} }
     await log.submit({
       origin,
       lookups: {},
@@ -162,14 +164,28 @@ describe('an honest log', () => {
     })
     await log.close()
     tamperWith(file, (db) => {
-      db.exec(`UPDATE events SET text = json_set(json_remove(text, '$.data.is_running'), '$.schema', 1)`)
+      db.exec(`UPDATE events SET text = json_set(json_remove(text, '$.data.${member}'), '$.schema', 1)`)
       rechain(db)
       db.exec(`UPDATE meta SET value = 'an older release' WHERE key = 'resources_built_by'`)
     })
+    return file
+  }
+
+  test('of an older release verifies and folds in today’s shape', async () => {
+    const file = await olderLog('is_running')
     const again = new SqliteLog({ file, vault })
     expect((await again.resources.byStream('chatbot', stream(3)))?.state).toEqual({ ...bot, is_running: false })
     await again.close()
     expect((await verifyLog({ logFile: file })).findings).toEqual([])
+  })
+
+  test('of an older release that this one cannot bring to today’s shape is not opened, by its own fault', async () => {
+    const file = await olderLog('database')
+    const open = () => new SqliteLog({ file, vault })
+    const says = 'a fault of this release: it cannot apply the event at position 1, of the type ChatbotCreated'
+    expect(open).toThrow(`${says}: start a release without this fault`)
+    expect(open).not.toThrow(ConfigError)
+    expect(open).toThrow(expect.objectContaining({ cause: expect.objectContaining({ name: 'ZodError' }) as unknown }))
   })
 })
 
