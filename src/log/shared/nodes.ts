@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../../setup/config.js'
 import { limits } from '../../basics/limits.js'
+import { compareReleases } from '../../setup/version.js'
 import { placeOf, refusalToOpen } from './refusal-to-open.js'
 import { Link } from './postgres/shared-log-session.js'
 import { areThere } from './postgres/tables.js'
@@ -67,9 +68,6 @@ const forget = forgetWhere('seen_at < clock_timestamp() - make_interval(secs => 
 
 /** A node that runs keeps its row, and so does one that stopped. */
 const forgetDead = forgetWhere('id = $1 AND NOT stopped AND seen_at < clock_timestamp() - make_interval(secs => $2)')
-
-/** Compares releases, such as 0.9.0 and 0.10.0. */
-const releases = new Intl.Collator('en', { numeric: true })
 
 const isSilent = `seen_at < clock_timestamp() - make_interval(secs => $1)`
 
@@ -249,8 +247,8 @@ export class Nodes {
 
   /** The newest release in the list of nodes, if it is newer than that of this node. @throws UnreachableError */
   async newerRelease(): Promise<string | undefined> {
-    const known = (await this.list()).map(({ version }) => version).sort(releases.compare)
-    return known.findLast((version) => releases.compare(version, this.options.version) > 0)
+    const known = (await this.list()).map(({ version }) => version).sort(compareReleases)
+    return known.findLast((version) => compareReleases(version, this.options.version) > 0)
   }
 
   /**

@@ -414,7 +414,7 @@ test.each([
 ])('an event of a newer release with other %s stops a node as well, and the node names the release that it needs', (_, change) =>
   withNodes(1, async ([a], url) => {
     await a!.log.submit(writes(projectCreated(1)))
-    await noteReleases(url, '0.10.0', '0.9.0')
+    await noteReleases(url, '0.10.0', '0.10.0-rc.1', '0.9.0')
     await appendNewer(url, a!, change)
     const cause = async () => (await a!.log.health()).unwritable ?? ''
     await until(async () => (await cause()).endsWith(': other nodes run the release 0.10.0'))
