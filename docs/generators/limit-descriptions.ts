@@ -451,7 +451,7 @@ export const limitDescriptions: Record<LimitName, string> = {
   chatbotNoticeMaxChars:
     'Characters of the notice that a message has no answer (the param `notice` of a chatbot). Beyond: the rest is cut.',
   messageTriesMax:
-    'How many times the service tries to answer a message after faults of its own. Beyond: the message is marked as failed, and the next one of its conversation gets its turn.',
+    'How many times a node tries to answer a message after faults of its own. Beyond: the message is marked as failed, and the next one of its conversation gets its turn.',
   messageMaxAgeMs:
     'How long a message waits for an answer, for example while the chatbot is stopped. Beyond: it is marked as failed, with the reason expired.',
   messageAnswerTimeoutMs: 'How long an agent may take for the answer to a message. Beyond: the message is marked as failed.',

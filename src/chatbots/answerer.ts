@@ -79,8 +79,8 @@ export const cameAt = (message: string): number => Number.parseInt(message.repla
 export class Answerer {
   readonly #delivering: Deliverer
   readonly #patience: Patience
-  /** How often the next step of a conversation failed because of a fault. */
-  readonly #faults = new Map<StreamId, number>()
+  /** How often the next step of a conversation failed here because of a fault, and for which message. */
+  readonly #faults = new Map<StreamId, { message: string; tries: number }>()
 
   constructor(private readonly options: AnswererOptions) {
     this.#delivering = new Deliverer(options)
@@ -100,6 +100,12 @@ export class Answerer {
     }
   }
 
+  /** Forgets the tries of a message that another node ended. */
+  endedElsewhere(stream: StreamId, message: string): void {
+    if (this.#faults.get(stream)?.message === message) this.#faults.delete(stream)
+    this.#delivering.forget(message)
+  }
+
   /**
    * The next step after a fault of this service: another try after a growing wait. After enough tries the message ends without an answer,
    * so that the later ones of its conversation get theirs.
@@ -107,18 +113,20 @@ export class Answerer {
    * @throws the error if the log does not tell the message
    */
   async #faulted(stream: StreamId, lease: Lease, error: unknown): Promise<NextStep> {
+    if (!lease.isHeld) return 'more'
     const { log, logger } = this.options
     const conversation = await log.resources.byStream('conversation', stream).catch(() => undefined)
     const message = conversation?.state.waiting[0]?.message
     if (!conversation || message === undefined) throw error
-    if (!lease.isHeld) return 'more'
+    // Another node may have ended the message that failed here before.
+    const before = this.#faults.get(stream)
     // A busy log is no fault of the message.
-    const tries = (this.#faults.get(stream) ?? 0) + (isBusy(error) ? 0 : 1)
+    const tries = (before?.message === message ? before.tries : 0) + (isBusy(error) ? 0 : 1)
     const isLast = tries >= this.#patience.triesMax
     const told = { err: error, conversation: stream, message, tries }
     logger.error(told, isLast ? 'a message was not answered, and is given up' : 'a message was not answered; it is tried again')
     if (!isLast) {
-      this.#faults.set(stream, tries)
+      this.#faults.set(stream, { message, tries })
       return { afterMs: growingWait(Math.max(1, tries), this.#patience) }
     }
     this.#faults.delete(stream)

@@ -187,6 +187,7 @@ export class Conversations {
       case 'MessageSent':
       case 'MessageFailed':
       case 'DeliveryFailed':
+        this.#answering.endedElsewhere(stream, event.data.message)
         return this.#tellEnd(stream, event.data.message)
       default:
         unreachable(event)

@@ -131,6 +131,11 @@ export class Deliverer {
     return { afterMs: waitAfter(tries, afterMs) }
   }
 
+  /** Forgets the tries of a message that has ended. */
+  forget(message: string): void {
+    for (const failed of Object.values(this.#tries)) failed.delete(message)
+  }
+
   /** Repeats a read of the log while the log is busy. */
   untilDone<T>(ask: () => Promise<T>): Promise<T> {
     return retryWhileBusy(ask, () => this.options.stopping.aborted)
@@ -238,7 +243,7 @@ export class Deliverer {
   }
 
   #ended(message: string, end: MessageEnd): NextStep {
-    for (const failed of Object.values(this.#tries)) failed.delete(message)
+    this.forget(message)
     this.options.watchers.tell(message, { end })
     return 'more'
   }

@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
+import { streamId } from '../../../events/common.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import { recordedAnswer } from '../../../src/agents/run/recorded-answer.js'
 import { Conversations } from '../../../src/chatbots/conversations.js'
 import { MessageIntake } from '../../../src/chatbots/message-intake.js'
-import { soleLeases } from '../../../src/log/contract/leases.js'
+import { soleLeases, type Leases } from '../../../src/log/contract/leases.js'
 import { AnswerMaker, recordOf } from '../../support/agents/answer-maker.js'
 import { createTelegramBot } from '../../support/chatbots/telegram-bot.js'
 import { origin, testKey, withLog, type OpenLog } from '../../support/log/log.js'
@@ -17,12 +18,12 @@ const fault = () => Promise.reject(new TypeError('a fault'))
 const soon = { triesMax: 3, firstWaitMs: 1, maxWaitMs: 1 }
 
 /** A chatbot on Telegram, and its conversations, which have not begun. `again` makes those of the next run of the service. */
-const chatbotIn = async ({ log, ledger }: OpenLog, reactionBounds = {}) => {
+const chatbotIn = async ({ log, ledger }: OpenLog, reactionBounds = {}, leases: Leases = soleLeases) => {
   const agent = await createTelegramBot({ ledger })
   const { position } = await new AnswerMaker(log, testKey).answer(agent, recordOf('hello', 'Hi.'))
   const again = () =>
     new Conversations({
-      ...{ ledger, log, leases: soleLeases, clock: Date, logger, reactionBounds },
+      ...{ ledger, log, leases, clock: Date, logger, reactionBounds },
       ask: async function* () {
         return recordedAnswer(log, position)
       },
@@ -149,6 +150,41 @@ test('the author of a message that a fault keeps from being answered is told, if
       await until(async () => (await events('MessageSent')).length >= 1)
       expect(await events('MessageFailed')).toMatchObject([{ data: { reason: 'agent', notice: expect.stringMatching(/^Sorry, /) } }])
       expect(await events('NoticeBegun')).toHaveLength(1)
+    } finally {
+      await conversations.stop(0)
+    }
+  }))
+
+test('a message is tried as often as any, also after another node ended an earlier one that failed here', () =>
+  withLog(async (open) => {
+    let given = 0
+    let endElsewhere = () => Promise.resolve()
+    /** Another node ends the message when this one gives its lease back before the last try. */
+    const leases: Leases = {
+      areShared: true,
+      take: async (name) => {
+        const lease = (await soleLeases.take(name))!
+        return { ...lease, release: () => (++given === soon.triesMax - 1 ? endElsewhere() : Promise.resolve()) }
+      },
+    }
+    const { conversations, say, events } = await chatbotIn(open, soon, leases)
+    endElsewhere = async () => {
+      const [received] = await events('MessageReceived')
+      const named = { conversation: streamId.parse(received?.stream), message: String(received?.data['message']) }
+      const end = { reason: 'agent' as const, error: 'by another node', notice: null }
+      await open.ledger.execute({ type: 'FailMessage', data: { ...named, ...end } }, origin)
+    }
+    const versionAt = open.log.versionAt.bind(open.log)
+    let faults = soon.triesMax
+    open.log.versionAt = (...asked) => (faults-- > 0 ? fault() : versionAt(...asked))
+    await conversations.start()
+    try {
+      await say('one')
+      await until(async () => (await events('MessageFailed')).length === 1)
+      await say('one')
+      await until(async () => (await events('MessageSent')).length + (await events('MessageFailed')).length >= 2)
+      expect(await events('MessageFailed')).toMatchObject([{ data: { error: 'by another node' } }])
+      expect(await events('MessageSent')).toHaveLength(1)
     } finally {
       await conversations.stop(0)
     }
