@@ -1,17 +1,18 @@
 import type { StreamId } from '../../events/common.js'
 import type { Envelope } from '../../events/stored/envelope.js'
 import type { AgentAnswer, AskAgent } from '../agents/contract/answering.js'
-import { isPassing } from '../sql/contract/retry-while-unavailable.js'
-import { isProblem, type Problem } from '../basics/errors.js'
-import { limits } from '../basics/limits.js'
-import type { TrustedClock } from '../basics/trusted-clock.js'
 import { abortWith } from '../basics/concurrency/bounded-waits.js'
 import { growingWait, type Patience } from '../basics/concurrency/growing-wait.js'
 import { isBusy } from '../basics/concurrency/retry.js'
+import { isProblem, type Problem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import type { Logger } from '../basics/logger.js'
+import type { TrustedClock } from '../basics/trusted-clock.js'
 import type { Ledger } from '../commands/ledger.js'
-import { causedBy, systemOrigin } from '../log/contract/origins.js'
 import type { Lease } from '../log/contract/leases.js'
 import type { Log, Resource, Origin } from '../log/contract/log.js'
+import { causedBy, systemOrigin } from '../log/contract/origins.js'
+import { isPassing } from '../sql/contract/retry-while-unavailable.js'
 import type { Fetch } from './channels/channel.js'
 import {
   Deliverer,
@@ -24,7 +25,6 @@ import {
 import { readMessage } from './payloads.js'
 import { givenAnswer, transcriptOf, type Transcript } from './transcript.js'
 import { messageFrameOf, type Watchers } from './watchers.js'
-import type { Logger } from '../basics/logger.js'
 
 export type AnswererOptions = {
   ledger: Ledger

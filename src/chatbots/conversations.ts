@@ -4,13 +4,15 @@
  */
 
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
-import { streamId, unreachable, type StreamId } from '../../events/common.js'
 import type { ChatbotEvent } from '../../events/chatbot.js'
+import { streamId, unreachable, type StreamId } from '../../events/common.js'
 import type { ConversationEvent } from '../../events/conversation.js'
 import type { AskAgent } from '../agents/contract/answering.js'
+import { FairTurns } from '../basics/concurrency/fair-turns.js'
+import { retryWhileBusy } from '../basics/concurrency/retry.js'
 import { Problem, stopping } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import { retryWhileBusy } from '../basics/concurrency/retry.js'
+import type { Logger } from '../basics/logger.js'
 import type { TrustedClock } from '../basics/trusted-clock.js'
 import type { Ledger } from '../commands/ledger.js'
 import type { Lease, Leases } from '../log/contract/leases.js'
@@ -19,10 +21,8 @@ import { startLastingProcessor, tellFailures, type Reaction, type ReactionBounds
 import type { RecordedEvent } from '../log/emmett/recorded-event.js'
 import { Answerer, cameAt } from './answerer.js'
 import type { Fetch } from './channels/channel.js'
-import { FairTurns } from '../basics/concurrency/fair-turns.js'
 import { endOf, messageOf } from './message-records.js'
 import { Watchers } from './watchers.js'
-import type { Logger } from '../basics/logger.js'
 
 type Options = {
   ledger: Ledger

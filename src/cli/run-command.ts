@@ -1,15 +1,15 @@
-import { readConfig, ConfigError } from '../setup/config.js'
+import { inspect, parseArgs } from 'node:util'
 import { errorCode, isDiskFull, isProblem, type Problem, errorText } from '../basics/errors.js'
+import { similarName } from '../dialect/names.js'
 import { isOfSharedStore } from '../files/shared/problems.js'
+import { readConfig, ConfigError } from '../setup/config.js'
 import { readVersion } from '../setup/version.js'
+import { options, type OptionName, type Values } from './access/options.js'
+import { UsageError } from './access/usage-error.js'
+import { addressOf } from './access/values.js'
 import { commands } from './commands.js'
 import { usage, usageOf } from './help.js'
 import { createOutput, type Stream } from './terminal/output.js'
-import { UsageError } from './access/usage-error.js'
-import { addressOf } from './access/values.js'
-import { inspect, parseArgs } from 'node:util'
-import { similarName } from '../dialect/names.js'
-import { options, type OptionName, type Values } from './access/options.js'
 
 /** The request of the user: the help of all commands or of one, the version, or a command to run. */
 export type CliRequest =

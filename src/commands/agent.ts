@@ -1,8 +1,10 @@
 import type { Command } from '@event-driven-io/emmett'
+import * as z from 'zod'
 import type { Agent, AgentEvent, AgentSkill } from '../../events/agent.js'
 import { unreachable, jsonObject, resourceName, text, type JsonObject, type Json } from '../../events/common.js'
 import { conflict, notFound, Problem, wrong } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
+import { refuseUnfitNames } from '../catalogue/grants.js'
 import { providerOf, llmProviders } from '../catalogue/llm-providers.js'
 import { renamedModel, statedModel } from '../catalogue/stated-model.js'
 import {
@@ -15,15 +17,13 @@ import {
   type NamedResource,
   type Resource,
 } from '../log/contract/lookups.js'
-import { listed } from './rules/listed.js'
 import { refuseUnfitSettings, settingSchemas } from './rules/agent-settings.js'
 import { refuseMovedKeys } from './rules/bound-keys.js'
-import { refuseUnfitNames } from '../catalogue/grants.js'
-import { mergeParams, newParams, replacedParams } from './rules/params.js'
 import { decider } from './rules/decider.js'
-import { namesakes, refuseTakenName } from './rules/taken-names.js'
+import { listed } from './rules/listed.js'
+import { mergeParams, newParams, replacedParams } from './rules/params.js'
 import { gone, updatedTo, type RollbackRule } from './rules/rollback.js'
-import * as z from 'zod'
+import { namesakes, refuseTakenName } from './rules/taken-names.js'
 
 const skillRef = z.union([text, z.looseObject({ name: text })])
 const skillList = z.array(skillRef).nullish()

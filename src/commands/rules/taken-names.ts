@@ -1,7 +1,7 @@
-import { Problem } from '../../basics/errors.js'
-import { byExactName, type FactsOf } from '../../log/contract/lookups.js'
 import { isInProject, kinds, pluralOf } from '../../../events/catalogue/catalogue.js'
 import { foldName } from '../../../events/common.js'
+import { Problem } from '../../basics/errors.js'
+import { byExactName, type FactsOf } from '../../log/contract/lookups.js'
 
 /** For each kind that lives in projects, its table and the table of its history. */
 const ofKinds = kinds.filter(isInProject).flatMap((kind) => [pluralOf(kind), `${pluralOf(kind)}_history`])

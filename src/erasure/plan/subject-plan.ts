@@ -1,5 +1,9 @@
+import * as z from 'zod'
+import { kinds, type Kind } from '../../../events/catalogue/catalogue.js'
 import { unreachable, sha256, streamId, text } from '../../../events/common.js'
 import { instant } from '../../../events/stored/envelope.js'
+import { wrong } from '../../basics/errors.js'
+import { limits } from '../../basics/limits.js'
 import { readInstant } from '../../basics/times.js'
 import type { BlobStore } from '../../files/blob-store.js'
 import type { Log } from '../../log/contract/log.js'
@@ -10,10 +14,6 @@ import { planDocuments } from './documents.js'
 import { emptyPlan, type Plan, type PlanPart } from './plan.js'
 import { planPrediction, planRequest } from './predictions.js'
 import { addOldSecrets, planSecrets } from './secrets.js'
-import * as z from 'zod'
-import { kinds, type Kind } from '../../../events/catalogue/catalogue.js'
-import { wrong } from '../../basics/errors.js'
-import { limits } from '../../basics/limits.js'
 
 const before = z.iso.datetime({ offset: true }).or(z.iso.date())
 

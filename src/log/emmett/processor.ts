@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type {
   BaseMessageProcessorOptions,
   CurrentMessageProcessorPosition,
@@ -5,10 +6,9 @@ import type {
   Event,
   SingleRecordedMessageHandlerWithContext,
 } from '@event-driven-io/emmett'
-import { setImmediate } from 'node:timers/promises'
 import { ownTypeOf } from '../../../events/foreign.js'
-import { limits } from '../../basics/limits.js'
 import { retryWhileBusy } from '../../basics/concurrency/retry.js'
+import { limits } from '../../basics/limits.js'
 import type { CommitListener, Log, StoredEvent } from '../contract/log.js'
 import { recordedEvent, typeOf, type LogMetadata } from './recorded-event.js'
 

@@ -1,15 +1,15 @@
 import type { Vault } from '../../vault/vault.js'
-import { MerkleTree, tileWidth, type TileStore } from '../proof/merkle-tree.js'
 import { CheckedProofs } from '../proof/checked-proofs.js'
+import { MerkleTree, tileWidth, type TileStore } from '../proof/merkle-tree.js'
 import { leafReader, TileTable } from '../proof/stored-tree.js'
 import { KeptReplies } from '../sqlite/kept-replies.js'
 import type { Reads } from '../sqlite/write-queue.js'
-import { prepareIsKeyLost } from '../storage/keys.js'
 import { EventReads, type Tail } from '../storage/events.js'
+import { prepareIsKeyLost } from '../storage/keys.js'
 import { payloadReader, payloadStates } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
-import { lacksKey } from './problems.js'
 import { openForReading, prepareErasedAt, type LogConnection } from '../storage/schema.js'
+import { lacksKey } from './problems.js'
 
 /** The tiles that the writer stored. A tile that becomes complete here is stored already. */
 const storedTiles = (db: LogConnection): TileStore => {

@@ -1,5 +1,7 @@
 import type { Kind } from '../../../events/catalogue/catalogue.js'
 import type { StreamId } from '../../../events/common.js'
+import { isProblem } from '../../basics/errors.js'
+import type { Refusal } from '../../basics/opened-file.js'
 import type { Vault } from '../../vault/vault.js'
 import type {
   AgeingKind,
@@ -20,14 +22,12 @@ import type {
 } from '../contract/log.js'
 import type { ResourceVersion, Resource } from '../contract/lookups.js'
 import { erasedReply } from '../storage/kept-replies-table.js'
-import { eraseSomeReplies, forgetSomeAnswers } from './kept-replies.js'
 import { beginRotation, readRotation, rewrapSome } from '../storage/keys.js'
-import { isProblem } from '../../basics/errors.js'
-import type { Refusal } from '../../basics/opened-file.js'
-import type { WriteQueue } from './write-queue.js'
 import type { ResourceTable } from '../storage/resource-table.js'
 import { noteErasedByAge, noteHeadKey, readErasedByAge, readHeadKeys } from '../storage/schema.js'
 import { truncateWal, wipe } from '../storage/wal-file.js'
+import { eraseSomeReplies, forgetSomeAnswers } from './kept-replies.js'
+import type { WriteQueue } from './write-queue.js'
 
 /** A log over a file. Other nodes may have copies of the file. Writes take turns, and reads see the last commit that the disk has. */
 export class FileLog implements ServedLog {

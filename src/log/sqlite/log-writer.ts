@@ -1,7 +1,6 @@
 import { catalogue, currentSchema } from '../../../events/catalogue/catalogue.js'
-import { chainLeaf, leafHash } from '../../../events/stored/chain.js'
+import { erasedPayloadsOf, payloadsOf } from '../../../events/catalogue/references.js'
 import { unfitJson } from '../../../events/common.js'
-import { renderAround } from '../../../events/stored/envelope.js'
 import {
   anyForeign,
   categoryOf,
@@ -12,24 +11,25 @@ import {
   unfitStream,
   unfitType,
 } from '../../../events/foreign.js'
-import { erasedPayloadsOf, payloadsOf } from '../../../events/catalogue/references.js'
+import { chainLeaf, leafHash } from '../../../events/stored/chain.js'
+import { renderAround } from '../../../events/stored/envelope.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { checkExpects } from '../contract/precondition.js'
-import { isKind } from '../contract/lookups.js'
+import { isStorageError, sqliteCode } from '../../basics/storage-error.js'
+import type { SealedPayload, Vault } from '../../vault/vault.js'
 import type { AnyResource, ChangedStreams, NewEvent, Origin, Outcome, Submission, WrittenEvent } from '../contract/log.js'
+import { isKind } from '../contract/lookups.js'
+import { checkExpects } from '../contract/precondition.js'
+import { CheckedProofs } from '../proof/checked-proofs.js'
 import type { MerkleTree } from '../proof/merkle-tree.js'
 import { leafReader, openTree } from '../proof/stored-tree.js'
-import { CheckedProofs } from '../proof/checked-proofs.js'
-import type { SealedPayload, Vault } from '../../vault/vault.js'
-import { KeptReplies, prepareEraseReplies } from './kept-replies.js'
+import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/events.js'
 import { prepareEndRotation } from '../storage/keys.js'
 import { prepareErase } from '../storage/payloads.js'
 import { ResourceTable } from '../storage/resource-table.js'
 import type { LogConnection } from '../storage/schema.js'
-import { isStorageError, sqliteCode } from '../../basics/storage-error.js'
 import { envelopeAt, folding, knownEvent } from './blocking-event-error.js'
-import { microsecondsOf, nextInstant, readTail, type Tail } from '../storage/events.js'
+import { KeptReplies, prepareEraseReplies } from './kept-replies.js'
 
 type ChangedKind = ChangedStreams extends ReadonlyMap<string, infer K> ? K : never
 

@@ -1,6 +1,6 @@
 import type { ErasedPayload } from '../../../events/records/log.js'
-import type { PayloadState } from '../contract/log.js'
 import type { StoredPayload } from '../../vault/vault.js'
+import type { PayloadState } from '../contract/log.js'
 import type { LogConnection } from './schema.js'
 
 export type PayloadReader = (hash: string) => Buffer | undefined

@@ -1,15 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import { catalogue, currentEvent, evolve, hasLinks, linksOf, type Kind, type States } from '../../../events/catalogue/catalogue.js'
-import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
 import { blobsOf, erasedBlobsOf, erasedPayloadsOf, payloadsOf, recordsPayloads } from '../../../events/catalogue/references.js'
+import { foldName } from '../../../events/common.js'
 import { mayNameSecrets } from '../../../events/secrets.js'
+import { parseEnvelope, type Envelope } from '../../../events/stored/envelope.js'
+import { codeFingerprint } from '../../setup/package.js'
 import { Vault } from '../../vault/vault.js'
+import { isKind, projectStreamOf } from '../contract/lookups.js'
 import { readMeta, type LogConnection } from '../storage/schema.js'
 import { Findings, firstLine, inOrder, type Finding } from './findings.js'
 import { PayloadCheck, type PayloadCounts } from './payload-check.js'
-import { isKind, projectStreamOf } from '../contract/lookups.js'
-import { isDeepStrictEqual } from 'node:util'
-import { foldName } from '../../../events/common.js'
-import { codeFingerprint } from '../../setup/package.js'
 
 /** A resource as computed from its events. */
 type FoldedResource = { kind: Kind; id: number; version: number; created_at: string; updated_at: string; state: States[Kind] }

@@ -1,7 +1,7 @@
-import { dayMs, isoMilliseconds } from '../numerics/dates.js'
-import { shown } from '../../basics/shown.js'
 import { wrong, type Problem } from '../../basics/errors.js'
 import { nearest } from '../../basics/nearest.js'
+import { shown } from '../../basics/shown.js'
+import { dayMs, isoMilliseconds } from '../numerics/dates.js'
 
 /** The engines' types of columns. */
 export type ColumnType = 'number' | 'integer' | 'boolean' | 'text' | 'date' | 'timestamp'

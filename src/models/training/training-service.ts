@@ -5,10 +5,11 @@
 
 import { streamId, unreachable, type StreamId } from '../../../events/common.js'
 import { keepsRows, type ModelEvent, type ModelVersion, type TrainingResult } from '../../../events/model.js'
+import { retryWhileBusy } from '../../basics/concurrency/retry.js'
 import { inOwnDirectory } from '../../basics/disk.js'
 import { isProblem, stopping } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import { retryWhileBusy } from '../../basics/concurrency/retry.js'
+import type { Logger } from '../../basics/logger.js'
 import { wasImported } from '../../catalogue/onnx-import.js'
 import type { LedgerCommand } from '../../commands/dispatch.js'
 import type { Ledger } from '../../commands/ledger.js'
@@ -31,7 +32,6 @@ import {
   type TrainingParts,
   type VersionRef,
 } from './training-work.js'
-import type { Logger } from '../../basics/logger.js'
 
 type Options = TrainingParts & {
   ledger: Ledger

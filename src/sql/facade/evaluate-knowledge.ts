@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../../events/common.js'
+import { instant } from '../../../events/stored/envelope.js'
 import { Problem, wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { partsOfName } from '../../catalogue/names.js'
-import { backQuoteName } from '../../dialect/strings.js'
 import { textSetting } from '../../dialect/settings.js'
+import { backQuoteName } from '../../dialect/strings.js'
 import type { KnowledgeStore } from '../../knowledge/contract/contents.js'
 import type { SearchFor } from '../../knowledge/contract/search.js'
 import type { Resource } from '../../log/contract/log.js'
 import { relevancyOf } from './relevancy-metrics.js'
-import { instant } from '../../../events/stored/envelope.js'
 
 /** A time in the form of answers: UTC, `2026-11-21 10:00:00.123000`. */
 const recordTimeOf = (ms: number): string => instant(ms).slice(0, 26).replace('T', ' ')

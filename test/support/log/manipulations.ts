@@ -1,12 +1,12 @@
-import type Database from 'better-sqlite3'
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import type Database from 'better-sqlite3'
 import { genesis, nextChain } from '../../../events/stored/chain.js'
 import { isProblem } from '../../../src/basics/errors.js'
+import { openTree } from '../../../src/log/proof/stored-tree.js'
 import { rebuildResources } from '../../../src/log/sqlite/rebuild.js'
 import { readLogId } from '../../../src/log/storage/schema.js'
-import { openTree } from '../../../src/log/proof/stored-tree.js'
-import { tamperWith } from './log.js'
 import { pick, type Random } from './honest-log.js'
+import { tamperWith } from './log.js'
 
 /** The input of a manipulation: the log's file, and copies that were made while the log grew. */
 export type Victim = { file: string; older: readonly string[] }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { fc } from '../../support/random/properties.js'
 import { leafHash } from '../../../events/stored/chain.js'
 import { MerkleTree } from '../../../src/log/proof/merkle-tree.js'
 import { TileOverlay } from '../../../src/log/proof/stored-tree.js'
 import { extendsTree, hashChildren, hashLeaf, includes, mth, path, proof } from '../../support/log/rfc9162.js'
+import { fc } from '../../support/random/properties.js'
 
 const treeOf = (leaves: readonly Buffer[]): MerkleTree => {
   const tree = MerkleTree.open(new TileOverlay(undefined), () => [], 0)

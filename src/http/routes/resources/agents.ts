@@ -1,18 +1,18 @@
 import * as z from 'zod'
 import type { Agent } from '../../../../events/agent.js'
 import { jsonObject, resourceName } from '../../../../events/common.js'
+import { isProblem, notFound, Problem } from '../../../basics/errors.js'
 import { agentChanges, agentCreation, agentFields } from '../../../commands/agent.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import { isProblem, notFound, Problem } from '../../../basics/errors.js'
+import { resultOf } from '../../../log/read/by-name.js'
 import { wrapped, wrappedNamed } from '../../protocol/body-schema.js'
 import { carryOut, carryOutOnce, deletion } from '../../protocol/carry-out.js'
 import { oneOf } from '../../protocol/parameters.js'
 import { json } from '../../protocol/reply.js'
+import { commandHeaders, route, type Route } from '../../protocol/route.js'
 import { listOfProject, oneOfProject } from '../../reads/project-reads.js'
 import type { ReadRouteFactory } from '../../reads/read-routes.js'
 import type { Records } from '../../reads/records.js'
-import { commandHeaders, route, type Route } from '../../protocol/route.js'
-import { resultOf } from '../../../log/read/by-name.js'
 
 export const agentRecord = z
   .looseObject({

@@ -1,7 +1,7 @@
 import { wrong } from '../../../basics/errors.js'
-import type { ColumnVector } from '../tabular/encode.js'
 import { readCell, readText, cellOf, unusable } from '../../data/values.js'
 import type { ModelInput } from '../tabular/artefact.js'
+import type { ColumnVector } from '../tabular/encode.js'
 import type { Column, InputTensor } from './messages.js'
 import type { TensorType } from './runtime.js'
 

@@ -1,10 +1,10 @@
 import { Problem, wrong } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
+import type { OnnxOptions } from '../../../catalogue/onnx-options.js'
 import { refuseLongClasses, type ClassLabel, type TargetType } from '../../data/task.js'
 import type { OnnxHeader } from './artefact.js'
 import { plainLabel } from './decode.js'
 import type { Output } from './messages.js'
-import type { OnnxOptions } from '../../../catalogue/onnx-options.js'
 
 /** The kind of a model's predictions, and the outputs that hold them. */
 export type OnnxTask = Pick<OnnxHeader, 'kind' | 'classes' | 'labels' | 'outputs'> & { type: TargetType; warnings: string[] }

@@ -1,6 +1,6 @@
-import type { ModelInput } from './artefact.js'
 import { categoryNumber, partOf, placesOf, type Feature } from '../../data/features.js'
 import { readCell, readText, cellOf, sentTwice, unknownColumn, unusable } from '../../data/values.js'
+import type { ModelInput } from './artefact.js'
 
 /**
  * Values of one column of a chunk. `valid` says for each row whether there is a value; without it, null is missing. Dates are ISO text,

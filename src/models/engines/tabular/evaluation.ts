@@ -1,7 +1,7 @@
 import { limits } from '../../../basics/limits.js'
-import { decidedClass } from './predictor.js'
-import { classMetrics, regressionMetrics, type Metrics } from '../../numerics/metrics.js'
 import type { ClassLabel, Target } from '../../data/task.js'
+import { classMetrics, regressionMetrics, type Metrics } from '../../numerics/metrics.js'
+import { decidedClass } from './predictor.js'
 
 /** The number of rows of a class that were predicted as another class, or as itself. */
 export type ConfusionCell = { actual: ClassLabel; predicted: ClassLabel; rows: number }

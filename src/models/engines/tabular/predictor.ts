@@ -1,13 +1,13 @@
+import type { ClassLabel, TargetType, Task } from '../../data/task.js'
+import type { ColumnType } from '../../data/values.js'
+import { quantileAt } from '../../numerics/quantiles.js'
 import { decodeArtefact, type LinearPart, type TabularModel } from './artefact.js'
 import { compileForest } from './boosting/kernel.js'
 import { sigmoid } from './boosting/loss.js'
 import { compileContributions, type RowExplainer } from './contributions.js'
 import { Encoder, type ColumnVector } from './encode.js'
-import { quarterPower } from './prediction-interval.js'
 import { indexOf, valueOf } from './linear/design.js'
-import { quantileAt } from '../../numerics/quantiles.js'
-import type { ClassLabel, TargetType, Task } from '../../data/task.js'
-import type { ColumnType } from '../../data/values.js'
+import { quarterPower } from './prediction-interval.js'
 
 /** The rows that a series model can forecast: those after the last row of each series. */
 type FutureRows = {

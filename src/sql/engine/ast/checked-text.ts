@@ -7,9 +7,9 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api'
 import { Problem } from '../../../basics/errors.js'
+import { nameText, quoteText } from '../../../dialect/strings.js'
 import { NumberText, parseAst, printAst, type AstNode, type AstValue, type TextReplacer } from './json.js'
 import { isNode, nodeOf, nodesOf, selectNode, star, subqueryRef, textOf } from './nodes.js'
-import { nameText, quoteText } from '../../../dialect/strings.js'
 
 /** The keys of a tree that hold names of the user. */
 const nameKeys = new Set([

@@ -1,9 +1,9 @@
 /** Room: what a query may hold, and the last check of its tables. It imports only basics, dialect, sql/engine/ast and sql/engine/session. */
 
 import { Problem } from '../../../basics/errors.js'
-import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
-import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
 import { similarName } from '../../../dialect/names.js'
+import { NumberText, type AstNode, type AstValue } from '../ast/json.js'
+import { isExpression, isNode, nodeOf, textOf, walk } from '../ast/nodes.js'
 import { withPlace } from '../session/sources.js'
 import { functionLists, isRefusedPattern } from './function-lists.js'
 

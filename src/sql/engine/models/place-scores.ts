@@ -14,10 +14,10 @@ import {
   star,
   subqueryRef,
 } from '../ast/nodes.js'
+import type { FunctionShape } from '../scoring/functions.js'
 import type { Leaf, Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { firstRows } from './first-rows.js'
-import type { FunctionShape } from '../scoring/functions.js'
 import type { Mapping } from './mapping.js'
 import { readsOnly, type ModelUse } from './references.js'
 import { stageInputs, stageRows, type StagedUse } from './staging.js'

@@ -1,15 +1,15 @@
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
+import { columnHint, named } from '../../../dialect/names.js'
+import { readsOf } from '../ast/conditions.js'
 import type { AstNode } from '../ast/json.js'
 import { become, childrenOf, isColumnRef, isQuery, nodeOf, nodesOf, placeOf, textOf, textsOf } from '../ast/nodes.js'
-import { columnHint, named } from '../../../dialect/names.js'
+import type { BoundModel } from '../scoring/scoring-model.js'
+import { aliasOf } from '../session/describe.js'
 import type { Leaf } from '../session/scope.js'
 import { withPlace } from '../session/sources.js'
-import { aliasOf } from '../session/describe.js'
 import { leavesOf } from './detach.js'
 import { modelColumn, modelColumns } from './outputs.js'
-import type { BoundModel } from '../scoring/scoring-model.js'
-import { readsOf } from '../ast/conditions.js'
 
 /** A model beside the tables, under its name in the query. */
 type Beside = { alias: string }

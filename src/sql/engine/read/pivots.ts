@@ -2,6 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
 import { limits } from '../../../basics/limits.js'
+import type { Token } from '../../../dialect/lexer.js'
+import { closingBracket, isSymbol, isWord, upperWord } from '../../../dialect/tokens.js'
 import { printSelect, readChecked } from '../ast/checked-text.js'
 import type { AstNode } from '../ast/json.js'
 import {
@@ -20,13 +22,11 @@ import {
   walk,
 } from '../ast/nodes.js'
 import { checkRewritten, pivotOfType, isPivotValues, pivotValues } from '../guard/guard.js'
-import type { Token } from '../../../dialect/lexer.js'
 import { endBinding } from '../session/binding.js'
 import { describe, standalone } from '../session/describe.js'
 import type { Scope } from '../session/scope.js'
 import type { Session } from '../session/session.js'
 import { withText, type Text } from '../session/sources.js'
-import { closingBracket, isSymbol, isWord, upperWord } from '../../../dialect/tokens.js'
 
 const words = (text: string) => new Set(text.split(' '))
 const ends = words('GROUP ORDER LIMIT OFFSET UNION INTERSECT EXCEPT')

@@ -5,13 +5,23 @@
 
 import { foldName } from '../../../../events/common.js'
 import { Problem } from '../../../basics/errors.js'
+import { answerAgents } from '../agents/agent-answers.js'
 import type { AstNode, AstValue } from '../ast/json.js'
 import { childrenOf, isColumnRef, isLiteral, isNode, isQuery, isReference, listOf, nodeOf, nodesOf, partsOf, textOf } from '../ast/nodes.js'
-import { answerAgents } from '../agents/agent-answers.js'
+import { valuesOfSubquery, type ComparedSubquery } from '../knowledge/values-of-subquery.js'
 import { asksLatest } from '../models/latest.js'
 import type { ModelUse } from '../models/references.js'
-import { valuesOfSubquery, type ComparedSubquery } from '../knowledge/values-of-subquery.js'
 import { rewriteModels } from '../models/rewrite-models.js'
+import { pivotFiller } from '../read/pivots.js'
+import type { ReadQuery } from '../read/read-query.js'
+import type { AllowedTables } from '../resolve/allowed.js'
+import { positionOfAt } from '../resolve/as-of-position.js'
+import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
+import { refusePast, requireDatabase, resolveTable, type TableMeaning } from '../resolve/resolve.js'
+import type { Reader, Scope } from '../session/scope.js'
+import type { Session } from '../session/session.js'
+import { atPlace, type Text } from '../session/sources.js'
+import { LastInQuery } from './last-in-query.js'
 import {
   expand,
   placeIn,
@@ -27,16 +37,6 @@ import {
   bindAlone,
   type DeferredReferences,
 } from './names-in-from.js'
-import { LastInQuery } from './last-in-query.js'
-import type { AllowedTables } from '../resolve/allowed.js'
-import { forgetNativeQuery, nativeDatabase } from '../resolve/native-queries.js'
-import { pivotFiller } from '../read/pivots.js'
-import { refusePast, requireDatabase, resolveTable, type TableMeaning } from '../resolve/resolve.js'
-import type { Reader, Scope } from '../session/scope.js'
-import type { Session } from '../session/session.js'
-import { positionOfAt } from '../resolve/as-of-position.js'
-import { atPlace, type Text } from '../session/sources.js'
-import type { ReadQuery } from '../read/read-query.js'
 
 /** Reads the text of a query into a tree that has passed every check. */
 export type ReadStatement = (text: Text, db: string) => Promise<ReadQuery>

@@ -8,10 +8,10 @@ import { uniqueNames } from '../../../connections/contract/unique-names.js'
 import { AnswerReader, appendAnswer, columnList } from '../../../connections/reader/read-answer.js'
 import type { ChunkList, KnowledgeFacts, KnowledgeQuestion, KnowledgeAnswer, ListQuery } from '../../../knowledge/contract/contents.js'
 import type { KnowledgeChunk, KnowledgeQuery } from '../../../knowledge/contract/search.js'
+import type { AskServer } from '../../contract/connected.js'
+import type { KnowledgeExchange } from '../../contract/select.js'
 import { runOwn } from '../ast/checked-text.js'
 import { perInstance } from '../duckdb-connection/duckdb-connection.js'
-import type { KnowledgeExchange } from '../../contract/select.js'
-import type { AskServer } from '../../contract/connected.js'
 
 /**
  * Thrown when a query needs contents or search results of a knowledge base. The query gives up its place. The server asks the knowledge
