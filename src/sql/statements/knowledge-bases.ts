@@ -26,7 +26,16 @@ const takeKnowledgeIndex = (cursor: Cursor, { verb }: LeadingWords): StatementOf
 export const knowledgeBases = {
   evaluate_knowledge_base: {
     effect: 'reads',
-    forms: [{ verb: 'EVALUATE', nouns: { KNOWLEDGE_BASE: null, 'KNOWLEDGE BASE': null }, take: takeEvaluateKnowledge }],
+    forms: [
+      {
+        verb: 'EVALUATE',
+        nouns: {
+          KNOWLEDGE_BASE: "EVALUATE KNOWLEDGE_BASE [project.]name USING test_table = 'database.table' [, version = 'doc_id']",
+          'KNOWLEDGE BASE': null,
+        },
+        take: takeEvaluateKnowledge,
+      },
+    ],
   },
   index_knowledge_base: {
     effect: 'writes',

@@ -56,9 +56,10 @@ export const agents = {
   },
 } satisfies Topic
 
-const knowledgeBases: Nouns = { KNOWLEDGE_BASE: null, 'KNOWLEDGE BASE': null }
-
-const allAlike = (usage: (noun: string) => string): Nouns => ({ ...sameUsage(['SKILL', 'AGENT', 'CHATBOT'], usage), ...knowledgeBases })
+const allAlike = (usage: (noun: string) => string): Nouns => ({
+  ...sameUsage(['SKILL', 'AGENT', 'CHATBOT', 'KNOWLEDGE_BASE'], usage),
+  'KNOWLEDGE BASE': null,
+})
 
 export const resources = {
   create_resource: {
@@ -70,7 +71,8 @@ export const resources = {
           SKILL: "CREATE SKILL [IF NOT EXISTS] [project.]name USING type = 'type', key = value, …",
           AGENT: "CREATE AGENT [IF NOT EXISTS] [project.]name USING model = 'model', skills = ['skill'], key = value, …",
           CHATBOT: "CREATE CHATBOT [project.]name USING database = 'database', agent = 'agent', key = value, …",
-          ...knowledgeBases,
+          KNOWLEDGE_BASE: 'CREATE KNOWLEDGE_BASE [IF NOT EXISTS] [project.]name [USING embedding_model = {…}, key = value, …]',
+          'KNOWLEDGE BASE': null,
         },
         take: takeCreateResource,
       },

@@ -3,7 +3,7 @@ import type { Topic } from './forms.js'
 import { takeName, takeParts, nameFollows } from './names.js'
 import { describable, type DescribeTarget, type ShowStatement, type ShowTarget, type StatementOf } from './statement.js'
 
-/** The lists of SHOW, by their words, longer phrases first. Null means that refusals do not show how the phrase is used. */
+/** The lists of SHOW, by their words, longer phrases first. Null is a second name of a list, which refusals do not show. */
 const phrases: readonly (readonly [words: string, what: ShowTarget, usage: string | null])[] = [
   ['CREATE TABLE', 'create_table', 'SHOW CREATE TABLE [database.]table'],
   ['CREATE VIEW', 'create_view', 'SHOW CREATE VIEW [project.]view'],
@@ -46,11 +46,11 @@ const phrases: readonly (readonly [words: string, what: ShowTarget, usage: strin
   ['CHARSET', 'charset', "SHOW CHARSET [LIKE 'pattern']"],
   ['COLLATION', 'collation', "SHOW COLLATION [LIKE 'pattern']"],
   ['WARNINGS', 'warnings', 'SHOW WARNINGS'],
-  ['ERRORS', 'errors', null],
-  ['EVENTS', 'events', null],
-  ['PROCESSLIST', 'processlist', null],
-  ['PRIVILEGES', 'privileges', null],
-  ['SEARCH_PATH', 'search_path', null],
+  ['ERRORS', 'errors', 'SHOW ERRORS'],
+  ['EVENTS', 'events', 'SHOW EVENTS'],
+  ['PROCESSLIST', 'processlist', 'SHOW [FULL] PROCESSLIST'],
+  ['PRIVILEGES', 'privileges', 'SHOW PRIVILEGES'],
+  ['SEARCH_PATH', 'search_path', 'SHOW SEARCH_PATH'],
 ]
 
 /** These lists need the name of a table. */

@@ -27,6 +27,17 @@ describe('a refusal shows the place, what was expected there, and the nearest st
     ['RETRIAN m', /Did you mean RETRAIN/],
     // As near to DROP TABLE.
     ['DROP AGTLE a', /Did you mean DROP AGENT/],
+    ['CREATE KNOWLEDGE_BSAE k', /Did you mean CREATE KNOWLEDGE_BASE/],
+    ['CREATE KNOWLEDGE_BASE k embedding_model = {}', /USING embedding_model/],
+    ["ALTER KNOWLEDGE_BASE k storage = 't'", /Did you mean ALTER KNOWLEDGE_BASE/],
+    ["UPDATE KNOWLEDGE_BASE k storage = 't'", /Did you mean UPDATE KNOWLEDGE_BASE/],
+    ['DROP KNOWLEDGE_BASE', /Did you mean DROP KNOWLEDGE_BASE/],
+    ["EVALUATE KNOWLEDGE_BASE k test_table = 't'", /USING test_table/],
+    ['SHOW ERORS', /Did you mean SHOW ERRORS/],
+    ['SHOW EVENST', /Did you mean SHOW EVENTS/],
+    ['SHOW PROCESLIST', /Did you mean SHOW \[FULL\] PROCESSLIST/],
+    ['SHOW PRIVILEGS', /Did you mean SHOW PRIVILEGES/],
+    ['SHOW SERACH_PATH', /Did you mean SHOW SEARCH_PATH/],
   ]
   test.each(typos)('%s', (sql, hint) => expect(refusal(sql).extras.hint).toMatch(hint))
 
