@@ -136,6 +136,7 @@ module.exports = [
   'console/pages/resources/form',
   'console/pages/resources',
   'console/pages/home',
+  'console/pages/query/answer',
   'console/pages/query/writing',
   'console/pages/query',
   'console/pages/models',

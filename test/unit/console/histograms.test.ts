@@ -6,7 +6,7 @@ type Ranges = { points: { from: number; to: number; rows: number }[] }
 type Store = { columns: { name: string; type: string }[]; fitting: () => AsyncGenerator<Value[][]> }
 type Samples = { spreadOf: (store: Store, picture: Record<string, string>, signal: AbortSignal) => Promise<Ranges> }
 
-const { spreadOf } = await loadModule<Samples>('pages/query/sample.ts')
+const { spreadOf } = await loadModule<Samples>('pages/query/answer/sample.ts')
 
 const rangesOf = async (values: readonly Value[]): Promise<Ranges['points']> => {
   async function* fitting(): AsyncGenerator<Value[][]> {

@@ -7,7 +7,7 @@ import { objectsOf } from '../../api/as-objects.js'
 import { asApiError } from '../../basics/loading.js'
 import { ofStatement, SilenceTimer } from '../../api/silence-timer.js'
 import { saveFile } from '../../basics/save-file.js'
-import type { RowStore } from './rows.js'
+import type { RowStore } from './answer/rows.js'
 import { firstWords, isReading } from './statement-kind.js'
 
 /** The data to save: the answer of a reading statement, or the events of a dry run. */

@@ -1,7 +1,7 @@
 import { Icon } from '../../components/icon.js'
 import { bytesText } from '../../components/value.js'
 import { download, fileFormats, isWritable, notSavedAs, saving, type DownloadRequest } from './download.js'
-import type { RowStore } from './rows.js'
+import type { RowStore } from './answer/rows.js'
 
 type Props = {
   asked: DownloadRequest

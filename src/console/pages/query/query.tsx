@@ -1,4 +1,7 @@
-/** Room: the page that runs statements. It imports only console/api, console/basics, console/components and console/pages/query/writing. */
+/**
+ * Room: the page that runs statements. It imports only console/api, console/basics, console/components, console/pages/query/answer and
+ * console/pages/query/writing.
+ */
 
 import { effect, untracked, useSignal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
@@ -17,16 +20,16 @@ import { Tabs } from '../../components/tabs.js'
 import { Summaries } from '../../components/summary.js'
 import { shown } from '../../components/value.js'
 import { sheetRuns, runsMax } from './sheet-runs.js'
-import { asItComes, readArrangement, sortText, useArranged } from './arrangement.js'
-import { Chart } from './chart.js'
+import { asItComes, readArrangement, sortText, useArranged } from './answer/arrangement.js'
+import { Chart } from './answer/chart.js'
 import { savingError } from './download.js'
 import { Downloads } from './downloads.js'
 import { Editor, type Fault } from './editor.js'
-import { Grid } from './grid.js'
+import { Grid } from './answer/grid.js'
 import { note } from './statement-history.js'
 import { PastList } from './past-list.js'
 import { Plan } from './plan.js'
-import type { RowStore } from './rows.js'
+import type { RowStore } from './answer/rows.js'
 import type { Outcome, StatementRun } from './statement-run.js'
 import { SheetList } from './sheet-list.js'
 import { chosen, followWindows, openSheet, sheets, shownSheet, write, type Draft, type Sheet } from './sheets.js'

@@ -5,7 +5,7 @@ import { run, type Statement } from '../../api/sql.js'
 import { ofStatement } from '../../api/silence-timer.js'
 import { asApiError } from '../../basics/loading.js'
 import { mayWrite } from './statement-kind.js'
-import { RowStore } from './rows.js'
+import { RowStore } from './answer/rows.js'
 import { Summaries, type ColumnSummary } from '../../components/summary.js'
 
 /** A table. `at` is the position or time that was read, undefined for the newest; `error` says why the table is incomplete. */

@@ -1,5 +1,5 @@
 import { bytesText, countText, msText } from '../../components/value.js'
-import { answerMaxBytes } from './rows.js'
+import { answerMaxBytes } from './answer/rows.js'
 import type { Outcome } from './statement-run.js'
 
 const rowsText = (count: number): string => `${countText(count)} ${count === 1 ? 'row' : 'rows'}`

@@ -1,7 +1,7 @@
-import type { Column, Row, Value } from '../../api/sql.js'
-import type { ColumnSummary } from '../../components/summary.js'
-import { timeOf } from '../../basics/time.js'
-import { isNumeric, isTime } from '../../components/value.js'
+import type { Row, Value } from '../../../api/sql.js'
+import { timeOf } from '../../../basics/time.js'
+import { isNumeric, isTime } from '../../../components/value.js'
+import type { Picture } from './proposed-picture.js'
 import type { RowStore } from './rows.js'
 
 /** The most points of a chart. More would not be distinguishable. */
@@ -19,9 +19,6 @@ const pointValue = (value: Value, type: string): Value | Date => {
   if (isTime(type) && typeof value === 'string') return timeOf(value)
   return typeof value === 'object' ? JSON.stringify(value) : value
 }
-
-export const pictureKinds = ['line', 'bar', 'dots', 'histogram'] as const
-export type Picture = { kind: (typeof pictureKinds)[number]; x: string; y: string; by: string }
 
 /**
  * The bars of a picture, as points with `x`, `y` and `by`, or for a histogram with `from`, `to` and `rows`. `isSummed`: a bar stands for several
@@ -143,26 +140,4 @@ export const alongLine = (points: readonly Point[], x: string): Point[] => {
   const isPlaced = (value: Point[string] | undefined) => value !== null && value !== undefined && !Number.isNaN(Number(value))
   const isNumbers = points.every((one) => one[x] === null || typeof one[x] === 'number' || one[x] instanceof Date)
   return isNumbers ? points.filter((one) => isPlaced(one[x])).sort((a, b) => Number(a[x]) - Number(b[x])) : [...points]
-}
-
-/** The most colours that are easy to distinguish. */
-const coloursMax = 12
-
-/** Columns with few enough values for one colour each. */
-export const colourable = (summaries: readonly ColumnSummary[]): string[] =>
-  summaries.filter(({ distinct, isDistinctMore }) => distinct <= coloursMax && !isDistinctMore).map(({ column }) => column.name)
-
-/** The best kind of chart for the columns: a line over time, bars by name, dots of two numbers, or the distribution of one number. */
-export const proposedPicture = (columns: readonly Column[], coloured: readonly string[]): Picture | undefined => {
-  const bounds = /_(?:min|max|confidence|anomaly|original)$/
-  const numbers = columns.filter(({ name, type }) => isNumeric(type) && !bounds.test(name)).map(({ name }) => name)
-  const times = columns.filter(({ type }) => isTime(type)).map(({ name }) => name)
-  const names = columns.filter(({ type }) => /^(?:VARCHAR|ENUM|BOOLEAN)/.test(type)).map(({ name }) => name)
-  const series = names.find((name) => coloured.includes(name)) ?? ''
-  const [first, second] = numbers
-  if (first === undefined) return undefined
-  if (times[0] !== undefined) return { kind: 'line', x: times[0], y: first, by: series }
-  if (second !== undefined) return { kind: 'dots', x: first, y: second, by: series }
-  if (names[0] !== undefined) return { kind: 'bar', x: names[0], y: first, by: '' }
-  return { kind: 'histogram', x: first, y: first, by: '' }
 }

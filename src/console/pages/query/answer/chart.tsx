@@ -1,26 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { asApiError, useLoaded } from '../../basics/loading.js'
-import { changeQuery, place } from '../../basics/place.js'
-import { Busy, Empty, Refusal } from '../../components/notice.js'
-import { Plotted } from '../../components/plot.js'
-import { countText, isNumeric } from '../../components/value.js'
-import type { Column } from '../../api/sql.js'
-import type { ColumnSummary } from '../../components/summary.js'
+import { asApiError, useLoaded } from '../../../basics/loading.js'
+import { changeQuery, place } from '../../../basics/place.js'
+import { Busy, Empty, Refusal } from '../../../components/notice.js'
+import { Plotted } from '../../../components/plot.js'
+import { countText, isNumeric } from '../../../components/value.js'
+import type { Column } from '../../../api/sql.js'
+import type { ColumnSummary } from '../../../components/summary.js'
 import type { RowStore } from './rows.js'
-import {
-  alongLine,
-  barNamesMax,
-  barsOf,
-  colourable,
-  pictureKinds,
-  proposedPicture,
-  sampleOf,
-  spreadOf,
-  type Drawing,
-  type Picture,
-  type Point,
-} from './sample.js'
+import { colourable, pictureKinds, proposedPicture, type Picture } from './proposed-picture.js'
+import { alongLine, barNamesMax, barsOf, sampleOf, spreadOf, type Drawing, type Point } from './sample.js'
 import { savePng, saveSvg } from './save-picture.js'
 
 const numbersIn = (columns: readonly Column[]): string[] => columns.filter(({ type }) => isNumeric(type)).map(({ name }) => name)

@@ -1,7 +1,9 @@
-import { compareNumbers, exactRowsOf } from '../../api/exact.js'
-import type { Column, Row, Value } from '../../api/sql.js'
-import { Slices } from '../../basics/slices.js'
-import { isNumeric } from '../../components/value.js'
+/** Room: the rows of an answer, as a grid and as charts. It imports only console/api, console/basics and console/components. */
+
+import { compareNumbers, exactRowsOf } from '../../../api/exact.js'
+import type { Column, Row, Value } from '../../../api/sql.js'
+import { Slices } from '../../../basics/slices.js'
+import { isNumeric } from '../../../components/value.js'
 
 /** The most bytes of one answer that a tab keeps. The page does not read further rows, and says so. */
 export const answerMaxBytes = 512 * 2 ** 20

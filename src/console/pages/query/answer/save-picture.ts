@@ -1,4 +1,4 @@
-import { saveFile } from '../../basics/save-file.js'
+import { saveFile } from '../../../basics/save-file.js'
 
 /** Properties that the chart gets from the page's styles. A saved chart needs them in its own file. */
 const carried = ['fill', 'stroke', 'color', 'font-family', 'font-size'] as const

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { isNumeric, shortText, shown } from '../../components/value.js'
-import { WholeValue, type Opened } from '../../components/whole-value.js'
-import type { Value } from '../../api/sql.js'
+import { isNumeric, shortText, shown } from '../../../components/value.js'
+import { WholeValue, type Opened } from '../../../components/whole-value.js'
+import type { Value } from '../../../api/sql.js'
 import type { RowStore } from './rows.js'
 
 const rowHeight = 28
