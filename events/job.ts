@@ -49,8 +49,14 @@ export type JobLast = { condition: LastValue[]; statements: LastValue[][] }
 /** The values before the first run. */
 export const nothingSeen: JobLast = { condition: [], statements: [] }
 
-/** A run under way; `previous` is when the one before began. */
-export type JobRun = { run: string; started_at: string; previous: string | null }
+/**
+ * The values of LAST that stay when the texts of a job change: whether those of the condition do, and for each new statement the number of
+ * the earlier statement, from 0, whose values it goes on with. Null stands for a statement that begins anew.
+ */
+export type KeptLast = { condition: boolean; statements: (number | null)[] }
+
+/** A run under way; `previous` is when the one before began. `kept` is there if the texts of the job have changed since it began. */
+export type JobRun = { run: string; started_at: string; previous: string | null; kept?: KeptLast }
 
 /** `last` is missing until a run has seen a value. */
 export type Job = JobDefinition & { next_run_at: string | null; last_started_at: string | null; running: JobRun | null; last?: JobLast }
@@ -68,8 +74,21 @@ export type JobRunEnd = {
   condition_last?: LastValue[]
 }
 
+/** The members of a job that a change may have. */
+export const changeableParts = ['query', 'if_query', 'sealed', 'start_at', 'end_at', 'schedule'] as const
+
+/**
+ * The new values of the members that changed. `next_run_at` is there if a time or the schedule changed, and `keeps_last` if a text changed
+ * and a run has seen values of LAST or is under way.
+ */
+export type JobChange = Partial<Pick<JobDefinition, (typeof changeableParts)[number]>> & {
+  next_run_at?: string | null
+  keeps_last?: KeptLast
+}
+
 export type JobEvent =
   | Event<'JobCreated', JobDefinition>
+  | Event<'JobUpdated', JobChange>
   | Event<'JobRunStarted', { run: string; due_at: string; started_at: string; next_run_at: string | null }>
   | Event<'JobRunFinished', JobRunEnd>
   | Event<'JobExpired', Record<string, never>>
@@ -78,6 +97,7 @@ export type JobEvent =
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, 'must be UTC with microseconds')
 const reference = z.strictObject({ [secretKey]: sha256 })
 const lastValues = z.array(z.strictObject({ column: text, type: text, value: text.nullable() }))
+const schedule = z.strictObject({ count: z.int().positive(), unit: z.enum(jobUnits), said: text })
 
 const schemas: SchemasOf<JobEvent> = {
   JobCreated: z
@@ -89,9 +109,23 @@ const schemas: SchemasOf<JobEvent> = {
       sealed: reference.nullable(),
       start_at: time,
       end_at: time.nullable(),
-      schedule: z.strictObject({ count: z.int().positive(), unit: z.enum(jobUnits), said: text }).nullable(),
+      schedule: schedule.nullable(),
     })
     .describe('A job was created; its first run is due at its start. Secrets in its statements are a payload.'),
+  JobUpdated: z
+    .strictObject({
+      query: text.exactOptional(),
+      if_query: text.nullable().exactOptional(),
+      sealed: reference.nullable().exactOptional(),
+      start_at: time.exactOptional(),
+      end_at: time.nullable().exactOptional(),
+      schedule: schedule.nullable().exactOptional(),
+      next_run_at: time.nullable().exactOptional(),
+      keeps_last: z.strictObject({ condition: z.boolean(), statements: z.array(z.int().nonnegative().nullable()) }).exactOptional(),
+    })
+    .describe(
+      'A job got other statements, another condition or other times; each value is the new value. A run under way ends with its old statements. The event has the next due time if a time changed, and the values of LAST that stay if a text changed.',
+    ),
   JobRunStarted: z
     .strictObject({ run: text, due_at: time, started_at: time, next_run_at: time.nullable() })
     .describe('A run of a job began; events of its statements have the run as correlation.'),
@@ -127,18 +161,51 @@ export const lastAfter = (
   ),
 })
 
+/** The values of LAST that are left when the texts of a job change. */
+const keptOf = ({ condition, statements }: JobLast, kept: KeptLast): JobLast => ({
+  condition: kept.condition ? condition : [],
+  statements: kept.statements.map((i) => (i === null ? [] : (statements[i] ?? []))),
+})
+
+/** What stays after two changes, one after the other. */
+const keptByBoth = (first: KeptLast | undefined, second: KeptLast): KeptLast =>
+  first
+    ? {
+        condition: first.condition && second.condition,
+        statements: second.statements.map((i) => (i === null ? null : (first.statements[i] ?? null))),
+      }
+    : second
+
+/** The end of a run as it counts for the texts of now: a run that a change came upon ends with the texts from before. */
+const endAfter = (end: JobRunEnd, kept: KeptLast | undefined): JobRunEnd => {
+  if (!kept) return end
+  const { statements, condition_last, ...rest } = end
+  const results = kept.statements.map((i) => (i === null ? undefined : statements[i]) ?? { positions: [], error: null })
+  return { ...rest, statements: results, ...(kept.condition && condition_last && { condition_last }) }
+}
+
+const update = (job: Job, { keeps_last: kept, ...changes }: JobChange): Job => {
+  const changed = { ...job, ...changes }
+  if (!kept) return changed
+  const running = job.running && { ...job.running, kept: keptByBoth(job.running.kept, kept) }
+  return { ...changed, running, ...(job.last && { last: keptOf(job.last, kept) }) }
+}
+
 const evolve = (job: Job | undefined, event: JobEvent): Job | undefined => {
   switch (event.type) {
     case 'JobCreated':
       return { ...event.data, next_run_at: event.data.start_at, last_started_at: null, running: null }
+    case 'JobUpdated':
+      return job && update(job, event.data)
     case 'JobRunStarted': {
       const { run, started_at, next_run_at } = event.data
       return job && { ...job, next_run_at, last_started_at: started_at, running: { run, started_at, previous: job.last_started_at } }
     }
     case 'JobRunFinished': {
       if (job?.running?.run !== event.data.run) return job
-      const hasLast = event.data.condition_last !== undefined || event.data.statements.some(({ last }) => last !== undefined)
-      return { ...job, running: null, ...(hasLast && { last: lastAfter(job, event.data) }) }
+      const end = endAfter(event.data, job.running.kept)
+      const hasLast = end.condition_last !== undefined || end.statements.some(({ last }) => last !== undefined)
+      return { ...job, running: null, ...(hasLast && { last: lastAfter(job, end) }) }
     }
     case 'JobExpired':
       return job && { ...job, next_run_at: null }

@@ -64,13 +64,16 @@ const jobs = historyOf(
     if_query: textColumn,
     start_at: textColumn,
     end_at: textColumn,
-    schedule: { type: 'VARCHAR', assigns: `CASE type WHEN 'JobCreated' THEN coalesce(data->'$.schedule.said', 'null'::JSON) END` },
+    schedule: {
+      type: 'VARCHAR',
+      assigns: `CASE WHEN (data->'$.schedule') IS NOT NULL THEN coalesce(data->'$.schedule.said', 'null'::JSON) END`,
+    },
     next_run_at: {
       type: 'VARCHAR',
-      assigns: `CASE type WHEN 'JobCreated' THEN data->'$.start_at' WHEN 'JobRunStarted' THEN data->'$.next_run_at' WHEN 'JobExpired' THEN 'null'::JSON END`,
+      assigns: `CASE type WHEN 'JobCreated' THEN data->'$.start_at' WHEN 'JobExpired' THEN 'null'::JSON ELSE data->'$.next_run_at' END`,
     },
   },
-  ['JobRunStarted', 'JobExpired'],
+  ['JobUpdated', 'JobRunStarted', 'JobExpired'],
 )
 
 /** Knowledge bases of all projects; secrets stand in their settings as references to payloads. */

@@ -112,6 +112,7 @@ export const bodies: Readonly<Record<string, readonly Body[]>> = {
   [`POST ${projects}/views`]: [json('a list', statementOf('view'))],
   [`PUT ${projects}/views/{view}`]: [json('a list', statementOf('view'))],
   [`POST ${projects}/jobs`]: [json('a list', statementOf('job', ',"start_at":"2099-01-01"'))],
+  [`PUT ${projects}/jobs/{job}`]: [json('a list', statementOf('job', ',"start_at":"2099-01-01"'))],
   'POST /api/databases': resource('database', '"engine":"slack",', 'parameters'),
   'POST /api/databases/status': [json('keys', (share) => `{"engine":"slack",${params['keys']?.(share).slice(1) ?? ''}`)],
   'PUT /api/databases/{database}': change('database', 'parameters'),

@@ -6,7 +6,8 @@ import { deciders, type RollbackKind } from './deciders.js'
 import type { RollbackRule } from './rules/rollback.js'
 import { isReadable, namesakes, refuseTakenName, type Namesakes } from './rules/taken-names.js'
 
-type Target = { project?: string; name: string; version: number }
+/** `now` is the time of the request. */
+type Target = { project?: string; name: string; version: number; now: string }
 export type RollbackCommand = { [K in RollbackKind]: Command<`RollBack${Capitalize<K>}`, Target> }[RollbackKind]
 
 const isRollbackKind = (kind: Kind): kind is RollbackKind => deciders[kind].rollback !== null
@@ -34,10 +35,7 @@ const noSuchVersion = <K extends RollbackKind>(kind: K, { name, version }: Targe
   })
 
 const nothingToDo = (kind: Kind, { name, version }: Target): Problem =>
-  wrong(
-    `${kind} ${name} is the same as at version ${version}`,
-    kind === 'job' ? 'The definition of a job never changes; drop it and create another one.' : 'Choose a version that it differs from.',
-  )
+  wrong(`${kind} ${name} is the same as at version ${version}`, 'Choose a version that it differs from.')
 
 const decideOn = <K extends RollbackKind>(kind: K, data: Target, facts: Facts<K>): LedgerEvent[] => {
   const { found, then, namesake } = facts
@@ -53,7 +51,7 @@ const decideOn = <K extends RollbackKind>(kind: K, data: Target, facts: Facts<K>
     throw new Problem('not_found', 'Secrets erased', `the secrets that ${kind} ${data.name} had at version ${data.version} were erased`, {
       hint: 'Change it instead, with new secrets.',
     })
-  const events = way.events(found.state, then.state)
+  const events = way.events(found.state, then.state, data.now)
   if (events.length === 0) throw nothingToDo(kind, data)
   return events
 }
@@ -61,7 +59,7 @@ const decideOn = <K extends RollbackKind>(kind: K, data: Target, facts: Facts<K>
 /**
  * The decision to roll a resource back to the state of an earlier version. It is an ordinary change: the history continues.
  *
- * @example rollbackOf('skill').reads({ type: 'RollBackSkill', data: { project: 'shop', name: 'rents', version: 2 } })
+ * @example rollbackOf('skill').reads({ type: 'RollBackSkill', data: { project: 'shop', name: 'rents', version: 2, now } })
  */
 export const rollbackOf = <K extends RollbackKind>(kind: K) => ({
   reads: ({ data: { project, name, version } }: RollbackCommand): Record<string, Lookup> => ({

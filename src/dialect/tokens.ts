@@ -17,6 +17,23 @@ export const isSymbol = (token: Token | undefined, ...symbols: string[]): boolea
 export const isNameLike = (token: Token | undefined): token is Token & { kind: 'backquoted' | 'quoted' | 'word' } =>
   token?.kind === 'backquoted' || token?.kind === 'quoted' || token?.kind === 'word'
 
+/**
+ * The tokens between semicolons. Semicolons inside brackets belong to an inner statement.
+ *
+ * @example splitTokens(lex('SELECT 1; SELECT 2')).length // 2
+ */
+export const splitTokens = (tokens: readonly Token[]): Token[][] => {
+  const statements: Token[][] = [[]]
+  let depth = 0
+  for (const token of tokens) {
+    if (isSymbol(token, '(')) depth += 1
+    if (isSymbol(token, ')')) depth -= 1
+    if (depth <= 0 && isSymbol(token, ';')) statements.push([])
+    else statements.at(-1)?.push(token)
+  }
+  return statements.filter((statement) => statement.length > 0)
+}
+
 /** The word of a token in capitals; empty for a token that is no word. */
 export const upperWord = (token: Token | undefined): string => (token?.kind === 'word' ? token.text.toUpperCase() : '')
 

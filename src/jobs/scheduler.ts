@@ -11,6 +11,7 @@ import { isProblem, Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
 import { causeAt } from '../log/contract/origins.js'
 import { retryWhileBusy } from '../basics/concurrency/retry.js'
+import { lastEventWith } from '../log/read/slices.js'
 import type { Lease, Leases } from '../log/contract/leases.js'
 import type { Log, Resource, Origin, Outcome } from '../log/contract/log.js'
 import { errorMessage } from '../sql/contract/answer.js'
@@ -40,6 +41,8 @@ const interrupted: Cut = { outcome: 'interrupted', error: 'the service stopped w
 const left: Cut = { outcome: 'interrupted', error: 'this node lost its connection to the others while it ran' }
 const cancelled: Cut = { outcome: 'cancelled', error: 'the job was deleted' }
 const tookTooLong: Cut = { outcome: 'error', error: `the run was stopped after its limit of ${limits.jobRunTimeoutMs} ms` }
+
+const isBegin = (text: string): boolean => text.includes('"type":"JobRunStarted"')
 
 /** The clock may be set and the machine may sleep, so the time is checked again after at most this time. */
 const lookAgainMs = 60_000
@@ -113,15 +116,14 @@ export class JobScheduler {
   async #endLeft(stream: StreamId): Promise<void> {
     const found = await this.#found(stream)
     if (!found?.state.running) return
-    const { state, version } = found
-    // The newest event of a running job is the start of the run.
-    const origin = await this.#originOf(state, await this.#positionOf(stream, version))
+    const { state } = found
+    const origin = await this.#originOf(state, await this.#beginOf(stream))
     await this.#finish({ stream, job: state, run: found.state.running, origin }, interrupted, [])
   }
 
-  async #positionOf(stream: StreamId, version: number): Promise<number | undefined> {
-    const [event] = await retryWhileBusy(() => this.options.log.readStream(stream, version - 1, 1), this.#isStopping)
-    return event?.position
+  /** The position of the event that began the run under way. The job may have been changed since. */
+  async #beginOf(stream: StreamId): Promise<number | undefined> {
+    return (await retryWhileBusy(() => lastEventWith(this.options.log, stream, isBegin), this.#isStopping))?.position
   }
 
   #found(stream: StreamId): Promise<Resource<'job'> | undefined> {
@@ -256,7 +258,7 @@ export class JobScheduler {
     const { resource, positions } = await this.#execute({ type: 'StartJobRun', data: { stream, run, now: instant(now) } }, origin)
     if (resource?.kind !== 'job' || resource.state.running?.run !== run) return undefined
     // If a start was recorded but its answer was lost, the second attempt finds it.
-    const startedAt = positions[0] ?? (await this.#positionOf(stream, resource.version)) ?? found.id
+    const startedAt = positions[0] ?? (await this.#beginOf(stream)) ?? found.id
     const { state: job } = resource
     return { stream, job, run: resource.state.running, origin: { ...origin, causation: causeAt(startedAt) } }
   }
@@ -293,7 +295,9 @@ export class JobScheduler {
     if (!sealed) return { query, if_query }
     const body = await retryWhileBusy(() => this.options.log.payload(sealed[secretKey]), this.#isStopping)
     if (!body)
-      throw new Problem('not_found', 'Secrets erased', 'the secrets of this job were erased', { hint: 'Drop it and create it anew.' })
+      throw new Problem('not_found', 'Secrets erased', 'the secrets of this job were erased', {
+        hint: 'Change the job, and send its statements with their secrets.',
+      })
     return JSON.parse(body.toString()) as { query: string; if_query: string | null }
   }
 

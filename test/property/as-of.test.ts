@@ -81,6 +81,7 @@ const change = async (random: Random): Promise<void> => {
     () => write('PUT', `${of}/views/${name}`, { view: { query: `SELECT ${number} AS m` } }),
     () => write('DELETE', `${of}/views/${name}`),
     () => write('POST', `${of}/jobs`, { job: { name: 'one', query: `SELECT ${number}`, schedule_str: 'every 5 hours' } }),
+    () => write('PUT', `${of}/jobs/one`, { job: { query: `SELECT ${number}`, schedule_str: 'every 9 hours' } }),
     () => write('DELETE', `${of}/jobs/one`),
     () => upload(any(['one', 'two']), number),
     () => write('DELETE', `/api/files/${any(['one', 'two'])}`),

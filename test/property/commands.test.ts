@@ -95,6 +95,7 @@ const work = {
   end_at: fc.option(time),
   schedule: fc.constantFrom(null, { count: 1, unit: 'day', said: 'every day' }),
 }
+const was = record({ statements: work.statements, condition: work.condition, payload: fc.constant(null) })
 const defaultProject = fc.constant('mindsdb')
 const agentSettings = { model_name: fc.constantFrom('gpt-4o', null), provider: fc.constantFrom('openai', 'mindsdb', null) }
 const botSettings = {
@@ -159,6 +160,13 @@ const commands: CommandData = [
   ['StartTraining', record({ stream: fc.constant(''), version })],
   ['CompleteTraining', record({ stream: fc.constant(''), version, result })],
   ['CreateJob', record({ project, job: name, ...work, ...flags })],
+  [
+    'UpdateJob',
+    record({
+      ...{ project, job: name, now: time, start_at: maybe(time), end_at: maybe(fc.option(time)), schedule: maybe(work.schedule) },
+      text: maybe(record({ statements: work.statements, condition: work.condition, params: work.params, was })),
+    }),
+  ],
   ['DeleteJob', record({ project, job: name, ...ends })],
   ['StartJobRun', record({ stream: fc.constant(''), run, now: time })],
   [

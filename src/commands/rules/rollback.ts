@@ -8,15 +8,24 @@ export type RollbackRule<K extends Kind> = {
   needs?: (then: States[K], project: string | undefined) => Record<string, Lookup>
   /** @throws Problem when one of these is missing or conflicts */
   check?: (then: States[K], facts: Record<string, unknown>, now: States[K]) => void
-  events: (now: States[K], then: States[K]) => EventsOf[K][]
+  /** `at` is the time of the request. */
+  events: (now: States[K], then: States[K], at: string) => EventsOf[K][]
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** The members that change, with their earlier values; undefined if none does. */
-const changed = <S extends object, N extends keyof S>(now: S, then: S, names: readonly N[]): Pick<S, N> | undefined => {
+/**
+ * The members that differ, with their values in `then`; undefined if none does.
+ *
+ * @example changed({ a: 1, b: 2 }, { a: 1, b: 3 }, ['a', 'b']) // { b: 3 }
+ */
+export const changed = <S extends object, N extends keyof S>(
+  now: Pick<S, N>,
+  then: Pick<S, N>,
+  names: readonly N[],
+): Partial<Pick<S, N>> | undefined => {
   const differing = names.filter((name) => !same(now[name], then[name])).map((name) => [name, then[name]] as const)
-  return differing.length > 0 ? (Object.fromEntries(differing) as Pick<S, N>) : undefined
+  return differing.length > 0 ? (Object.fromEntries(differing) as Partial<Pick<S, N>>) : undefined
 }
 
 /**

@@ -71,3 +71,27 @@ export const nextRun = (job: { start_at: string; end_at: string | null; schedule
   const next = nextAfter(Date.parse(job.start_at), job.schedule, now)
   return job.end_at !== null && next > Date.parse(job.end_at) ? null : instant(next)
 }
+
+type Times = Pick<Job, 'start_at' | 'end_at' | 'schedule'>
+
+const areSame = (one: JobSchedule | null, other: JobSchedule | null): boolean => one?.count === other?.count && one?.unit === other?.unit
+
+/** The first time of a job later than `after`. Without a schedule a job runs once, so it is due until it has run. */
+const firstTime = ({ start_at, schedule }: Times, lastStarted: string | null, after: number): string | null => {
+  const start = Date.parse(start_at)
+  if (start > after) return start_at
+  if (schedule) return instant(nextAfter(start, schedule, after))
+  return lastStarted === null ? start_at : null
+}
+
+/**
+ * `next_run_at` of a job whose times change at `now`: the first of its new times after that, or a new start that is now; null if there is
+ * none. Another end alone moves no run, not even one that is due and has not begun.
+ */
+export const nextAsChanged = (before: Job, after: Times, now: string): string | null => {
+  const hasNewStart = before.start_at !== after.start_at
+  const isMoved = hasNewStart || !areSame(before.schedule, after.schedule)
+  const from = Date.parse(now) - (hasNewStart ? 1 : 0)
+  const next = (isMoved ? null : before.next_run_at) ?? firstTime(after, before.last_started_at, from)
+  return next !== null && after.end_at !== null && next > after.end_at ? null : next
+}

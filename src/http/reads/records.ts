@@ -186,14 +186,14 @@ export class Records {
   }
 
   /** A run of a job in the form that clients read. */
-  jobRun({ state }: Resource<'job'>, project: Resource<'project'>, { started_at, end }: RunRecord) {
+  jobRun({ state }: Resource<'job'>, project: Resource<'project'>, { started_at, query, end }: RunRecord) {
     return {
       name: state.name,
       project: project.state.name,
       run_start: recordTime(started_at),
       run_end: end && recordTime(end.finished_at),
       error: end?.error ?? null,
-      query: state.query,
+      query,
     }
   }
 

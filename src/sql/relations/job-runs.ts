@@ -32,7 +32,7 @@ export const jobRuns: Relation = {
       'running, complete, skipped (the condition returned no row), error, interrupted (the service stopped) or cancelled (the job was deleted).',
     ),
     column('error', 'VARCHAR', 'Why the run did not complete.'),
-    column('query', 'VARCHAR', 'Statements of the job; secrets show as ******.'),
+    column('query', 'VARCHAR', 'Statements of the job at that time; secrets show as ******.'),
     column(
       'statements',
       'VARCHAR',
@@ -57,7 +57,7 @@ export const jobsHistory: Relation = {
     column('RUN_START', 'TIMESTAMP', 'When the run began (UTC).'),
     column('RUN_END', 'TIMESTAMP', 'When the end of the run was recorded (UTC); empty while it is under way.'),
     column('ERROR', 'VARCHAR', 'Why the run did not complete.'),
-    column('QUERY', 'VARCHAR', 'Statements of the job; secrets show as ******.'),
+    column('QUERY', 'VARCHAR', 'Statements of the job at that time; secrets show as ******.'),
   ],
   sql: `
     SELECT ${nocase('j.name')} AS "NAME", ${nocase('p.name')} AS "PROJECT", s.started_at AS "RUN_START", f.finished_at AS "RUN_END",

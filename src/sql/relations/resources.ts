@@ -129,7 +129,7 @@ const jobs: ResourceRelation = {
   columns: [
     nameOf('job'),
     projectColumn,
-    column('START_AT', 'TIMESTAMP', 'When the job runs first (UTC).'),
+    column('START_AT', 'TIMESTAMP', 'Time from which the job runs (UTC).'),
     column('END_AT', 'TIMESTAMP', 'End of the schedule (UTC).'),
     column('NEXT_RUN_AT', 'TIMESTAMP', 'When the job is due next (UTC); empty when there is no further run.'),
     column('SCHEDULE_STR', 'VARCHAR', 'How often the job runs; empty when it runs once.'),

@@ -1,5 +1,5 @@
 import type { Token } from '../../dialect/lexer.js'
-import { isNameLike, isSymbol } from '../../dialect/tokens.js'
+import { isNameLike, isSymbol, splitTokens } from '../../dialect/tokens.js'
 import type { Cursor } from './cursor.js'
 import { nameFollows, takePart } from './names.js'
 import type { InnerQuery, PlacedQuery, Span } from './statement.js'
@@ -21,19 +21,6 @@ const takeQueryTokens = (cursor: Cursor): Token[] => {
   if (body.length === 0) cursor.refuse(open, 'a query is missing between these brackets')
   if (semicolon && semicolon !== last) cursor.refuse(semicolon, 'only one query is taken here')
   return body
-}
-
-/** The tokens between semicolons. Semicolons inside brackets belong to an inner statement. */
-export const splitTokens = (tokens: readonly Token[]): Token[][] => {
-  const statements: Token[][] = [[]]
-  let depth = 0
-  for (const token of tokens) {
-    if (token.kind === 'symbol' && token.text === '(') depth += 1
-    if (token.kind === 'symbol' && token.text === ')') depth -= 1
-    if (depth <= 0 && isSemicolon(token)) statements.push([])
-    else statements.at(-1)?.push(token)
-  }
-  return statements.filter((statement) => statement.length > 0)
 }
 
 /** `(q1; q2)`: the texts of several queries. */

@@ -114,6 +114,83 @@ describe('over REST', () => {
   })
 })
 
+describe('a change over REST', () => {
+  const asked = { query: 'SELECT 1', if_query: 'SELECT 2', start_at: '2031-01-02', end_at: '2032-01-01', schedule_str: 'every day' }
+  const change = (job: object, headers = {}) => send(at.url, 'PUT', `${path}/Changing`, { job }, headers)
+  const versions = async () => ((await call('GET', `${path}/changing/history?of=changes`)).body as { version: number }).version
+
+  test('sets the fields that it names, and answers the record with a new version', async () => {
+    const { body: created } = await call('POST', path, { job: { name: 'changing', ...asked } })
+    const start = '2031-01-02 00:00:00.000000'
+    const first = await change({ query: 'SELECT 3', start_at: null }, { 'if-match': '"1"' })
+    expect(first).toMatchObject({ status: 200, body: { ...(created as object), query: 'SELECT 3', next_run_at: start } })
+    expect(first.headers.get('etag')).toBe('"2"')
+    expect(await change({ schedule_str: 'every 2 hours', start_at: '2031-01-01' })).toMatchObject({
+      body: { query: 'SELECT 3', schedule_str: 'every 2 hours', next_run_at: '2031-01-01 00:00:00.000000' },
+    })
+    expect(await change({ if_query: '', end_at: ' ', schedule_str: '' })).toMatchObject({
+      body: { if_query: null, end_at: null, schedule_str: null, next_run_at: '2031-01-01 00:00:00.000000' },
+    })
+    expect((await call('GET', `${path}/changing`)).headers.get('etag')).toBe('"4"')
+  })
+
+  test('without a difference makes no version, also with the whole record', async () => {
+    const { body } = await call('GET', `${path}/changing`)
+    for (const job of [{}, { query: 'SELECT 3;' }, body as object]) expect(await change(job)).toMatchObject({ status: 200, body })
+    expect(await versions()).toBe(4)
+  })
+
+  test('can be tried first, and depends on its version and its key as other commands', async () => {
+    expect(await change({ query: 'SELECT 4' }, { prefer: 'dry-run' })).toMatchObject({
+      status: 200,
+      body: { events: [{ type: 'JobUpdated', version: 5, data: { query: 'SELECT 4' } }], resource: { query: 'SELECT 4' } },
+    })
+    expect(await change({ query: 'SELECT 4' }, { 'if-match': '"3"' })).toMatchObject({ status: 412, body: { version: 4 } })
+    for (let time = 0; time < 2; time++)
+      expect(await change({ query: 'SELECT 4' }, { 'idempotency-key': 'change' })).toMatchObject({ status: 200, body: { query: 'SELECT 4' } })
+    expect(await versions()).toBe(5)
+  })
+
+  test.each([
+    [{ query: 7 }, 'job.query'],
+    [{ query: '' }, 'at least one statement'],
+    [{ query: 'SELECT 1; SELEC 1' }, 'statement 2 of the job'],
+    [{ if_query: 'DROP PROJECT shop' }, 'one query'],
+    [{ start_at: '' }, 'is not a time'],
+    [{ end_at: '2001-01-01' }, 'before its start, or before now'],
+    [{ schedule_str: 'every second' }, 'how often'],
+    [{ schedule: 'every hour' }, 'there is no "schedule"'],
+  ])('%j is refused with 400', async (job, why) =>
+    expect(await change(job)).toMatchObject({ status: 400, body: { detail: expect.stringContaining(why) } }),
+  )
+
+  test('of a job or a project that is not there is a 404', async () => {
+    expect(await call('PUT', `${path}/nobody`, { job: { query: 'SELECT 1' } })).toMatchObject({
+      status: 404,
+      body: { detail: 'Job with name nobody does not exist' },
+    })
+    expect((await call('PUT', '/api/projects/none/jobs/j', { job: {} })).status).toBe(404)
+  })
+
+  test('keeps the secrets of a statement that stays, and runs with them', async () => {
+    const secret = 's3cr3t-that-stays-plugh'
+    const inserted = `INSERT INTO files.stays (name, password) VALUES ('bob', upper('${secret}'))`
+    await done("CREATE TABLE files.stays (SELECT '' AS name, '' AS password)")
+    await call('POST', path, { job: { name: 'staying', query: inserted, start_at: '2031-01-01' } })
+    const { query } = (await call('GET', `${path}/staying`)).body as { query: string }
+    expect(query).toContain('******')
+    const place = `${path}/staying`
+    expect(await call('PUT', place, { job: { query: query.replace('stays', 'elsewhere') } })).toMatchObject({
+      status: 400,
+      body: { hint: expect.stringContaining('Send the secret itself') },
+    })
+    expect(await call('PUT', place, { job: { query: `SELECT 1; ${query}`, start_at: 'now' } })).toMatchObject({ status: 200 })
+    expect((await ended('staying')).error).toBe(null)
+    expect((await run("SELECT password FROM files.stays WHERE name = 'bob'")).data).toEqual([[secret.toUpperCase()]])
+    expect(answers.filter((answer) => answer.includes(secret))).toEqual([])
+  })
+})
+
 describe('over SQL', () => {
   test('the statements of both clients make, show and drop a job', async () => {
     await done(

@@ -176,10 +176,29 @@ test('a file goes back to earlier rows, while they are kept', async () => {
   expect(await back('/api/files/f', 2)).toMatchObject({ status: 404, body: { title: 'Content erased' } })
 })
 
-test('a job does not change, and says so', async () => {
-  await send(at.url, 'POST', `${project}/jobs`, { job: { name: 'j', query: 'SELECT 1', schedule_str: 'every hour' } })
-  await until(async () => ((await send(at.url, 'GET', `${project}/jobs/j/history`)).body as unknown[]).length > 0)
-  expect(await back(`${project}/jobs/j`, 1)).toMatchObject({ status: 400, body: { hint: expect.stringContaining('never changes') } })
+test('a job goes back to earlier statements and times, and its runs stay', async () => {
+  const path = `${project}/jobs/j`
+  const runsOf = async () => (await send(at.url, 'GET', `${path}/history`)).body as { run_end: string | null; query: string }[]
+  const query = "SELECT 1 WHERE token = 'sk-planted'"
+  const shown = "SELECT 1 WHERE token = '******'"
+  await send(at.url, 'POST', `${project}/jobs`, { job: { name: 'j', query, schedule_str: 'every hour' } })
+  await until(async () => (await runsOf()).every(({ run_end }) => run_end !== null) && (await runsOf()).length > 0)
+  expect(await back(path, 1)).toMatchObject({ status: 400, body: { detail: 'job j is the same as at version 1' } })
+  await put(path, { job: { query: 'SELECT 2', if_query: 'SELECT 3', schedule_str: 'every day' } })
+  expect(await back(path, 1)).toMatchObject({
+    status: 200,
+    body: { query: shown, if_query: null, schedule_str: 'every hour' },
+  })
+  const [updated] = await lastEvents(1)
+  expect(updated).toEqual({
+    type: 'JobUpdated',
+    data: {
+      ...{ query: shown, if_query: null, sealed: { $secret: expect.any(String) } },
+      ...{ schedule: { count: 1, unit: 'hour', said: 'every hour' }, next_run_at: expect.any(String) },
+    },
+  })
+  expect(await back(path, 4)).toMatchObject({ status: 200, body: { query: 'SELECT 2', schedule_str: 'every day' } })
+  expect((await runsOf()).map((run) => run.query)).toEqual([shown])
 })
 
 test('a model activates an earlier version', async () => {

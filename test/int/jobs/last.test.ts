@@ -5,7 +5,7 @@ import { jobOver } from '../../support/jobs/job-over.js'
 import { origin } from '../../support/log/log.js'
 import { password, startPostgres, type Postgres } from '../../support/connections/postgres.js'
 import { settled } from '../../support/models/rentals.js'
-import { rowsNow, spawnUntil, sql, startTestService, temporaryDirectory } from '../../support/service.js'
+import { rowsNow, send, spawnUntil, sql, startTestService, temporaryDirectory } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
 let postgres: Postgres
@@ -268,6 +268,37 @@ test('a job that tries a statement again sends what it writes in a connected dat
   const { error } = await runStatements(busyOnce, work, [])
   expect(error).toMatch(/a statement that writes, and that runs only once/)
   expect(await postgres.rows('SELECT note FROM told')).toEqual([['once']])
+})
+
+test('a run that a change of its job comes upon ends with the old statements, and the next run goes on where it ended', async () => {
+  await postgres.run('CREATE TABLE changing AS SELECT n AS id, n * 10 AS size FROM generate_series(1, 3) AS n')
+  await ask('CREATE TABLE files.changed (id BIGINT)')
+  const copying = (what: string) => `INSERT INTO files.changed (SELECT ${what} FROM pg.changing AS t WHERE t.id > LAST)`
+  const path = '/api/projects/mindsdb/jobs/copying'
+  const put = (job: object) => send(service.url, 'PUT', path, { job })
+  const runs = () => rowsNow(service.url, "SELECT outcome, query FROM log.job_runs WHERE job = 'copying' ORDER BY position")
+  const ended = (count: number) => until(async () => (await runs()).filter(([outcome]) => outcome === 'complete').length === count)
+  const waiting = () => postgres.rows("SELECT 1 FROM pg_locks WHERE relation = 'changing'::regclass AND NOT granted")
+  await ask(`CREATE JOB copying (${copying('t.id')})`)
+  await ended(1)
+  await postgres.run('INSERT INTO changing VALUES (4, 40), (5, 50)')
+  await postgres.run('BEGIN')
+  await postgres.run('LOCK TABLE changing')
+  try {
+    expect((await put({ start_at: 'now' })).status).toBe(200)
+    await until(async () => (await waiting()).length > 0)
+    expect(await put({ query: copying('t.size'), start_at: 'now' })).toMatchObject({ status: 200, body: { query: copying('t.size') } })
+  } finally {
+    await postgres.run('COMMIT')
+  }
+  await ended(3)
+  await postgres.run('INSERT INTO changing VALUES (6, 60)')
+  expect((await put({ start_at: 'now' })).status).toBe(200)
+  await ended(4)
+  expect(await ask('SELECT list(id ORDER BY id) FROM files.changed')).toEqual([[[4, 5, 60]]])
+  const queries = [copying('t.id'), copying('t.id'), copying('t.size'), copying('t.size')]
+  expect((await runs()).map(([, query]) => query)).toEqual(queries)
+  expect((await send(service.url, 'GET', `${path}/history`)).body).toMatchObject(queries.map((query) => ({ query, error: null })))
 })
 
 test('a job goes on with LAST after a restart, and after a SIGKILL in the middle of a run', async () => {

@@ -7,7 +7,7 @@ import { Problem } from '../../../src/basics/errors.js'
 import { afterInserting } from '../../../src/knowledge/documents/documents.js'
 import { soleLeases, type Leases } from '../../../src/log/contract/leases.js'
 import type { JobClock } from '../../../src/jobs/clock.js'
-import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
+import { readJob, updateJob, type JobChangeRequest } from '../../../src/sql/facade/commands/job-definition.js'
 import { JobScheduler } from '../../../src/jobs/scheduler.js'
 import type { SqlExecutor } from '../../../src/jobs/run.js'
 import { limits } from '../../../src/basics/limits.js'
@@ -145,6 +145,12 @@ const create = async ({ ledger }: OpenLog, job: string, changes: object = {}) =>
   await ledger.execute({ type: 'CreateProject', data: { project: 'shop', unlessExists: true } }, origin)
   const asked = { query: `SELECT '${job}'`, ifQuery: null, start: null, end: null, every: 'every minute', ...changes }
   await ledger.execute({ type: 'CreateJob', data: { project: 'shop', job, ...(await readJob(asked, clock.time)) } }, origin)
+  await settled()
+}
+
+const change = async ({ ledger, log }: OpenLog, job: string, request: JobChangeRequest) => {
+  const inputs = { resources: log.resources, payloads: log, now: () => clock.time }
+  await ledger.execute(await updateJob({ project: 'shop', job }, request, inputs), origin)
   await settled()
 }
 
@@ -414,6 +420,94 @@ describe('what a run does', () => {
       open.log.payload = async () => undefined
       await create(open, 'j', { query: "CREATE SKILL s USING type = 'sql', api_key = 'sk-planted'", every: null })
       expect(await ends(open)).toMatchObject([{ outcome: 'error', error: expect.stringContaining('were erased') }])
+    }))
+})
+
+describe('a job that is changed', () => {
+  test('runs at its new times, with its new statements', () =>
+    withJobs(async (open) => {
+      await create(open, 'j', { every: 'every 10 minutes' })
+      await change(open, 'j', { query: 'SELECT 2', every: 'every 2 minutes' })
+      await clock.forward(5 * minute)
+      expect((await runs(open)).map(([at]) => at)).toEqual([0, 2, 4])
+      expect(engine.queries).toEqual(["SELECT 'j'", 'SELECT 2', 'SELECT 2'])
+      await change(open, 'j', { start: '2026-01-01 00:30:00' })
+      await clock.forward(25 * minute)
+      await change(open, 'j', { end: '2026-01-01 00:33:00' })
+      await clock.forward(30 * minute)
+      expect((await runs(open)).map(([at]) => at)).toEqual([0, 2, 4, 30, 32])
+      expect(clock.due).toEqual([])
+      await change(open, 'j', { start: 'now', end: null, every: null })
+      expect((await runs(open)).map(([at]) => at)).toEqual([0, 2, 4, 30, 32, 60])
+      expect(clock.due).toEqual([])
+    }))
+
+  test('while it runs ends the run with the old statements, and is due again at once if its start is now', () =>
+    withJobs(async (open) => {
+      engine.answers = undefined
+      await create(open, 'j', { query: 'SELECT 1; SELECT 2', every: null })
+      await clock.forward(minute)
+      await change(open, 'j', { query: 'SELECT 3', start: 'now' })
+      expect(engine.queries).toEqual(['SELECT 1'])
+      engine.asked[0]?.answer(ok())
+      await settled()
+      engine.answers = () => ok()
+      engine.asked[1]?.answer(ok())
+      await settled()
+      expect(engine.queries).toEqual(['SELECT 1', 'SELECT 2', 'SELECT 3'])
+      expect(await runs(open)).toEqual([0, 1].map((at) => [at, 'complete']))
+      expect(engine.most).toBe(1)
+    }))
+
+  test('goes on with LAST in each statement that reads the same by it, also after a run that the change came upon', () =>
+    withJobs(async (open) => {
+      const reading = (table: string, what = '*') => `SELECT ${what} FROM files.${table} WHERE id > LAST`
+      const known: unknown[] = []
+      let highest = 0
+      const answer = ({ query, last }: SqlRequest) => {
+        if (last?.wantsBase) return rows('')
+        known.push([query, last?.known.map(({ value }) => value)])
+        last?.note([{ column: 'id', type: 'BIGINT', value: String(++highest) }])
+        return rows('[1]')
+      }
+      engine.answers = answer
+      await create(open, 'j', { query: `${reading('a')}; ${reading('b')}` })
+      await change(open, 'j', { query: `${reading('b', 'id')}; ${reading('c')}; ${reading('a', 'id')}` })
+      await clock.forward(minute)
+      expect(known.slice(2)).toEqual([
+        [reading('b', 'id'), ['2']],
+        [reading('c'), []],
+        [reading('a', 'id'), ['1']],
+      ])
+      engine.answers = undefined
+      known.length = 0
+      await clock.forward(minute)
+      const [upon] = engine.asked.splice(0).slice(-1)
+      await change(open, 'j', { query: `${reading('a')}; ${reading('b')}` })
+      engine.answers = answer
+      upon?.answer(answer(upon))
+      await settled()
+      await clock.forward(minute)
+      expect(known.slice(3)).toEqual([
+        [reading('a'), ['8']],
+        [reading('b'), ['6']],
+      ])
+    }))
+
+  test('and whose run a crash cut off names the start of that run as the cause of its end', () =>
+    withLog(async (open) => {
+      engine.answers = undefined
+      await serviceOver(open).start()
+      await create(open, 'j')
+      await change(open, 'j', { query: 'SELECT 2' })
+      engine = new HandEngine()
+      clock = Object.assign(new HandClock(), { time: clock.time + 0.5 * minute })
+      const jobs = serviceOver(open)
+      await jobs.start()
+      const events = await eventsOf(open)
+      const begun = events.find(({ type }) => type === 'JobRunStarted')?.position ?? 0
+      expect(events.at(-1)).toMatchObject({ type: 'JobRunFinished', causation: `event/${begun}`, data: { outcome: 'interrupted' } })
+      await jobs.stop()
     }))
 })
 

@@ -173,6 +173,7 @@ const result = fc.record({
 })
 
 const time = fc.integer({ min: 0, max: 2e9 }).map((seconds) => instant(seconds * 1_000, seconds % 1_000))
+const schedule = fc.record({ count: fc.integer({ min: 1, max: 99 }), unit: fc.constantFrom(...jobUnits), said: word })
 const job = fc.record({
   project: stream,
   name: word,
@@ -181,8 +182,21 @@ const job = fc.record({
   sealed: orNull(hash.map((of) => ({ $secret: of }))),
   start_at: time,
   end_at: orNull(time),
-  schedule: orNull(fc.record({ count: fc.integer({ min: 1, max: 99 }), unit: fc.constantFrom(...jobUnits), said: word })),
+  schedule: orNull(schedule),
 })
+const jobChange = fc.record(
+  {
+    query: word,
+    if_query: orNull(word),
+    sealed: orNull(hash.map((of) => ({ $secret: of }))),
+    start_at: time,
+    end_at: orNull(time),
+    schedule: orNull(schedule),
+    next_run_at: orNull(time),
+    keeps_last: fc.record({ condition: fc.boolean(), statements: fc.array(orNull(fc.nat(2)), { maxLength: 3 }) }),
+  },
+  { requiredKeys: [] },
+)
 const last = fc.array(fc.record({ column: word, type: word, value: orNull(word) }), { minLength: 1, maxLength: 2 })
 const run = fc.record({
   due_at: time,
@@ -198,6 +212,7 @@ const run = fc.record({
     { maxLength: 2 },
   ),
   condition_last: fc.option(last, { nil: undefined }),
+  change: jobChange,
 })
 
 /** One possible event, decided when the state is known: random numbers choose among the possible events. */
@@ -217,6 +232,7 @@ export type Step = {
     error: string | null
     statements: object[]
     condition_last: object[] | undefined
+    change: object
   }
   word: string
 }
@@ -275,10 +291,11 @@ const trainingStep = (state: ModelState, { choice, ...of }: Step): Omit<Written,
 
 type JobState = { running: string | null; next: number }
 
-/** Runs begin and end in turn. */
+/** Runs begin and end in turn, and changes come at any time. */
 const runStep = (state: JobState, { choice, run }: Step): Omit<Written, 'stream'> => {
   const { due_at, started_at, next_run_at, outcome, error, statements, condition_last } = run
   if (choice % 7 === 6) return { type: 'JobExpired', data: {} }
+  if (choice % 7 === 5) return { type: 'JobUpdated', data: asData(run.change) }
   if (state.running === null) {
     state.running = `run ${state.next++}`
     return { type: 'JobRunStarted', data: asData({ run: state.running, due_at, started_at, next_run_at }) }

@@ -173,6 +173,10 @@ const samples: Record<string, object> = {
   EngineCreated: { name: 'mine', handler: 'lightwood', parameters: { api_key: { $secret: hash } } },
   EngineDeleted: {},
   JobCreated: job,
+  JobUpdated: {
+    ...{ query: 'SELECT 2', schedule: null, next_run_at: null },
+    keeps_last: { condition: false, statements: [null, 0] },
+  },
   JobRunStarted: run,
   JobRunFinished: {
     run: 'r',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { readJob } from '../../../src/sql/facade/commands/job-definition.js'
+import type { Job } from '../../../events/job.js'
+import { readJob, updateJob, type JobChangeRequest } from '../../../src/sql/facade/commands/job-definition.js'
 import { fillTimes } from '../../../src/commands/rules/placeholders.js'
 import { limits } from '../../../src/basics/limits.js'
 import { hiderOf } from '../../../src/dialect/mask-secrets.js'
@@ -69,6 +70,91 @@ describe('a job that is asked for', () => {
       expect(JSON.stringify(refusal)).not.toContain('sk-1234')
     },
   )
+})
+
+describe('a change that is asked for', () => {
+  const whole = { query: "CREATE SKILL s USING api_key = 'sk-1234';\nSELECT 1;\nCREATE SKILL t USING api_key = 'sk-5678'", if_query: 'SELECT 3' }
+  const [s, , t] = whole.query.split(';\n')
+  const shown = ['s', 't'].map((name) => `CREATE SKILL ${name} USING api_key = '******'`)
+  const hash = 'ab'.repeat(32)
+  const job: Job = {
+    ...{ project: 'p', name: 'j', query: `${shown[0]};\nSELECT 1;\n${shown[1]}`, if_query: 'SELECT 3', sealed: { $secret: hash } },
+    ...{ start_at: '', end_at: null, schedule: null, next_run_at: null, last_started_at: null, running: null },
+  } as unknown as Job
+  const changed = async (request: JobChangeRequest, { isErased = false } = {}) => {
+    const resources = { one: async (kind: string) => ({ kind, state: job }) as never }
+    const payloads = { payload: async (of: string) => (of === hash && !isErased ? Buffer.from(JSON.stringify(whole)) : undefined) }
+    const { data } = await updateJob({ project: 'p', job: 'j' }, request, { resources, payloads, now: () => now })
+    return data as Record<string, unknown>
+  }
+  const was = { statements: job.query, condition: 'SELECT 3', payload: hash }
+  const at = '2026-05-06T07:08:09.000000Z'
+
+  test('has only the times that are named; null takes the end and the schedule away', async () => {
+    expect(await changed({})).toEqual({ project: 'p', job: 'j', now: at })
+    expect(await changed({ start: 'now', end: '2027-01-01', every: 'every 2 hours' })).toEqual({
+      ...{ project: 'p', job: 'j', now: at, start_at: at, end_at: '2027-01-01T00:00:00.000000Z' },
+      schedule: { count: 2, unit: 'hour', said: 'every 2 hours' },
+    })
+    expect(await changed({ end: null, every: null })).toEqual({ project: 'p', job: 'j', now: at, end_at: null, schedule: null })
+  })
+
+  test('has no text if the texts are those that the job shows, whatever separates their statements', async () => {
+    expect(await changed({ query: job.query, ifQuery: 'SELECT 3' })).not.toHaveProperty('text')
+    expect(await changed({ query: `${job.query.replaceAll('\n', ' ')};` })).not.toHaveProperty('text')
+    expect(await changed({ query: job.query }, { isErased: true })).not.toHaveProperty('text')
+  })
+
+  test('keeps the secrets of each statement that is as the job shows it, wherever it stands', async () => {
+    const { text } = await changed({ query: `${shown[1]}; SELECT 2; ${shown[0]}` })
+    expect(text).toEqual({
+      ...{ statements: `${shown[1]};\nSELECT 2;\n${shown[0]}`, condition: 'SELECT 3', was },
+      params: { secret: { query: `${t};\nSELECT 2;\n${s}`, if_query: 'SELECT 3' } },
+    })
+  })
+
+  test('of the condition alone keeps the statements with their secrets, and null takes the condition away', async () => {
+    const { text } = await changed({ ifQuery: 'SELECT 4' })
+    const kept = { statements: job.query, was }
+    expect(text).toEqual({ ...kept, condition: 'SELECT 4', params: { secret: { ...whole, if_query: 'SELECT 4' } } })
+    const without = await changed({ ifQuery: null })
+    expect(without['text']).toEqual({ ...kept, condition: null, params: { secret: { ...whole, if_query: null } } })
+  })
+
+  test('takes new secrets, without a word on whether they are those of the job', async () => {
+    for (const key of ['sk-9999', 'sk-1234']) {
+      const { text } = await changed({ query: `CREATE SKILL s USING api_key = '${key}'` })
+      expect(text).toMatchObject({ statements: shown[0], params: { secret: { query: `CREATE SKILL s USING api_key = '${key}'` } } })
+    }
+    expect(await changed({ query: 'SELECT 2' })).toMatchObject({ text: { statements: 'SELECT 2', params: {} } })
+  })
+
+  test.each([
+    "CREATE SKILL s USING api_key = '******', type = 'sql'",
+    "CREATE DATABASE d WITH ENGINE = 'postgres', PARAMETERS = {'host': 'elsewhere', 'password': '******'}",
+    "SELECT 'postgres://******@elsewhere/d'",
+  ])('is refused where another statement would get a secret: %s', async (query) =>
+    expect(changed({ query: `SELECT 1; ${query}` })).rejects.toThrow('statement 2 has ****** in the place of a secret'),
+  )
+
+  test('may have stars that stand for no secret', async () =>
+    expect(await changed({ query: "SELECT '******' AS line" })).toMatchObject({ text: { statements: "SELECT '******' AS line", params: {} } }))
+
+  test('asks for secrets that were erased, where a text would keep them', async () => {
+    const erased = { isErased: true }
+    for (const request of [{ ifQuery: 'SELECT 4' }, { query: `${shown[0]}; SELECT 2` }])
+      await expect(changed(request, erased)).rejects.toThrow('the secrets of this job were erased')
+    expect(await changed({ query: 'SELECT 2' }, erased)).toMatchObject({ text: { statements: 'SELECT 2', condition: 'SELECT 3', params: {} } })
+  })
+
+  test.each<[JobChangeRequest, string]>([
+    [{ query: '' }, 'at least one statement'],
+    [{ query: 'SELECT 1; SELEC 2' }, 'statement 2 of the job'],
+    [{ ifQuery: 'DROP PROJECT shop' }, 'the condition of a job is one query'],
+    [{ start: '' }, 'start: "" is not a time'],
+    [{ end: 'soon' }, 'end: "soon" is not a time'],
+    [{ every: 'every second' }, 'how often'],
+  ])('%j is refused', async (request, why) => expect(changed(request)).rejects.toThrow(why))
 })
 
 describe('the times of a run in its statements', () => {

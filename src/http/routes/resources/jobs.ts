@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { resourceName, text } from '../../../../events/common.js'
 import type { Ledger } from '../../../commands/ledger.js'
-import { readJob } from '../../../sql/facade/commands/job-definition.js'
+import { readJob, updateJob, type JobChangeRequest } from '../../../sql/facade/commands/job-definition.js'
 import { readRuns } from '../../../jobs/history.js'
 import type { Log } from '../../../log/contract/log.js'
 import type { Histories } from '../../../log/read/history.js'
-import { wrapped } from '../../protocol/body-schema.js'
-import { carryOutOnce, deletion } from '../../protocol/carry-out.js'
+import { given, wrapped, wrappedKnown } from '../../protocol/body-schema.js'
+import { carriedOut, carryOut, carryOutOnce, deletion } from '../../protocol/carry-out.js'
 import { oneOf } from '../../protocol/parameters.js'
 import { json } from '../../protocol/reply.js'
 import { historyPage, historyParameters, historyOf, streamInProject } from './history.js'
@@ -51,10 +51,30 @@ const creation = z.object({
   end_at: text.nullish().describe('the end of the schedule, a UTC time: the job does not run after it'),
   schedule_str: text.nullish().describe('every [n] minutes, hours, days, weeks or months; without it the job runs once'),
 })
+
+const changes = z.object({
+  query: text.nullish().describe('the statements; one that is sent as the job shows it, with its ******, keeps its secrets'),
+  if_query: text.nullish().describe('a query that must return a row for the job to run; an empty text removes it'),
+  start_at: text.nullish().describe('a UTC time from which the schedule counts, or now'),
+  end_at: text.nullish().describe('the end of the schedule, a UTC time; an empty text removes it'),
+  schedule_str: text.nullish().describe('every [n] minutes, hours, days, weeks or months; an empty text removes it: the job runs once'),
+})
 const path = '/projects/:project/jobs'
 
 /** Clients send an empty text for an empty field. */
 const said = (value: string | null | undefined): string | null => (value === undefined || value?.trim() === '' ? null : value)
+
+/** The requested change. An empty text stands for no value, and null for a value that stays, as for all resources. */
+const changeIn = (body: z.infer<typeof changes>): JobChangeRequest => {
+  const { query, if_query, start_at, end_at, schedule_str } = given(body)
+  return {
+    ...(query !== undefined && { query }),
+    ...(if_query !== undefined && { ifQuery: said(if_query) }),
+    ...(start_at !== undefined && { start: start_at }),
+    ...(end_at !== undefined && { end: said(end_at) }),
+    ...(schedule_str !== undefined && { every: said(schedule_str) }),
+  }
+}
 
 /** Clients expect the runs of a job under its history. */
 const of = oneOf(
@@ -63,7 +83,13 @@ const of = oneOf(
   z.enum(['runs', 'changes']).describe('changes: the history of the job, in pages').optional(),
 )
 
-type Services = { ledger: Ledger; log: Pick<Log, 'now'>; records: Records; reading: ReadRouteFactory; histories: Histories }
+type Services = {
+  ledger: Ledger
+  log: Pick<Log, 'now' | 'resources' | 'payload'>
+  records: Records
+  reading: ReadRouteFactory
+  histories: Histories
+}
 
 /** The routes for the jobs of a project, with their runs and their changes. */
 export const jobRoutes = ({ ledger, log, records, reading, histories }: Services): Route[] => [
@@ -98,6 +124,24 @@ export const jobRoutes = ({ ledger, log, records, reading, histories }: Services
     summary: 'Get a job',
     record,
     show: ({ records: at }, job, project) => at.job(job, project),
+  }),
+  route({
+    method: 'put',
+    path: `${path}/:job`,
+    summary: 'Change the statements, the condition or the times of a job; a run under way ends with the old ones',
+    commandHeaders,
+    body: wrappedKnown('job', changes, Object.keys(record.shape)),
+    answers: { 200: record },
+    async handle({ segments, body, call }) {
+      const change = async () => {
+        // A secret that stays may be erased before the change is recorded.
+        const origin = await ledger.guarded(call.origin())
+        const command = await updateJob(segments, changeIn(body), { resources: log.resources, payloads: log, now: () => log.now() })
+        return carryOut(ledger, command, call, origin)
+      }
+      const outcome = (await carriedOut(ledger, call)) ?? (await change())
+      return json(await records.job(await records.written('job', outcome, segments.project, segments.job)))
+    },
   }),
   reading({
     path: `${path}/:job/history`,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isInProject, pluralOf } from '../../../../events/catalogue/catalogue.js'
+import { instant } from '../../../../events/stored/envelope.js'
 import type { Ledger } from '../../../commands/ledger.js'
 import type { RollbackKind } from '../../../commands/deciders.js'
 import { rollbackKinds, rollbackTypeOf } from '../../../commands/rollback.js'
@@ -77,7 +78,8 @@ export const rollbackRoutes = ({ ledger, log, records, blobs, checkView }: Servi
       answers: { 200: z.looseObject({}) },
       async handle({ segments, body: { version }, call }) {
         const { project } = segments
-        const data = { ...(project !== undefined && { project }), name: segmentOf(segments, kind), version }
+        const now = instant(log.now())
+        const data = { ...(project !== undefined && { project }), name: segmentOf(segments, kind), version, now }
         const repeated = await carriedOut(ledger, call)
         // An erasure after the check may have removed the content that the file would get.
         const origin = kind === 'file' ? await ledger.guarded(call.origin()) : call.origin()
