@@ -33,6 +33,7 @@ const refuseWrite = (statement: Statement): void => {
 /** The statements that put the values of parameters into the text of a query. */
 const binding: ReadonlySet<StatementKind> = new Set<StatementKind>([
   'create_job',
+  'alter_job',
   'create_model',
   'retrain_model',
   'evaluate',

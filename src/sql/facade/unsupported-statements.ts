@@ -16,7 +16,7 @@ const statementsOf: Readonly<Record<Kind, { update: string; delete: string } | n
   chatbot: { update: 'UPDATE CHATBOT name SET key = value', delete: 'DROP CHATBOT name' },
   view: { update: 'ALTER VIEW name AS (SELECT …)', delete: 'DROP VIEW name' },
   model: { update: 'RETRAIN name, or SET active name.version', delete: 'DROP MODEL name' },
-  job: { update: 'DROP JOB name, and CREATE JOB name (…) …', delete: 'DROP JOB name' },
+  job: { update: 'ALTER JOB name (query; query) …', delete: 'DROP JOB name' },
   knowledge_base: { update: 'ALTER KNOWLEDGE_BASE name USING key = value', delete: 'DROP KNOWLEDGE_BASE name' },
   database: { update: 'ALTER DATABASE name PARAMETERS = {…}', delete: 'DROP DATABASE name' },
   project: null,

@@ -162,9 +162,12 @@ export class Writer {
   }
 
   async #carryOut(statement: Statement, { context, origin, execution }: RunningStatement): Promise<SqlAnswer> {
+    const { ledger } = this.options
+    // Secrets of a job that stay may be erased before its change is recorded.
+    const guarded = statement.kind === 'alter_job' ? await ledger.guarded(origin) : origin
     const commands = await toCommands(statement, this.#inputs(context.db))
     if (commands.length === 0) return { type: 'ok', affected_rows: null, context, positions: [] }
-    const { positions, planned } = await this.options.ledger.executeAll(commands, origin, execution)
+    const { positions, planned } = await ledger.executeAll(commands, guarded, execution)
     if (planned) return plannedAnswer(planned, context)
     return { type: 'ok', affected_rows: null, context, positions }
   }

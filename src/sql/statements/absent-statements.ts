@@ -41,7 +41,6 @@ export const instead: Readonly<Record<string, string>> = {
   RELEASE: 'one statement for what belongs together: each is a transaction',
   RENAME: "ALTER DATABASE name NAME = 'new'",
   'ALTER TABLE': 'CREATE OR REPLACE TABLE files.name (SELECT …)',
-  'ALTER JOB': 'DROP JOB name, and CREATE JOB name (…) …',
   'ALTER USER': whoAsks,
   'CREATE USER': whoAsks,
   'CREATE ROLE': whoAsks,

@@ -2,7 +2,7 @@ import { takeQueries, takeQuery } from './clauses.js'
 import type { Cursor } from './cursor.js'
 import type { Topic } from './forms.js'
 import { takeIfExists, takeIfNotExists, takeName, takePart } from './names.js'
-import type { JobSchedule, StatementOf } from './statement.js'
+import type { JobClauses, JobSchedule, StatementOf } from './statement.js'
 import { takeText, takeWhole } from './values.js'
 
 const takeEvery = (cursor: Cursor): string => {
@@ -27,6 +27,28 @@ const takeCreateJob = (cursor: Cursor): StatementOf<'create_job'> => {
   }
 }
 
+/** A clause, or the NULL that removes it. */
+const takeOrNull = (cursor: Cursor, take: (cursor: Cursor) => string): string | null => (cursor.takeWords('NULL') ? null : take(cursor))
+
+/** `ALTER JOB j [[AS] (q1; q2)]`, then the same clauses as in CREATE JOB. At least one of all these is needed. */
+const takeAlterJob = (cursor: Cursor): StatementOf<'alter_job'> => {
+  const target = takeName(cursor, 'a job')
+  const changes: JobClauses = {}
+  if (cursor.takeWords('AS') || cursor.isSymbol('(')) changes.queries = takeQueries(cursor)
+  for (;;) {
+    if (changes.start === undefined && cursor.takeWords('START')) changes.start = takeText(cursor, "'date'")
+    else if (changes.end === undefined && cursor.takeWords('END')) changes.end = takeOrNull(cursor, (end) => takeText(end, "'date'"))
+    else if (changes.every === undefined && cursor.takeWords('EVERY')) changes.every = takeOrNull(cursor, takeEvery)
+    else if (changes.condition === undefined && cursor.takeWords('IF')) changes.condition = takeOrNull(cursor, takeQuery)
+    else break
+  }
+  if (Object.keys(changes).length === 0) {
+    cursor.expect('(')
+    cursor.fail()
+  }
+  return { kind: 'alter_job', target, changes }
+}
+
 /** `DROP JOB [IF EXISTS] [project.]job`, the words before IF already taken. */
 const takeDropJob = (cursor: Cursor): StatementOf<'drop_job'> => {
   const ifExists = takeIfExists(cursor)
@@ -43,6 +65,16 @@ export const jobs = {
           JOB: "CREATE JOB [IF NOT EXISTS] [project.]name (query; query) [START 'date'] [END 'date'] [EVERY n period] [IF (query)]",
         },
         take: takeCreateJob,
+      },
+    ],
+  },
+  alter_job: {
+    effect: 'writes',
+    forms: [
+      {
+        verb: 'ALTER',
+        nouns: { JOB: "ALTER JOB [project.]name (query; query) [START 'date'] [END 'date'] [EVERY n period] [IF (query)]" },
+        take: takeAlterJob,
       },
     ],
   },

@@ -144,6 +144,7 @@ export type Statement =
   /** `where` is the text of the condition, with the values of its parameters; empty if there is no condition. */
   | { kind: 'table_write'; verb: 'update' | 'delete'; target: TableName; where: string }
   | { kind: 'create_job'; target: Name; ifNotExists: boolean; queries: string[]; condition: string | null; schedule: JobSchedule }
+  | { kind: 'alter_job'; target: Name; changes: JobClauses }
   | { kind: 'drop_job'; target: Name; ifExists: boolean }
   | { kind: 'create_trigger'; target: Name; table: TableName; columns: string[]; queries: string[] }
   | { kind: 'drop_trigger'; target: Name; ifExists: boolean }
@@ -153,6 +154,15 @@ export type Statement =
 
 /** The times of a job in their original form: `{ start: 'now', end: null, every: '2 hours' }`. */
 export type JobSchedule = { start: string | null; end: string | null; every: string | null }
+
+/** The clauses of a changed job in their original form. Null is the NULL that removes a clause, and a missing clause stays. */
+export type JobClauses = {
+  queries?: string[]
+  start?: string
+  end?: string | null
+  every?: string | null
+  condition?: string | null
+}
 
 export type StatementKind = Statement['kind']
 export type StatementOf<K extends StatementKind> = Extract<Statement, { kind: K }>

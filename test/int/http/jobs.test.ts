@@ -224,6 +224,24 @@ describe('over SQL', () => {
     expect((await run('CREATE JOB none.j (SELECT 1)')).error_message).toBe('Project with name none does not exist')
   })
 
+  test('ALTER JOB changes the clauses that it has, and NULL removes one', async () => {
+    await done("CREATE JOB shop.altered (SELECT 1) START '2031-01-01' END '2032-01-01' EVERY 1 day IF (SELECT 2)")
+    const row = async () => (await run("SELECT query, if_query, schedule_str, end_at FROM jobs WHERE name = 'altered'", 'shop')).data[0]
+    await done('ALTER JOB shop.altered (SELECT 7; SELECT 3)')
+    expect(await row()).toEqual(['SELECT 7;\nSELECT 3', 'SELECT 2', 'every 1 day', '2032-01-01 00:00:00.000000'])
+    await done("ALTER JOB Altered EVERY '2 hours' END NULL IF NULL", 'shop')
+    expect(await row()).toEqual(['SELECT 7;\nSELECT 3', null, 'every 2 hours', null])
+    expect((await run("SELECT change, query FROM job_definitions_history WHERE name = 'altered' ORDER BY valid_from", 'shop')).data).toEqual([
+      ['JobCreated', 'SELECT 1'],
+      ['JobUpdated', 'SELECT 7;\nSELECT 3'],
+      ['JobUpdated', 'SELECT 7;\nSELECT 3'],
+    ])
+    expect((await run('ALTER JOB shop.nobody EVERY hour')).error_message).toBe('Job with name nobody does not exist')
+    expect((await run("ALTER JOB shop.altered END '2001-01-01'")).error_message).toContain('before its start, or before now')
+    expect((await run('ALTER JOB shop.altered (USE shop)')).error_message).toContain('USE has no effect')
+    await done('DROP JOB shop.altered')
+  })
+
   test('the past of a job is there', async () => {
     await done("CREATE JOB shop.old (SELECT 1) START '2031-01-01'")
     const [[position] = []] = (await run('SELECT max(position) FROM log.events')).data

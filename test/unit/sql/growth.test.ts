@@ -66,6 +66,7 @@ const inputs: Record<string, (size: number) => string> = {
   settings: numbered("CREATE SKILL s USING type = 'x'", (n) => `, a${n} = 1`),
   'a key of many parts': repeated('CREATE SKILL s USING a', '.a', ' = 1'),
   'an array': repeated("CREATE SKILL s USING type = 'x', a = [", '1,', '1]'),
+  'statements in a changed job': repeated('ALTER JOB j (', 'SELECT 1;', 'SELECT 1)'),
   'statements in a job': repeated('CREATE JOB j (', 'SELECT 1;', 'SELECT 1)'),
   semicolons: repeated('SELECT 1', ';'),
   words: repeated('', 'a '),

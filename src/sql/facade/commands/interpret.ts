@@ -10,7 +10,7 @@ import type { LedgerCommand } from '../../../commands/dispatch.js'
 import { knowledgeBaseFields, knowledgeSettings, removableSettings, type RemovableSetting } from '../../../commands/knowledge-base-input.js'
 import { conflict, missingField, notFound, Problem, wrong } from '../../../basics/errors.js'
 import { checkChangedConnection, checkConnection } from './check-connection.js'
-import { readJob } from './job-definition.js'
+import { readJob, updateJob } from './job-definition.js'
 import type { CommandInputs } from './command-inputs.js'
 import { nativeViewQuery } from './native-view-query.js'
 import { activateModel, alterModel, cancelTraining, createModel, retrainModel } from './interpret-model.js'
@@ -213,6 +213,12 @@ const job = async (statement: StatementOf<'create_job'>, inputs: CommandInputs):
   return { type: 'CreateJob', data: { project: projectOf(target, inputs), job: target.name, ...read, unlessExists: ifNotExists } }
 }
 
+const alterJob = ({ target, changes }: StatementOf<'alter_job'>, inputs: CommandInputs): Promise<LedgerCommand> => {
+  const { queries, condition, ...times } = changes
+  const change = { ...times, ...(queries && { query: queries.join(';\n') }), ...(condition !== undefined && { ifQuery: condition }) }
+  return updateJob({ project: projectOf(target, inputs), job: target.name }, change, inputs)
+}
+
 /** Clients of MindsDB also delete views with DROP MODEL. */
 const dropModel = async ({ target, ifExists }: StatementOf<'drop_model'>, inputs: CommandInputs): Promise<LedgerCommand | undefined> => {
   const projectName = projectOf(target, inputs)
@@ -260,6 +266,7 @@ const commands = {
   ],
   drop_ml_engine: ({ name, ifExists }) => [{ type: 'DeleteEngine', data: { engine: name, ifExists } }],
   create_job: async (statement, inputs) => [await job(statement, inputs)],
+  alter_job: async (statement, inputs) => [await alterJob(statement, inputs)],
   drop_job: ({ target, ifExists }, inputs) => [
     { type: 'DeleteJob', data: { project: projectOf(target, inputs), job: target.name, ifExists } },
   ],

@@ -334,6 +334,19 @@ const cases: [sql: string, statement: Statement][] = [
       schedule: { start: 'now', end: null, every: '3 day' },
     },
   ],
+  [
+    "ALTER JOB `p`.`j` (SELECT 1; SELECT ';') START now END '2025-01-01' EVERY 2 hours IF (SELECT 2);",
+    {
+      kind: 'alter_job',
+      target: { project: 'p', name: 'j' },
+      changes: { queries: ['SELECT 1', "SELECT ';'"], start: 'now', end: '2025-01-01', every: '2 hours', condition: 'SELECT 2' },
+    },
+  ],
+  ['ALTER JOB j AS (SELECT 1)', { kind: 'alter_job', target: session('j'), changes: { queries: ['SELECT 1'] } }],
+  [
+    'alter job j if null every null end null',
+    { kind: 'alter_job', target: session('j'), changes: { end: null, every: null, condition: null } },
+  ],
   ['DROP JOB IF EXISTS `p`.`j`;', { kind: 'drop_job', target: { project: 'p', name: 'j' }, ifExists: true }],
   [
     'CREATE TRIGGER t ON db.tbl COLUMNS a, b (SELECT 1)',

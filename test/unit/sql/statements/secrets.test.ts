@@ -43,6 +43,10 @@ describe('secrets are cut from the text of a statement', () => {
     ["REPLACE INTO u (login, password) VALUES ('bob', 'p')", 'REPLACE INTO u (login, password) VALUES ******'],
     ["replace delayed u (login, password) values ('bob', 'p')", 'replace delayed u (login, password) values ******'],
     [
+      "ALTER JOB j (INSERT INTO u (login, password) VALUES ('bob', 'p')) EVERY hour",
+      'ALTER JOB j (INSERT INTO u (login, password) VALUES ******) EVERY hour',
+    ],
+    [
       "CREATE JOB j (SELECT * FROM crm (UPDATE u SET (login, password) = ('bob', 'p') WHERE id = 1); SELECT 'a')",
       "CREATE JOB j (SELECT * FROM crm (UPDATE u SET (login, password) = '******' WHERE id = 1); SELECT 'a')",
     ],
