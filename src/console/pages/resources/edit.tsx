@@ -1,5 +1,5 @@
 import { jsonWithHeaders } from '../../api/request.js'
-import { bodyForm } from '../../api/schemas.js'
+import { bodyForm, type BodyForm } from '../../api/schemas.js'
 import { isObject, type Value } from '../../api/sql.js'
 import { listResources, type KindInfo } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
@@ -36,6 +36,13 @@ type Named = { info: KindInfo; project: string | null; name: string }
 const Beside = ({ info: { kind }, project, name }: Named) => {
   if (kind === 'project')
     return <p class="quiet">Its views, models and jobs still work under another name, unless their texts name the project.</p>
+  if (kind === 'job')
+    return (
+      <p class="quiet">
+        A run under way ends with the statements that it began with. A statement that does not change keeps its secrets; one that changes
+        needs them again.
+      </p>
+    )
   if (kind === 'model')
     return (
       <p class="quiet">
@@ -44,6 +51,20 @@ const Beside = ({ info: { kind }, project, name }: Named) => {
       </p>
     )
   return null
+}
+
+/** What a form begins with. */
+type Loaded = { form: BodyForm; record: Record<string, Value>; etag: string | undefined }
+
+/** The values that a form shows, as one text. */
+const shownIn = ({ form: { fields }, record }: Pick<Loaded, 'form' | 'record'>): string =>
+  JSON.stringify(fields.map(({ name }) => record[name] ?? null))
+
+/** The version for a change. Each run of a job makes new versions of it: if its values are still those of the form, it is the newest one. */
+const versionFor = async ({ info: { kind } }: Named, path: string, loaded: Loaded): Promise<string | undefined> => {
+  if (kind !== 'job') return loaded.etag
+  const { value: record, headers } = await jsonWithHeaders<Record<string, Value>>(path)
+  return shownIn({ ...loaded, record }) === shownIn(loaded) ? (headers.get('ETag') ?? undefined) : loaded.etag
 }
 
 /** A form with the current values of a resource. */
@@ -83,7 +104,8 @@ export const Edit = ({
         record={value.record}
         method="PUT"
         path={path}
-        etag={value.etag}
+        base={info.kind === 'job' ? shownIn(value) : value.etag}
+        etag={() => versionFor(named, path, value)}
         word="Save"
         draft={`edit ${path}`}
         choices={(field) => choicesOf(field, project, value.all)}

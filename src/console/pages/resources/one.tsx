@@ -31,8 +31,10 @@ const queryOf = (kind: string, project: string | null, name: string): string | u
   return undefined
 }
 
-/** The kinds that a form can change. Files are uploaded again, and a job never changes: another one is made like it. */
-const editable: ReadonlySet<string> = new Set(['project', 'model', 'skill', 'agent', 'chatbot', 'view', 'database', 'knowledge_base'])
+/** The kinds that a form can change. Files are uploaded again. */
+const editable: ReadonlySet<string> = new Set([
+  ...['project', 'model', 'skill', 'agent', 'chatbot', 'view', 'job', 'database', 'knowledge_base'],
+])
 
 const previewedMax = 50
 

@@ -57,7 +57,7 @@ const knownOf = {
       ...{ api: 'projects/shop/jobs/nightly', page: 'job/shop/nightly' },
       set: {
         ...{ id: 1, name: 1, project: 1, start_at: 1, end_at: 1, next_run_at: 1 },
-        ...{ schedule_str: 1, query: 1, if_query: 1, variables: null },
+        ...{ schedule_str: 3, query: 2, if_query: 1, variables: null },
       },
     },
   ],
@@ -139,6 +139,8 @@ const at = startConsole(async (url) => {
   await call('PUT', 'projects/shop/views/large', { view: { query: 'SELECT * FROM files.homes WHERE size > 90' } })
   const job = { name: 'nightly', query: 'SELECT 1', start_at: '2099-01-01 00:00:00', schedule_str: 'every 1 days' }
   await call('POST', 'projects/shop/jobs', { job })
+  await call('PUT', 'projects/shop/jobs/nightly', { job: { query: 'SELECT 2' } })
+  await call('PUT', 'projects/shop/jobs/nightly', { job: { schedule_str: 'every 2 days' } })
   const made = await sql(url, 'CREATE MODEL shop.rent FROM files (SELECT * FROM homes) PREDICT rent')
   expect(made).toMatchObject({ type: 'table' })
   await trained(1)

@@ -4,6 +4,7 @@ import { openPage } from '../../../support/console/browser.js'
 import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../../support/console/console.js'
 import { settled, uploadRentals } from '../../../support/models/rentals.js'
 import { send, sql } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 
 const nightly = { name: 'nightly', query: 'SELECT 1', if_query: 'SELECT 2', start_at: '2099-01-01 03:00:00', schedule_str: 'every day' }
 
@@ -91,10 +92,51 @@ test('a form without a change says so, and sends nothing', async () => {
   await page.context().close()
 })
 
-test('a job does not change: another one is made like it, which begins with its next run', async () => {
+test('the form of a job changes what it runs and when, also if it has run meanwhile', async () => {
+  const path = '/api/projects/shop/jobs/changing'
+  const put = async (job: object) => expect((await send(at.url, 'PUT', path, { job })).status).toBe(200)
+  const runs = async () => ((await send(at.url, 'GET', `${path}/history`)).body as { run_end: string | null }[]).map((run) => run.run_end)
+  const made = { ...nightly, name: 'changing', query: `SELECT 'sk-planted' AS api_key` }
+  expect((await send(at.url, 'POST', '/api/projects/shop/jobs', { job: made })).status).toBe(200)
+  const { page } = await openPage(at.browser, at.url, '#/resources/job/shop/changing?tab=edit')
+  const field = (name: RegExp) => page.getByLabel(name).first()
+  const query = await field(/^query/).inputValue()
+  expect(query).toContain('******')
+  await put({ start_at: 'now' })
+  await until(async () => (await runs()).some((end) => end !== null))
+  await put({ start_at: nightly.start_at })
+  await field(/^query/).fill(`SELECT 3;\n${query}`)
+  await field(/^if query/).fill('')
+  await field(/^schedule str/).fill('every hour')
+  await plan(page, 'Job updated')
+  const saved = page.waitForResponse((response) => response.request().method() === 'PUT')
+  await page.getByRole('button', { name: 'Save' }).click()
+  expect((await saved).status()).toBe(200)
+  await page.locator('button:enabled', { hasText: 'Save' }).waitFor()
+  expect(await field(/^if query/).inputValue()).toBe('')
+  const changes = { query: `SELECT 3;\n${query}`, if_query: null, start_at: '2099-01-01 03:00:00.000000', schedule_str: 'every hour' }
+  expect(await read('projects/shop/jobs/changing')).toMatchObject(changes)
+  await page.getByRole('tab', { name: 'History' }).click()
+  await page.locator('.history').getByText('Job updated').first().waitFor()
+  await page.context().close()
+})
+
+test('the form of a job does not write over another change', async () => {
+  expectRefusals()
+  const path = '/api/projects/shop/jobs/fought'
+  expect((await send(at.url, 'POST', '/api/projects/shop/jobs', { job: { ...nightly, name: 'fought' } })).status).toBe(200)
+  const { page } = await openPage(at.browser, at.url, '#/resources/job/shop/fought?tab=edit')
+  await page.getByLabel(/^query/).first().fill('SELECT 3')
+  expect((await send(at.url, 'PUT', path, { job: { query: 'SELECT 4' } })).status).toBe(200)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('alert').getByText('the resource has version 2').waitFor()
+  expect(await read('projects/shop/jobs/fought')).toMatchObject({ query: 'SELECT 4' })
+  await page.context().close()
+})
+
+test('another job is made like one, and begins with its next run', async () => {
   const { page } = await openPage(at.browser, at.url, '#/resources/job/shop/nightly')
   await page.getByRole('tab', { name: 'Runs' }).waitFor()
-  expect(await page.getByRole('tab', { name: 'Edit' }).count()).toBe(0)
   await page.getByRole('link', { name: 'Make one like it' }).click()
   await page.getByText('These are the statements of nightly').waitFor()
   const field = (name: RegExp) => page.getByLabel(name).first()
@@ -137,10 +179,13 @@ test('on a large screen the form of something new is no wider than that of a cha
   expect(widths[1]).toBe(widths[0])
 })
 
-test.each(['resources/project/-/shop?tab=edit', 'resources/model/shop/rent?tab=edit', 'new/job?project=shop&from=shop&like=nightly'])(
-  'anybody can use the form at #/%s',
-  (hash) =>
-    seenAtAllSizes(at, `#/${hash}`, async (page) => {
-      await page.locator('form').waitFor()
-    }),
+test.each([
+  'resources/project/-/shop?tab=edit',
+  'resources/model/shop/rent?tab=edit',
+  'resources/job/shop/nightly?tab=edit',
+  'new/job?project=shop&from=shop&like=nightly',
+])('anybody can use the form at #/%s', (hash) =>
+  seenAtAllSizes(at, `#/${hash}`, async (page) => {
+    await page.locator('form').waitFor()
+  }),
 )

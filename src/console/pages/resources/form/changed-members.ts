@@ -10,6 +10,9 @@ const merged: ReadonlySet<string> = new Set(['params', 'parameters', 'embedding_
 /** Members of an agent that are also keys of its params. Null in a body leaves them, null in the params removes them. */
 const alsoInParams: ReadonlySet<string> = new Set(['model', 'data', 'prompt_template'])
 
+/** Members of a job that an empty text removes, because null leaves a member as it is. */
+const emptied: ReadonlySet<string> = new Set(['if_query', 'end_at', 'schedule_str'])
+
 /** An object with null for each key that it no longer has. */
 const withRemoved = (before: Value | undefined, next: Members): Members =>
   isObject(before) ? { ...Object.fromEntries(Object.keys(before).map((key) => [key, null])), ...next } : next
@@ -18,6 +21,7 @@ const withRemoved = (before: Value | undefined, next: Members): Members =>
 const cleared = ({ name, form }: Field, before: Value | undefined): Members => {
   if (form === 'list') return { [name]: [] }
   if (merged.has(name)) return { [name]: withRemoved(before, {}) }
+  if (emptied.has(name)) return { [name]: '' }
   if (alsoInParams.has(name)) return { params: { [name]: null } }
   throw new Error(`${name} cannot be empty. Write another value, or leave it as it was.`)
 }

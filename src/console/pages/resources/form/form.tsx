@@ -21,8 +21,10 @@ type Props = {
   method: 'POST' | 'PUT'
   /** The API path that the form is sent to. */
   path: string
-  /** The version that the change is based on: another change in between is a conflict. */
-  etag?: string | undefined
+  /** What the change is based on. A draft that was typed on another base is outdated. */
+  base?: string | undefined
+  /** The version that the resource must have for the change: another change in between is a conflict. */
+  etag?: () => Promise<string | undefined>
   word: string
   /** The name under which the browser keeps what was typed. */
   draft: string
@@ -39,13 +41,13 @@ const isHelper = ({ name }: Field): boolean => /_to_(?:add|remove)$/.test(name)
 const mayBeSecret = ({ name, form }: Field): boolean => name !== 'name' && form !== 'choice'
 
 /** A form from the API's document. It sends only the changed members. */
-export const ResourceForm = ({ form: { member, fields }, record, initial, method, path, etag, word, draft, choices, done }: Props) => {
+export const ResourceForm = ({ form: { member, fields }, record, initial, method, path, base, etag, word, draft, choices, done }: Props) => {
   const shown = fields.filter((field) => !isHelper(field))
   const textsFrom = (values: Record<string, Value> | undefined) =>
     Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, values?.[name])]))
   const was = textsFrom(record)
   const first = initial ? textsFrom(initial) : was
-  const { found, type, drop } = useDraft(draft, etag)
+  const { found, type, drop } = useDraft(draft, base)
   const texts = useSignal<Record<string, string>>({ ...first, ...found?.texts })
   const { send, isSending, error } = useSending()
   const events = useSignal<PlannedEvent[] | undefined>(undefined)
@@ -66,7 +68,8 @@ export const ResourceForm = ({ form: { member, fields }, record, initial, method
     events.value = undefined
     const body = changedMembers(shown, was, texts.value, record)
     if (record && Object.keys(body).length === 0) throw new Error('Nothing is changed yet. Change a field first.')
-    const headers = { ...(isDryRun && { Prefer: 'dry-run' }), ...(etag !== undefined && { 'If-Match': etag }) }
+    const version = await etag?.()
+    const headers = { ...(isDryRun && { Prefer: 'dry-run' }), ...(version !== undefined && { 'If-Match': version }) }
     return { body, answer: await json<T>(path, { method, body: { [member]: body }, headers, isReading: isDryRun }) }
   }
   const plan = () =>
@@ -97,7 +100,7 @@ export const ResourceForm = ({ form: { member, fields }, record, initial, method
         if (!isClosed.peek()) void submit()
       }}
     >
-      {found && <Restored draft={found} isOutdated={found.base !== etag} discard={discard} />}
+      {found && <Restored draft={found} isOutdated={found.base !== base} discard={discard} />}
       <fieldset disabled={isClosed.value}>
         {shown.map((field) => (
           <Control
