@@ -550,7 +550,7 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Tokens that the day must have left for the output of a language model; an agent with a smaller `max_tokens` needs only its `max_tokens`. Beyond: 429 `tokens_spent`.',
   agentOutputUnboundTokens:
     'Tokens that `max_answer_tokens` and the day must have left for a request without a limit of tokens. If fewer are left, the request has a limit: the rest, at most `agentOutputMaxTokens`.',
-  agentOutputMaxChars: 'Characters that a language model may write each time it is asked. Beyond: the answer fails.',
+  agentOutputMaxChars: 'Characters that a language model may write each time it is asked. Beyond: the answer, the search or the judgement fails.',
   agentAnswerTimeoutMs: 'Time of one answer of an agent without a `timeout` (seconds) of its own. Beyond: the answer fails.',
   agentAnswerMaxTimeoutMs: 'The longest `timeout` of an agent. Beyond: this limit counts.',
   agentRecordPatienceMs:

@@ -8,7 +8,7 @@ import { isObject, type Json } from '../../events/common.js'
 export const recordLimits = { wholeMaxBytes: 256 * 1024, textMaxChars: 64 * 1024, allMaxChars: 1024 * 1024, itemsMax: 10_000 }
 
 /** Part of the fingerprint of the tables. Change it whenever `tableText` keeps something else. */
-export const recordForm = `2 ${JSON.stringify(recordLimits)}`
+export const recordForm = `3 ${JSON.stringify(recordLimits)}`
 
 const member = (value: Json | undefined, name: string): Json | undefined => (isObject(value) ? value[name] : undefined)
 const itemsIn = (value: Json | undefined): Json[] => (Array.isArray(value) ? value.slice(0, recordLimits.itemsMax) : [])
@@ -30,6 +30,12 @@ class Cutter {
   }
 }
 
+/** What a search said to its reranking model, and what this answered, as JSON text. */
+const withExchanges = (tool: Json, cutter: Cutter): object => {
+  const exchanges = member(tool, 'exchanges')
+  return exchanges === undefined ? {} : { exchanges: cutter.json(exchanges) }
+}
+
 /** The members that the tables need, each cut. Messages are JSON text already. */
 const cutRecord = (record: Json): object => {
   const cutter = new Cutter()
@@ -42,6 +48,7 @@ const cutRecord = (record: Json): object => {
     call: { input: cutter.text(member(member(tool, 'call'), 'input')) },
     output: cutter.text(member(tool, 'output')),
     sql: cutter.text(member(tool, 'sql')),
+    ...withExchanges(tool, cutter),
   }))
   return { ...shown, exchanges, tools }
 }

@@ -33,7 +33,8 @@ const itemsOf = (member: string, isModel: boolean): string => `
 
 /**
  * One row for each answer, and one for each of its steps. The steps stand in the event. The texts of the nth step that asked the language
- * model are in the nth exchange of the payload; the texts of the nth other step are in its nth use of a tool.
+ * model are in the nth exchange of the payload; the texts of the nth other step are in its nth use of a tool, with the exchanges of a search
+ * with its reranking model.
  */
 export const keepAnswers: readonly string[] = [
   `CREATE OR REPLACE TEMP TABLE answer_steps_taken AS
@@ -50,7 +51,7 @@ export const keepAnswers: readonly string[] = [
     SELECT position, n, step.kind, step.name, step.outcome, step.duration_ms, step.rows, step.input_tokens, step.output_tokens, step.models,
       CASE WHEN step.kind = 'model' THEN item->>'$.new' ELSE item->>'$.call.input' END,
       CASE WHEN step.kind = 'model' THEN item->>'$.response.text' ELSE item->>'$.output' END,
-      CASE WHEN step.kind <> 'model' THEN item->>'$.sql' END, is_readable
+      CASE WHEN step.kind <> 'model' THEN item->>'$.sql' END, CASE WHEN step.kind <> 'model' THEN item->>'$.exchanges' END, is_readable
     FROM answer_steps_taken`,
   `INSERT INTO ledger.answers
     SELECT a.position, a.recorded_at, a.actor, a.source, a.request, a.agent, a.version, a.answer, a.purpose, a.conversation, a.skills, a.models,
@@ -82,7 +83,7 @@ export const answers: Projection = {
     CREATE TABLE ledger.answer_steps (
       position BIGINT NOT NULL, step INTEGER NOT NULL, kind VARCHAR NOT NULL, name VARCHAR NOT NULL, outcome VARCHAR NOT NULL,
       duration_ms DOUBLE NOT NULL, rows BIGINT, input_tokens BIGINT, output_tokens BIGINT, models JSON, input VARCHAR, output VARCHAR,
-      sql VARCHAR, readable BOOLEAN NOT NULL
+      sql VARCHAR, exchanges VARCHAR, readable BOOLEAN NOT NULL
     )`,
   evolve: [answersFrom('batch'), ...keepAnswers],
 }

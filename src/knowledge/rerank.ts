@@ -1,7 +1,8 @@
 import { limits } from '../basics/limits.js'
-import { Problem } from '../basics/errors.js'
-import type { ChatEnd, ChatMessage, LanguageModel } from '../llm/contract/language-model.js'
-import { wholeAnswer } from '../llm/contract/messages.js'
+import { isProblem, Problem } from '../basics/errors.js'
+import { exchange, unsaid } from '../llm/ask-model.js'
+import type { ChatExchange, ChatMessage, ChatResponse, LanguageModel } from '../llm/contract/language-model.js'
+import { usageOf } from '../llm/exchange-usage.js'
 import { estimateTokens } from '../llm/tokens/estimates.js'
 import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
 import type { KnowledgeChunk, ModelReports, RerankerUse } from './contract/search.js'
@@ -24,12 +25,16 @@ const messagesFor = (question: string, chunks: readonly KnowledgeChunk[]): ChatM
   ]
 }
 
-const unusable = ({ model }: LanguageModel, finish: ChatEnd['finish']): Problem => {
+const anotherModel = 'Take another reranking_model, or search without it: reranking = false.'
+
+const unusable = ({ model }: LanguageModel, response: ChatResponse): Problem => {
   const missing = `the reranking model ${model} did not give a number from 0 to ${best} for each passage`
   const why =
-    finish === 'length' ? `${missing}: it reached its limit of tokens (knowledgeRerankOutputMaxTokens, or its max_tokens)` : missing
+    'finish' in response && response.finish === 'length'
+      ? `${missing}: it reached its limit of tokens (knowledgeRerankOutputMaxTokens, or its max_tokens)`
+      : missing
   return new Problem('llm_failed', 'Unusable scores', why, {
-    hint: 'Take another reranking_model, or search without it: reranking = false.',
+    hint: anotherModel,
   })
 }
 
@@ -47,9 +52,28 @@ const scoresIn = (text: string, wanted: number): number[] | undefined => {
 
 type Asking = { signal: AbortSignal } & ModelReports
 
-const ask = (model: LanguageModel, messages: readonly ChatMessage[], { signal, onSent }: Asking) => {
+/** Why there are no scores. A model that writes without an end is as bad as one that fails. */
+const failureOf = ({ model }: LanguageModel, failure: unknown): unknown =>
+  isProblem(failure) && failure.code === 'answer_limit'
+    ? new Problem(
+        'llm_failed',
+        'Unusable scores',
+        `the reranking model ${model} wrote more than ${limits.agentOutputMaxChars} characters (agentOutputMaxChars) instead of scores`,
+        { hint: anotherModel },
+      )
+    : failure
+
+/** Asks for the scores of some passages. The exchange is told before anything is said, so that it is on record however it ends. */
+const ask = async (model: LanguageModel, messages: readonly ChatMessage[], asking: Asking): Promise<ChatResponse> => {
+  const { signal, onSent, onUsed, onExchange } = asking
   const request = { messages, tools: [], maxOutputTokens: limits.knowledgeRerankOutputMaxTokens, temperature: 0 }
-  return wholeAnswer(model.chat(request, { signal, onSent }))
+  const kept: ChatExchange = { new: messages, response: unsaid() }
+  onExchange(kept)
+  const { response, failure } = await exchange(model, request, { signal, onSent, onBegun: (said) => (kept.response = said) })
+  kept.response = response
+  onUsed(usageOf(response))
+  if (failure !== undefined) throw failureOf(model, failure)
+  return response
 }
 
 /** Sorts chunks by relevance, the best first; equal ones keep their order. */
@@ -73,10 +97,10 @@ export const estimateScores = (question: string, chunks: readonly KnowledgeChunk
 
 /**
  * Lets a language model score how well chunks answer a question; the score, from 0 to 1, becomes their `relevance`. Each call of the model
- * scores some of the chunks, and `onUsed` gets the tokens of each call.
+ * scores some of the chunks, `onUsed` gets the tokens of each call, and `onExchange` what is said in it.
  *
  * @throws Problem llm_failed, even for an answer without a score for each chunk; egress_refused; busy
- * @example byRelevance((await score(model, 'how long does the battery last?', chunks, { signal, onUsed, onSent })).chunks)[0]?.relevance // 0.9
+ * @example byRelevance((await score(model, 'how long does the battery last?', chunks, { signal, onUsed, onSent, onExchange })).chunks)[0]?.relevance // 0.9
  */
 export const score = async (
   model: LanguageModel,
@@ -87,11 +111,10 @@ export const score = async (
   const judged: KnowledgeChunk[] = []
   let usage = noUsage
   for (const some of callsFor(chunks)) {
-    const answer = await ask(model, messagesFor(question, some), asking)
-    asking.onUsed(answer.usage)
-    usage = addUsage(usage, answer.usage)
-    const scores = scoresIn(answer.text, some.length)
-    if (!scores) throw unusable(model, answer.finish)
+    const response = await ask(model, messagesFor(question, some), asking)
+    usage = addUsage(usage, usageOf(response))
+    const scores = scoresIn(response.text, some.length)
+    if (!scores) throw unusable(model, response)
     judged.push(...some.map((chunk, i) => ({ ...chunk, relevance: (scores[i] ?? 0) / best })))
   }
   return {

@@ -1,6 +1,6 @@
 /**
- * Room: the language models that are called over HTTP. It imports only events, basics, setup, egress, catalogue, llm/contract and
- * llm/openai.
+ * Room: the language models that are called over HTTP. It imports only events, basics, setup, egress, catalogue, llm/contract,
+ * llm/tokens and llm/openai.
  */
 
 import type { Agent } from '../../events/agent.js'

@@ -1,14 +1,5 @@
 import type { Json, JsonObject } from '../../../events/common.js'
-import type { ChatEnd, ChatMessage, ChatRequest, TokenUsage, ToolCall } from '../../llm/contract/language-model.js'
-
-/** What a language model answered in one exchange, or how it failed. */
-export type ChatResponse = { text: string; toolCalls: readonly ToolCall[] } & (ChatEnd | { error: string })
-
-/**
- * One exchange with a language model. `new` has the messages that this request added to those of the exchange before. A response whose
- * tools were not run, because their results had no room, is not part of later requests.
- */
-export type Exchange = { new: readonly ChatMessage[]; response: ChatResponse }
+import type { ChatExchange, ChatRequest, TokenUsage, ToolCall } from '../../llm/contract/language-model.js'
 
 /** One use of a tool: its input, and its output for the language model. A query has `sql`, `columns` and `rows`. */
 export type ToolUse = {
@@ -24,6 +15,8 @@ export type ToolUse = {
   cut?: boolean
   /** Tokens that the tool itself used, for example in a search whose results a model reranks. */
   usage?: TokenUsage
+  /** What a search said to its reranking model, and what this answered. The embedding model gets the question alone, which is the input. */
+  exchanges?: readonly ChatExchange[]
 }
 
 /**
@@ -50,7 +43,7 @@ export type AnswerRecord = {
   history: readonly { role: 'user' | 'assistant'; content: string }[]
   /** `bounds` is missing in answers of earlier releases. */
   settings: Omit<ChatRequest, 'messages'> & { params: JsonObject; bounds?: AnswerBounds }
-  exchanges: readonly Exchange[]
+  exchanges: readonly ChatExchange[]
   tools: readonly ToolUse[]
   answer: string
   /** Whether erasures cut turns out of `history`, and out of the first exchange. */

@@ -1,13 +1,13 @@
 import type { AnswerStep } from '../../../events/records/answers.js'
+import type { ChatExchange } from '../../llm/contract/language-model.js'
 import { charsOf, tokensOf } from '../../llm/tokens/estimates.js'
-import type { Exchange } from './answer-record.js'
 import type { AnswerRows } from './answering.js'
 
 /** The parts of an answer that its note is about. */
-type NotedAnswer = { steps: readonly AnswerStep[]; queries: readonly AnswerRows[]; exchanges: readonly Exchange[] }
+type NotedAnswer = { steps: readonly AnswerStep[]; queries: readonly AnswerRows[]; exchanges: readonly ChatExchange[] }
 
 /** Whether the language model was stopped before the end of its text, and by what. */
-const cutOff = (last: Exchange | undefined): string | undefined => {
+const cutOff = (last: ChatExchange | undefined): string | undefined => {
   if (!last || !('finish' in last.response)) return undefined
   const { finish } = last.response
   if (finish === 'length')
@@ -21,7 +21,7 @@ const cutPromptMinTokens = 2_000
 const leastShare = 0.7
 
 /** Whether a provider counted far fewer tokens in a request than its messages have: some servers cut a prompt without a word. */
-const cutPrompt = (exchanges: readonly Exchange[]): string | undefined => {
+const cutPrompt = (exchanges: readonly ChatExchange[]): string | undefined => {
   let chars = 0
   for (const { new: messages, response } of exchanges) {
     chars += messages.reduce((sum, message) => sum + charsOf(message), 0)

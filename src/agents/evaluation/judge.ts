@@ -5,9 +5,9 @@ import { llmFailed } from '../../llm/failures.js'
 import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import { Fence } from '../prompt/fence.js'
 import { estimateTokens } from '../../llm/tokens/estimates.js'
-import { exchange, type ExchangeResult } from '../run/ask-model.js'
+import { exchange, type ExchangeResult } from '../../llm/ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
-import { tokensOfExchange, usageOf } from '../run/exchange-usage.js'
+import { tokensOfExchange, usageOf } from '../../llm/exchange-usage.js'
 
 /** The verdict of a language model on an answer. */
 export type Verdict = { isGood: boolean; reason: string }

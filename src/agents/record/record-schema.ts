@@ -25,6 +25,8 @@ const response = z.union([
   }),
 ])
 
+const exchange = z.looseObject({ new: z.array(message), response })
+
 const toolUse = z.looseObject({
   call,
   output: z.string(),
@@ -35,6 +37,7 @@ const toolUse = z.looseObject({
   rows: z.array(z.array(json)).exactOptional(),
   cut: z.boolean().exactOptional(),
   usage: z.looseObject({ input: tokens, output: tokens }).exactOptional(),
+  exchanges: z.array(exchange).exactOptional(),
 })
 
 /**
@@ -59,7 +62,7 @@ export const answerRecord: z.ZodType<AnswerRecord> = z.looseObject({
       })
       .exactOptional(),
   }),
-  exchanges: z.array(z.looseObject({ new: z.array(message), response })),
+  exchanges: z.array(exchange),
   tools: z.array(toolUse),
   answer: z.string(),
   history_erased: z.literal(true).exactOptional(),

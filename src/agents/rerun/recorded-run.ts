@@ -94,7 +94,7 @@ const toolsOf = ({ settings, tools }: AnswerRecord, bounds: AnswerBounds, ending
         const known = uses.take(name, input, { repeats: false })
         if (!known) throw new RecordEnd(ending)
         if (known.aborted === true) cut()
-        if (known.usage) onReplayed(known.usage)
+        onReplayed(known)
         return givenBy(known)
       },
     }

@@ -3,25 +3,25 @@
 import type { AnswerOutcome, AnswerStep } from '../../../events/records/answers.js'
 import { isProblem, Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
-import type { ChatMessage, ChatRequest, LanguageModel, TokenUsage, ToolCall } from '../../llm/contract/language-model.js'
-import type { AnswerBounds, Exchange, ToolUse } from '../contract/answer-record.js'
+import type { ChatExchange, ChatMessage, ChatRequest, LanguageModel, TokenUsage, ToolCall } from '../../llm/contract/language-model.js'
+import type { AnswerBounds, ToolUse } from '../contract/answer-record.js'
 import type { AnswerFrame, AnswerRows } from '../contract/answering.js'
 import { replyOf } from '../../llm/contract/messages.js'
 import { promptLimit, promptTooLong, saysNoAnswer } from '../prompt/prompt.js'
 import { charsIn, charsOf, tokensOf } from '../../llm/tokens/estimates.js'
-import { exchange, type ExchangeResult } from './ask-model.js'
+import { exchange, type ExchangeResult } from '../../llm/ask-model.js'
 import { leastOutput, outputLimit, usualOutput } from './output-limit.js'
 import type { ReservedTokens, ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import type { ToolExecutor } from './tool-executor.js'
 import { addUsage, noUsage, tokensUsed } from '../../llm/tokens/token-usage.js'
-import { tokensOfExchange, usageOf } from './exchange-usage.js'
+import { tokensOfExchange, usageOf } from '../../llm/exchange-usage.js'
 
 /** The result of an answer, with all texts and steps on the way. */
 export type FinishedRun = {
   content: string
   outcome: AnswerOutcome
   problem: Problem | undefined
-  exchanges: readonly Exchange[]
+  exchanges: readonly ChatExchange[]
   tools: readonly ToolUse[]
   steps: readonly AnswerStep[]
   queries: readonly AnswerRows[]
@@ -89,7 +89,7 @@ export class AnswerRun {
   readonly #messages: ChatMessage[] = []
   /** The characters of these messages, counted once instead of for each exchange. */
   #chars = 0
-  readonly #exchanges: Exchange[] = []
+  readonly #exchanges: ChatExchange[] = []
   readonly #tools: ToolUse[] = []
   readonly #steps: AnswerStep[] = []
   readonly #queries: AnswerRows[] = []

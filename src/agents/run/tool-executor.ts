@@ -8,7 +8,7 @@ import type { ToolUse } from '../contract/answer-record.js'
 import type { AnswerRows } from '../contract/answering.js'
 import type { Fence } from '../prompt/fence.js'
 import { RecordEnd, VerbatimFailure } from '../tools/replayed-tool.js'
-import type { Tool, ToolModels, ToolResult } from '../tools/tool.js'
+import type { Tool, ToolModels, ToolResult, UseOfModels } from '../tools/tool.js'
 import { charsOfTools } from '../../llm/tokens/estimates.js'
 import { AskedModels, type AskedModel } from '../../llm/tokens/asked-models.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
@@ -71,10 +71,10 @@ const modelsIn = (asked: readonly AskedModel[]): StepModel[] =>
     ...{ input_tokens: usage.input, output_tokens: usage.output },
   }))
 
-/** The models of one use of a tool: those that it asks, and the tokens that a replay repeats. `refusal` is why one was not asked. */
+/** The models of one use of a tool: those that it asks, and those whose record a replay repeats. `refusal` is why one was not asked. */
 class UsedModels implements ToolModels {
   readonly #asked: AskedModels
-  #replayed: TokenUsage | undefined
+  #replayed: UseOfModels = {}
   refusal: unknown
 
   constructor(reserve: ReserveTokens) {
@@ -92,12 +92,20 @@ class UsedModels implements ToolModels {
     return this.#asked.asking
   }
 
-  readonly onReplayed = (usage: TokenUsage): void => {
-    this.#replayed = usage
+  readonly onReplayed = ({ usage, exchanges }: UseOfModels): void => {
+    this.#replayed = { ...(usage && { usage }), ...(exchanges && { exchanges }) }
   }
 
   get usage(): TokenUsage | undefined {
-    return this.#asked.asked.length > 0 ? addUsage(this.#replayed ?? noUsage, this.#asked.usage) : this.#replayed
+    const { usage } = this.#replayed
+    return this.#asked.asked.length > 0 ? addUsage(usage ?? noUsage, this.#asked.usage) : usage
+  }
+
+  /** What the record of the use has of them, as far as it is now. */
+  get ofUse(): UseOfModels {
+    const { usage } = this
+    const exchanges = [...(this.#replayed.exchanges ?? []), ...this.#asked.exchanges]
+    return { ...(usage && { usage }), ...(exchanges.length > 0 && { exchanges }) }
   }
 
   get estimated(): number {
@@ -164,7 +172,7 @@ export class ToolExecutor {
       if (tool?.givesData === true) this.data.given += 1
       if (tool) this.#failures.delete(call.tool)
       return {
-        use: { call, output: this.#told(call.tool, output), failed: false, ...query, ...used() },
+        use: { call, output: this.#told(call.tool, output), failed: false, ...query, ...models.ofUse },
         step: step('complete', rows),
         text: output,
         ...(query && { query }),
@@ -175,7 +183,7 @@ export class ToolExecutor {
       if (error instanceof RecordEnd) throw error.ending
       if (signal.aborted)
         return {
-          use: { call, output: failed + this.#told('error', cutOff), failed: true, aborted: true, ...used() },
+          use: { call, output: failed + this.#told('error', cutOff), failed: true, aborted: true, ...models.ofUse },
           step: step('aborted', null),
           text: cutOff,
           ...used(),
@@ -186,7 +194,7 @@ export class ToolExecutor {
       if (tool) this.#failures.set(call.tool, (this.#failures.get(call.tool) ?? 0) + 1)
       const text = fitted(textOf(error), inner)
       return {
-        use: { call, output: failed + this.#told('error', text), failed: true, ...used() },
+        use: { call, output: failed + this.#told('error', text), failed: true, ...models.ofUse },
         step: step('failed', null),
         text,
         ...used(),

@@ -9,17 +9,21 @@ import { wrong } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import type { ModelInterceptor } from '../../knowledge/contract/search.js'
 import { cutText } from '../../llm/tokens/estimates.js'
-import type { TokenUsage, ToolDescription } from '../../llm/contract/language-model.js'
+import type { ToolDescription } from '../../llm/contract/language-model.js'
+import type { ToolUse } from '../contract/answer-record.js'
 import type { AnswerRows } from '../contract/answering.js'
 
 /** The output of a tool: the text for the language model, the number of rows behind it, and the rows of a query. */
 export type ToolResult = { output: string; rows: number | null; query?: AnswerRows }
 
+/** The part of a use of a tool that is about its own models: their tokens, and what was said to them and by them. */
+export type UseOfModels = Pick<ToolUse, 'usage' | 'exchanges'>
+
 /**
- * The way of a tool to models of its own. `asking` stands around each use of such a model: it may refuse it, and counts its tokens.
- * `onReplayed` gets the recorded tokens of a use that a replay repeats.
+ * The way of a tool to models of its own. `asking` stands around each use of such a model: it may refuse it, counts its tokens, and keeps
+ * what is said. `onReplayed` gets that part of the record of a use that a replay repeats.
  */
-export type ToolModels = { asking: ModelInterceptor; onReplayed: (usage: TokenUsage) => void }
+export type ToolModels = { asking: ModelInterceptor; onReplayed: (use: UseOfModels) => void }
 
 /** A tool of an agent. */
 export type Tool = {

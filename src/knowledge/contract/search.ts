@@ -1,7 +1,8 @@
-/** Room: requests to knowledge bases, and their answers. It imports only events, log/contract and commands. */
+/** Room: requests to knowledge bases, and their answers. It imports only events, log/contract, commands and llm/contract. */
 
 import type { Json, JsonObject } from '../../../events/common.js'
 import type { SearchPurpose } from '../../../events/records/searches.js'
+import type { ChatExchange, OnSent, TokenUsage } from '../../llm/contract/language-model.js'
 import type { AnyResource } from '../../log/contract/lookups.js'
 import type { Origin } from '../../log/contract/log.js'
 
@@ -51,9 +52,6 @@ export type KnowledgeChunk = {
 /** The model that sorted the results, and its tokens; null if its provider does not report them. */
 export type RerankerUse = { model: string; host: string; input_tokens: number | null; output_tokens: number | null }
 
-/** The tokens of one call of a model by a search; null if its provider does not report them. */
-export type SearchTokens = { input: number | null; output: number | null }
-
 /** The models of a search: one makes a vector of the question, the other reranks the results. */
 export type ModelRole = 'embedding' | 'reranking'
 
@@ -62,9 +60,10 @@ export type WantedModel = { provider: string; model: string; host: string; estim
 
 /**
  * What a use of a model reports: the tokens of each of its answers, even if the search fails afterwards, and each request before it goes
- * out. The function that `onSent` returns is called once it is certain that no model answers the request.
+ * out. The function that `onSent` returns is called once it is certain that no model answers the request. `onExchange` gets each exchange
+ * with a language model before its request goes out: its response grows with what the model says.
  */
-export type ModelReports = { onUsed: (tokens: SearchTokens) => void; onSent: () => () => void }
+export type ModelReports = { onUsed: (tokens: TokenUsage) => void; onSent: OnSent; onExchange: (exchange: ChatExchange) => void }
 
 /**
  * A function around each use of a model by a search. `use` asks the model.

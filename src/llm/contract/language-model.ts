@@ -51,6 +51,17 @@ export type ChatEnd = {
 }
 
 /**
+ * What a language model answered in one exchange, or how it failed. A response with an `error` has what was said before it.
+ */
+export type ChatResponse = { text: string; toolCalls: readonly ToolCall[] } & (ChatEnd | { error: string })
+
+/**
+ * One exchange with a language model, for the record. `new` has the messages that this request added to those of the exchange before. A
+ * response whose tools were not run, because their results had no room, is not part of later requests.
+ */
+export type ChatExchange = { new: readonly ChatMessage[]; response: ChatResponse }
+
+/**
  * Is called before a request goes out to a model. The returned function is called once it is certain that no model answers this request:
  * then it used no tokens. A request that is cut off may have used some.
  */

@@ -1,11 +1,11 @@
 import type { ModelInterceptor, ModelRole } from '../../knowledge/contract/search.js'
-import type { TokenUsage } from '../contract/language-model.js'
+import type { ChatExchange, TokenUsage } from '../contract/language-model.js'
 import type { ReserveTokens } from './daily-token-quotas.js'
 import { addUsage, noUsage, tokensUsed } from './token-usage.js'
 
 /**
- * A provider's model that a search asked, and its tokens. `estimated`: tokens that the provider did not report, by estimate; also while a
- * request has no answer yet, but not before it was sent.
+ * A provider's model that a search asked, its tokens, and what was said to a reranking model and by it. `estimated`: tokens that the
+ * provider did not report, by estimate; also while a request has no answer yet, but not before it was sent.
  */
 export type AskedModel = {
   role: ModelRole
@@ -15,7 +15,10 @@ export type AskedModel = {
   usage: TokenUsage
   estimated: number
   durationMs: number
+  exchanges: readonly ChatExchange[]
 }
+
+const untold = { onUsed: () => undefined, onSent: () => () => undefined, onExchange: () => undefined }
 
 /**
  * The providers' models that searches ask. Their estimated tokens are reserved before. Uploaded models run here: they have no provider, and
@@ -33,10 +36,11 @@ export class AskedModels {
 
   /** @throws Problem of the reservation: then the model is not asked */
   readonly asking: ModelInterceptor = async (role, { provider, model, host, estimate }, use) => {
-    if (provider === 'onnx') return use({ onUsed: () => undefined, onSent: () => () => undefined })
+    if (provider === 'onnx') return use(untold)
     const { settle } = await this.reserve(estimate)
     const began = performance.now()
-    const one: AskedModel = { role, provider, model, host, usage: noUsage, estimated: 0, durationMs: 0 }
+    const exchanges: ChatExchange[] = []
+    const one: AskedModel = { role, provider, model, host, usage: noUsage, estimated: 0, durationMs: 0, exchanges }
     this.#asked.push(one)
     let sent = 0
     const count = (requests: number, usage: TokenUsage = noUsage) => {
@@ -50,7 +54,7 @@ export class AskedModels {
       return () => count(-1)
     }
     try {
-      return await use({ onUsed: (usage) => count(0, usage), onSent })
+      return await use({ onUsed: (usage) => count(0, usage), onSent, onExchange: (exchange) => void exchanges.push(exchange) })
     } finally {
       one.durationMs = performance.now() - began
       settle(tokensUsed(one.usage) + one.estimated)
@@ -60,6 +64,11 @@ export class AskedModels {
   /** In the order in which they were asked. */
   get asked(): readonly AskedModel[] {
     return this.#asked
+  }
+
+  /** What was said to language models and by them, as far as it is now. */
+  get exchanges(): ChatExchange[] {
+    return this.#asked.flatMap(({ exchanges }) => exchanges.map((one) => ({ ...one, response: { ...one.response } })))
   }
 
   /** The sum of the reported tokens. */

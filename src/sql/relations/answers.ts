@@ -117,11 +117,17 @@ const steps: Relation = {
     column('input', 'VARCHAR', 'The request: the new messages as JSON text, or the input of the tool.'),
     column('output', 'VARCHAR', 'The result: the text of the language model, or the output of the tool for it.'),
     column('sql', 'VARCHAR', 'Query that the step ran.'),
+    column(
+      'exchanges',
+      'VARCHAR',
+      'Exchanges of a search with its reranking model as JSON text: the messages of each (new), and the response.',
+    ),
     readable,
   ],
   sql: `
     SELECT s.position, e.recorded_at, ${named}, e.answer AS answer_id, s.step, s.kind, s.name, s.outcome, s.duration_ms, s.rows,
-      s.input_tokens, s.output_tokens, CAST(s.models AS VARCHAR) AS models, s.input, s.output, s.sql, s.readable
+      s.input_tokens, s.output_tokens, CAST(s.models AS VARCHAR) AS models, s.input, s.output, s.sql, s.exchanges,
+      s.readable
     FROM ledger.answer_steps AS s JOIN ledger.answers AS e ON e.position = s.position${joinAgent}
     WHERE s.position <= $position`,
 }

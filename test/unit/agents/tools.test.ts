@@ -7,7 +7,7 @@ import { itemNamed, type Tool, type ToolModels } from '../../../src/agents/tools
 import { limits } from '../../../src/basics/limits.js'
 import type { KnowledgeChunk } from '../../../src/knowledge/contract/search.js'
 
-const reports = { onUsed: () => undefined, onSent: () => () => undefined }
+const reports = { onUsed: () => undefined, onSent: () => () => undefined, onExchange: () => undefined }
 const models: ToolModels = { asking: (_role, _model, use) => use(reports), onReplayed: () => undefined }
 const use = async (tool: Tool, input: JsonObject) => (await tool.use(input, new AbortController().signal, models)).output
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { sha256Hex } from '../../../events/stored/chain.js'
 import { streamId } from '../../../events/common.js'
-import { recordLimits, shortRecord } from '../../../projections/payloads/long-records.js'
+import { recordLimits, shortRecord, tableText } from '../../../projections/payloads/long-records.js'
 import { replay } from '../../../projections/replay.js'
 import { factsOf, recordOf } from '../../support/agents/answer-maker.js'
 import { MemoryLog, streamOf } from '../../support/log/memory-log.js'
@@ -26,6 +26,18 @@ describe('the record of an answer, as tables are made from it,', () => {
     expect(tools).toEqual([{ call: { input: record.tools[0]?.call.input }, output: 'word: planted', sql: `SELECT 'planted' AS word` }])
     expect(exchanges[1]?.new).toBe(JSON.stringify(record.exchanges[1]?.new))
     expect(more).toEqual({})
+  })
+
+  test('has the exchanges of a search with its reranking model, also as the record of a search', () => {
+    const record = recordOf('q', 'a')
+    const exchanges = record.exchanges.slice(1)
+    const tools = record.tools.map((tool) => ({ ...tool, exchanges }))
+    const long = short({ ...record, tools, history: 'x'.repeat(wholeMaxBytes) })
+    const said = [{ new: [{ role: 'tool', content: 'planted' }], response: { text: 'a', finish: 'stop' } }]
+    expect((JSON.parse(long) as typeof record).tools[0]?.exchanges).toEqual(said)
+    const search = { question: 'q'.repeat(wholeMaxBytes), documents: ['d'], exchanges, failure: { code: 'busy', detail: 'later' } }
+    const kept = JSON.parse(tableText('KnowledgeSearched', Buffer.from(JSON.stringify(search)))) as unknown
+    expect(kept).toEqual({ question: `${'q'.repeat(textMaxChars)}…`, exchanges: said, failure: { detail: 'later' } })
   })
 
   test('cuts no character in two', () => {

@@ -1,8 +1,7 @@
-import type { TokenUsage } from '../../llm/contract/language-model.js'
-import { estimateTokens } from '../../llm/tokens/estimates.js'
-import { noUsage } from '../../llm/tokens/token-usage.js'
-import type { ChatResponse } from '../contract/answer-record.js'
 import type { ExchangeResult } from './ask-model.js'
+import type { ChatResponse, TokenUsage } from './contract/language-model.js'
+import { estimateTokens } from './tokens/estimates.js'
+import { noUsage } from './tokens/token-usage.js'
 
 /** The tokens of an exchange; unknown for a failed one. */
 export const usageOf = (response: ChatResponse): TokenUsage => ('usage' in response ? response.usage : noUsage)

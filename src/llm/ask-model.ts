@@ -1,8 +1,7 @@
-import { over, AbortableWait } from '../../basics/concurrency/bounded-waits.js'
-import { Problem } from '../../basics/errors.js'
-import { limits } from '../../basics/limits.js'
-import type { ChatEnd, ChatRequest, LanguageModel, ToolCall } from '../../llm/contract/language-model.js'
-import type { ChatResponse } from '../contract/answer-record.js'
+import { over, AbortableWait } from '../basics/concurrency/bounded-waits.js'
+import { Problem } from '../basics/errors.js'
+import { limits } from '../basics/limits.js'
+import type { ChatEnd, ChatRequest, ChatResponse, LanguageModel, OnSent, ToolCall } from './contract/language-model.js'
 
 /**
  * The result of an exchange. `failure` says why it was cut off; it `isFree` if no model had answered by then, and none had a request to
@@ -26,7 +25,13 @@ const tooManyCalls = (): Problem =>
     { hint: 'Ask for less at once, or take another language model.' },
   )
 
-type ModelOutput = { text: string; toolCalls: ToolCall[] }
+const cutOff = 'It was cut off'
+
+/** What a model has said so far. It counts as cut off until it has ended. */
+type ModelOutput = { text: string; toolCalls: ToolCall[]; error: string }
+
+/** The response of a model that has said nothing. */
+export const unsaid = (): ModelOutput => ({ text: '', toolCalls: [], error: cutOff })
 
 /** A text of a language model without the characters that events must not have. */
 const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
@@ -35,7 +40,19 @@ const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 const fitEnd = (end: ChatEnd): ChatEnd =>
   end.thoughts ? (JSON.parse(JSON.stringify(end, (_, value: unknown) => (typeof value === 'string' ? fit(value) : value))) as ChatEnd) : end
 
-const titleOf = (error: unknown): string => (error instanceof Problem ? error.title : 'It was cut off')
+const titleOf = (error: unknown): string => (error instanceof Problem ? error.title : cutOff)
+
+/**
+ * Who listens to an exchange. `onBegun` gets the response before the request goes out, and the response grows with what is said: a record
+ * that is made in between has everything up to then.
+ */
+type Listening = {
+  signal: AbortSignal
+  onBegun?: (response: ChatResponse) => void
+  onText?: (text: string) => void
+  onRemark?: () => void
+  onSent?: OnSent | undefined
+}
 
 /**
  * Sends a language model one request. It passes the text on at once, and tells when the text so far was only a remark. After a failure, the
@@ -46,16 +63,19 @@ const titleOf = (error: unknown): string => (error instanceof Problem ? error.ti
 export const exchange = async (
   model: LanguageModel,
   request: ChatRequest,
-  { signal, onText, onRemark }: { signal: AbortSignal; onText?: (text: string) => void; onRemark?: () => void },
+  { signal, onBegun, onText, onRemark, onSent: onRequest }: Listening,
 ): Promise<ExchangeResult> => {
   const began = performance.now()
-  const said: ModelOutput = { text: '', toolCalls: [] }
+  const said = unsaid()
+  onBegun?.(said)
   let chars = 0
   let sent = 0
   const onSent = () => {
     sent += 1
+    const tellUnanswered = onRequest?.()
     return () => {
       sent -= 1
+      tellUnanswered?.()
     }
   }
   const stop = new AbortController()
@@ -65,7 +85,10 @@ export const exchange = async (
     for (;;) {
       // A model may ignore the signal.
       const next = await waiting.for(parts.next())
-      if (next.done === true) return { response: { ...said, ...fitEnd(next.value) }, durationMs: performance.now() - began }
+      if (next.done === true) {
+        const { error: _, ...whole } = said
+        return { response: { ...whole, ...fitEnd(next.value) }, durationMs: performance.now() - began }
+      }
       const part = next.value
       if ('toolCall' in part) {
         const { id, tool, input } = part.toolCall
