@@ -1,6 +1,7 @@
 import { answersFrom, keepAnswers } from './records/answers.js'
 import { evaluatedFrom, keepEvaluations } from './records/evaluations.js'
 import { judgedFrom, keepJudgements } from './records/judgements.js'
+import { keepSearches, searchedFrom } from './records/knowledge-searches.js'
 import { keepMessages, messagesFrom } from './conversations.js'
 import { keepOutcomes, keepRows, reportedFrom, servedFrom } from './records/predictions.js'
 import type { Projection } from './contract/projection.js'
@@ -16,7 +17,7 @@ const erasedFrom = (table: string): string => `(
 const remove = (table: string, events: string): string => `DELETE FROM ledger.${table} WHERE position IN (SELECT position FROM ${events})`
 
 /**
- * Erased payloads: the rows of their predictions, outcomes and answers are made again from the payloads that are still readable. The result
+ * Erased payloads: the rows of their predictions, outcomes, answers and searches are made again from the payloads that are still readable. The result
  * equals a replay from the first event, which also finds the payload erased. It runs after the projections whose rows it makes.
  */
 export const erasures: Projection = {
@@ -52,5 +53,8 @@ export const erasures: Projection = {
     messagesFrom(erasedFrom('messages')),
     remove('messages', 'messages_said'),
     keepMessages,
+    searchedFrom(erasedFrom('knowledge_searches')),
+    remove('knowledge_searches', 'bases_searched'),
+    keepSearches,
   ],
 }

@@ -67,6 +67,8 @@ const projectedPayloads = (event: StoredEvent, type: string): string[] => {
   if (!readingPayloads.has(type)) return []
   const { data } = parsed(event)
   if (type !== 'DataErased') return payloadsOf(type, data)
+  // Searches lose all that was said of an erased document. Documents themselves, which may be many bytes, are not in the tables.
+  if (data['what'] === 'documents') return []
   return erasureKindsInTables.some((kind) => kind === data['what']) ? erasedPayloadsOf(type, data).map(({ hash }) => hash) : []
 }
 

@@ -69,9 +69,9 @@ export const startService = async (config: Config, logger: Logger, { background 
       dataDirectory: storage.paths.root,
       masterKeys: () => storage.vault.keys(),
       answerQuestion: (question, request, onReading) => {
-        const { origin = systemOrigin, purpose = 'query' } = request
+        const { origin = systemOrigin, purpose = 'query', answer } = request
         return 'knowledgeBase' in question
-          ? knowledge.knowledge.answer(question, { origin, purpose })
+          ? knowledge.knowledge.answer(question, { origin, purpose, answer })
           : connected.databases.answer(question, request, onReading)
       },
       holdBlob: storage.blobs.isLocal ? undefined : (sha) => storage.blobs.hold(sha),

@@ -16,7 +16,7 @@ import { modelKind } from '../model.js'
 import { predictionsPayloads, predictionsSchemas, type PredictionsEvent } from '../records/predictions.js'
 import { projectKind } from '../project.js'
 import { queriesSchemas, queriesUpcasters, type QueriesEvent } from '../records/queries.js'
-import { searchesSchemas, type SearchesEvent } from '../records/searches.js'
+import { searchesPayloads, searchesSchemas, type SearchesEvent } from '../records/searches.js'
 import { skillKind } from '../skill.js'
 import { viewKind } from '../view.js'
 import { isForeignType, type ForeignEvent } from '../foreign.js'
@@ -78,7 +78,7 @@ const groups: Readonly<Record<EventDefinition['kind'], Group>> = {
   answers: { schemas: answersSchemas, upcasters: answersUpcasters, payloads: answersPayloads },
   contents: { schemas: contentsSchemas, upcasters: contentsUpcasters, payloads: contentsPayloads },
   queries: { schemas: queriesSchemas, upcasters: queriesUpcasters },
-  searches: { schemas: searchesSchemas },
+  searches: { schemas: searchesSchemas, payloads: searchesPayloads },
   log: { schemas: logSchemas },
 }
 

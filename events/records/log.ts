@@ -9,8 +9,8 @@ import { sha256, text, type SchemasOf } from '../common.js'
 export const erasureKinds = ['prediction', 'answer', 'conversation', 'request', 'file', 'matrix', 'secrets', 'documents', 'before'] as const
 export type ErasureKind = (typeof erasureKinds)[number]
 
-/** The erasures that change rows of the tables. The tables never contain secrets, documents or blobs. */
-export const erasureKindsInTables: readonly ErasureKind[] = ['prediction', 'answer', 'conversation', 'request', 'before']
+/** The erasures that change rows of the tables. These never contain secrets or blobs, and of documents only what searches said of them. */
+export const erasureKindsInTables: readonly ErasureKind[] = ['prediction', 'answer', 'conversation', 'request', 'documents', 'before']
 
 /** A payload whose key is erased. If the payload also had rows of others, `replacement` is the new payload with those rows. */
 export type ErasedPayload = { hash: string; replacement: string | null }

@@ -1,6 +1,6 @@
 import type { Event } from '@event-driven-io/emmett'
 import * as z from 'zod'
-import { streamId, text, type SchemasOf, type StreamId } from '../common.js'
+import { sha256, streamId, text, type SchemasOf, type StreamId } from '../common.js'
 
 /**
  * Why a knowledge base was searched: for a search request, for the rows of a query, for a training, for a query of an agent’s language
@@ -21,8 +21,9 @@ export type SearchModel = {
 }
 
 /**
- * A search in a knowledge base used models of a provider. The question and the finds are not kept. A search without such a model is no
- * event. A search in a step of an agent's answer is part of the event of that answer.
+ * A search in a knowledge base used models of a provider. The question, and what was said to a reranking model and by it, are an erasable
+ * payload, a `SearchRecord`. A search without such a model is no event. A search in a step of an agent's answer is part of the event of that
+ * answer; one in a query of an answer names the answer.
  */
 export type KnowledgeSearched = {
   knowledge_base: StreamId
@@ -37,6 +38,10 @@ export type KnowledgeSearched = {
   /** Why it failed, without what was said. */
   error: string | null
   duration_ms: number
+  /** The id of the agent's answer whose query searched. */
+  answer?: string
+  /** Missing in events of earlier releases, and if data was erased while the search was under way. */
+  payload?: string
 }
 
 export type SearchesEvent = Event<'KnowledgeSearched', KnowledgeSearched>
@@ -67,9 +72,17 @@ export const searchesSchemas: SchemasOf<SearchesEvent> = {
       outcome: z.enum(['complete', 'failed']),
       error: text.nullable(),
       duration_ms: milliseconds,
+      answer: z.uuid().exactOptional().describe('The id of the answer of an agent whose query searched.'),
+      payload: sha256.exactOptional(),
     })
-    .describe('A search in a knowledge base used models of a provider; the question and the results are not kept.'),
+    .describe(
+      'A search in a knowledge base used models of a provider. The question, and what was said to a reranking model and by it, are a ' +
+        'payload that can be erased; the results are not kept.',
+    ),
 }
+
+/** The payloads of searches: the question, and the exchanges with a reranking model. */
+export const searchesPayloads = { KnowledgeSearched: ['payload'] } as const
 
 /** Searches have a stream of their own beside the knowledge base's, so that a search never changes the version of its settings. */
 export const searchesStream = (knowledgeBase: StreamId): string => `${knowledgeBase}/searches`

@@ -1,8 +1,8 @@
 import { isObject, type Json } from '../../events/common.js'
 
 /**
- * Limits for the record of an answer with more than `wholeMaxBytes`: how much of it the tables hold of each text, how many exchanges and
- * uses of tools, and how much in all. DuckDB would need many times the memory for a record of the largest size. The record itself stays
+ * Limits for the record of an answer or a search with more than `wholeMaxBytes`: how much of it the tables hold of each text, how many
+ * exchanges and uses of tools, and how much in all. DuckDB would need many times the memory for a record of the largest size. The record itself stays
  * whole, and REST shows all of it.
  */
 export const recordLimits = { wholeMaxBytes: 256 * 1024, textMaxChars: 64 * 1024, allMaxChars: 1024 * 1024, itemsMax: 10_000 }
@@ -56,7 +56,7 @@ const cutRecord = (record: Json): object => {
 const textOf = (body: Uint8Array): string => Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
 
 /**
- * The record of an answer as the tables are made from it: whole, or shortened where it is long. A long text that is no record becomes an
+ * The record of an answer or a search as the tables are made from it: whole, or shortened where it is long. A long text that is no record becomes an
  * empty one, and counts as unreadable.
  */
 export const shortRecord = (body: Uint8Array): string => {
@@ -78,7 +78,7 @@ export const shortRecord = (body: Uint8Array): string => {
  * @example tableText('AgentAnswered', body)
  */
 export const tableText = (type: string, body: Uint8Array): string => {
-  if (type === 'AgentAnswered') return shortRecord(body)
+  if (type === 'AgentAnswered' || type === 'KnowledgeSearched') return shortRecord(body)
   const text = textOf(body)
   return type === 'DataErased' && !/^\s*\[/.test(text) ? shortRecord(body) : text
 }

@@ -154,7 +154,7 @@ export class Agents {
   /** The messages that a question would send. Only the tables are read for it. @throws Problem */
   async plan(asked: AgentRequest): Promise<AnswerPlan> {
     checkTurns(asked)
-    const { scope, settings, model, messages, tools, readAt, shown } = await prepare(this.parts, this.#descriptions, asked, asked.signal)
+    const { scope, settings, model, messages, tools, readAt, shown } = await prepare(this.parts, this.#descriptions, asked, { signal: asked.signal })
     return {
       provider: model.provider,
       model: model.model,
@@ -284,7 +284,7 @@ export class Agents {
     const modelOf: PrepareParts['modelOf'] = async (state) => (state === agent.state ? model : this.parts.modelOf(state))
     try {
       // Some of the work that it waits for ignores the signal.
-      return await unlessAborted(prepare({ ...this.parts, modelOf }, this.#descriptions, asked, signal), signal)
+      return await unlessAborted(prepare({ ...this.parts, modelOf }, this.#descriptions, asked, { signal, answer }), signal)
     } catch (error) {
       const finished = unasked(endingOf(error, signal), began)
       const readAt = asked.asOf ?? (await this.parts.log.head()).position

@@ -83,10 +83,10 @@ const databaseOf = ({ tables }: AgentScope, project: Resource<'project'>): strin
   return databases.size === 1 && only !== undefined ? only : project.state.name
 }
 
-/** The data that an agent may use and the bounds of its queries, at one position of the log. */
-const readable = async (parts: PrepareParts, asked: AgentRequest, signal: AbortSignal) => {
+/** The data that an agent may use and the bounds of its queries, at one position of the log. `answer`: what the queries belong to. */
+const readable = async (parts: PrepareParts, asked: AgentRequest, signal: AbortSignal, answer?: string) => {
   const { scope, head, position } = await readScope(parts, asked)
-  const queries = new Queries(parts, { origin: asked.origin, client: asked.client, head, position, signal })
+  const queries = new Queries(parts, { origin: asked.origin, client: asked.client, answer, head, position, signal })
   const only: TablePath[] = [
     ...scope.tables.map(({ path }) => path),
     ...scope.models.map(({ project, found }) => [project.state.name, found.state.name]),
@@ -128,16 +128,21 @@ const areUnreadable = (tables: readonly ScopeTable[], descriptionOf: ReadonlyMap
 
 /**
  * Finds the data that an agent may use, and makes its prompt and its tools. Connected databases have half of the answer's time to list
- * their tables; the rest is for the language model.
+ * their tables; the rest is for the language model. `answer`: the id of the answer, if there will be one.
  *
  * @throws Problem when the agent cannot answer
  */
-export const prepare = async (parts: PrepareParts, descriptions: TableDescriptions, asked: AgentRequest, signal: AbortSignal) => {
+export const prepare = async (
+  parts: PrepareParts,
+  descriptions: TableDescriptions,
+  asked: AgentRequest,
+  { signal, answer }: { signal: AbortSignal; answer?: string },
+) => {
   const patience = AbortSignal.timeout(settingsOf(asked.agent.state).timeoutMs / 2)
   setMaxListeners(0, patience)
   const connectedTables = (connection: Resource<'database'>) =>
     unlessAborted(parts.connectedTables(connection), patience, () => tooSlow(connection.state.name))
-  const { scope, head, position, queries, only, db } = await readable({ ...parts, connectedTables }, asked, signal)
+  const { scope, head, position, queries, only, db } = await readable({ ...parts, connectedTables }, asked, signal, answer)
   const { tables, models, bases } = scope
   const settings = settingsOf(scope.agent.state)
   const fence = new Fence()

@@ -135,7 +135,7 @@ export class Knowledge implements KnowledgeStore {
     const { signal = neverAborted } = searchFor
     const { ledger, spendingOfProject } = this.parts
     const spending = spendingOfProject(base.state.project)
-    return onRecord({ ledger, spending }, base, searchFor, (asking) => this.#search(base, query, signal, asking))
+    return onRecord({ ledger, spending }, { base, question: query.content }, searchFor, (asking) => this.#search(base, query, signal, asking))
   }
 
   /** Searches as a step of an answer; the answer's own record includes the calls of models. */
@@ -164,7 +164,8 @@ export class Knowledge implements KnowledgeStore {
     const done = await indexes.ask(base.stream, { search: { content, vector, alpha, ...wanted, filters, asOf: position } })
     if (!('chunks' in done)) throw unexpected(done)
     if (!reranker || done.chunks.length === 0) return { chunks: [...done.chunks], position }
-    const wantedReranker = wantedModel(reranker, estimateScores(content, done.chunks))
+    const documents = [...new Set(done.chunks.map(({ id }) => id))]
+    const wantedReranker = { ...wantedModel(reranker, estimateScores(content, done.chunks)), documents }
     const { chunks, reranked } = await asking('reranking', wantedReranker, (reports) =>
       score(reranker, content, done.chunks, { signal, ...reports }),
     )

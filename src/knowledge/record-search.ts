@@ -1,9 +1,11 @@
 import type { StreamId } from '../../events/common.js'
 import type { KnowledgeSearched, SearchModel } from '../../events/records/searches.js'
 import { isProblem } from '../basics/errors.js'
-import type { Ledger } from '../commands/ledger.js'
+import { ErasedMeanwhile, type Ledger } from '../commands/ledger.js'
 import { AskedModels } from '../llm/tokens/asked-models.js'
 import type { Spending } from '../llm/tokens/daily-token-quotas.js'
+import { sealJson } from '../vault/seal-json.js'
+import type { SearchRecord } from './contract/search-record.js'
 import type { ModelInterceptor, KnowledgeResult, ModelRole, SearchFor } from './contract/search.js'
 
 const rounded = (ms: number): number => Math.round(ms * 1_000) / 1_000
@@ -16,30 +18,48 @@ const askedAs = (role: ModelRole, models: AskedModels): SearchModel | null => {
   return { ...{ provider, model, host }, input_tokens: usage.input, output_tokens: usage.output, duration_ms: rounded(durationMs) }
 }
 
+/** The words of a search, for its payload. */
+const wordsOf = (question: string, { asked, exchanges }: AskedModels): SearchRecord => ({
+  question,
+  documents: asked.flatMap(({ documents }) => documents),
+  exchanges,
+})
+
+/** A search before it begins: its knowledge base, and its question. */
+type Searching = { base: { stream: StreamId; version: number }; question: string }
+
 /**
- * Searches a knowledge base. Before it answers, it records the providers' models of the search, even if the search failed. A search without
- * such a model is not recorded.
+ * Searches a knowledge base. Before it answers, it records the providers' models of the search and what was said to them, even if the search
+ * failed. A search without such a model is not recorded.
  *
  * @throws Problem of the search; tokens_spent, storage_failed, disk_full, busy
- * @example await onRecord({ ledger, spending }, base, { origin, purpose: 'search' }, (asking) => knowledge.searchWithin(base, query, { asking }))
+ * @example await onRecord({ ledger, spending }, { base, question }, { origin, purpose: 'search' }, (asking) => knowledge.searchWithin(base, query, { asking }))
  */
 export const onRecord = async (
   { ledger, spending }: { ledger: Ledger; spending: Spending },
-  base: { stream: StreamId; version: number },
-  { origin, purpose }: SearchFor,
+  { base, question }: Searching,
+  { origin, purpose, answer }: SearchFor,
   search: (asking: ModelInterceptor) => Promise<KnowledgeResult>,
 ): Promise<KnowledgeResult> => {
   const began = performance.now()
   const models = new AskedModels(spending.reserve)
+  const guarded = await ledger.guarded(origin)
   const record = async (came: Pick<KnowledgeSearched, 'read_at' | 'chunks' | 'outcome' | 'error'>): Promise<void> => {
     if (models.asked.length === 0) return
-    const data: KnowledgeSearched = {
+    const facts: KnowledgeSearched = {
       ...{ knowledge_base: base.stream, version: base.version, purpose },
       ...{ embedding: askedAs('embedding', models), reranking: askedAs('reranking', models) },
       ...came,
       duration_ms: rounded(performance.now() - began),
+      ...(answer !== undefined && { answer }),
     }
-    await ledger.execute({ type: 'RecordSearch', data }, origin)
+    const payload = sealJson(ledger.vault, wordsOf(question, models))
+    const command = { type: 'RecordSearch' as const, data: { ...facts, payload: payload.hash } }
+    await ledger.execute(command, guarded, { payloads: [payload] }).catch((error: unknown) => {
+      if (!(error instanceof ErasedMeanwhile)) throw error
+      // The erasure may have taken the documents that the words come from. The tokens were used nevertheless.
+      return ledger.execute({ type: 'RecordSearch', data: facts }, origin)
+    })
     spending.recorded(models.usage)
   }
   let found: KnowledgeResult

@@ -183,7 +183,7 @@ const settings = z.object({
     'how long rows of predictions are kept, as 30d or 12h; older ones are erased. Without it they stay',
   ),
   ANSWER_RETENTION: retention.describe(
-    'how long the answers of agents are kept, with their questions, prompts and rows, as 30d or 12h; older ones are erased. Without it they stay',
+    'how long the answers of agents are kept, with their questions, prompts and rows, and the words of searches in knowledge bases, as 30d or 12h; older ones are erased. Without it they stay',
   ),
   MCP_WRITE: z.enum(['true', 'false']).default('false').describe('true: clients of MCP may run SQL that writes; otherwise they only read'),
   METRICS: z

@@ -24,6 +24,7 @@ type Doing =
   | { kind: 'forge'; payload: Json | string }
   | { kind: 'judge'; of: number; verdict: 'good' | 'bad'; comment: string | null }
   | { kind: 'evaluate'; questions: string[]; miscounted: boolean }
+  | { kind: 'search'; question: string; said: string | null; isTold: boolean }
   | { kind: 'erase'; which: number }
   | { kind: 'follow'; events: number }
 
@@ -46,6 +47,7 @@ const doing: fc.Arbitrary<Doing> = fc.oneof(
     comment: fc.option(words, { nil: null }),
   }),
   fc.record({ kind: one('evaluate' as const), questions: fc.array(words, { maxLength: 3 }), miscounted: fc.boolean() }),
+  fc.record({ kind: one('search' as const), question: words, said: fc.option(words, { nil: null }), isTold: fc.boolean() }),
   fc.record({ kind: one('erase' as const), which: fc.nat(19) }),
   fc.record({ kind: one('follow' as const), events: fc.integer({ min: 1, max: 4 }) }),
 )
@@ -182,6 +184,24 @@ class History {
     })
   }
 
+  /** A search that is not told has no payload, like those of earlier releases. */
+  search({ question, said, isTold }: Extract<Doing, { kind: 'search' }>): void {
+    const asked = { ...openAi, input_tokens: 3, output_tokens: null, duration_ms: 1.5 }
+    const exchanges = said === null ? [] : [{ new: [{ role: 'user', content: question }], response: { text: said, toolCalls: [] } }]
+    const hash = isTold ? this.#seal({ question, documents: [], exchanges }) : null
+    const facts = { knowledge_base: agent, version: 1, purpose: 'search', read_at: 1, chunks: 0, outcome: 'complete', error: null }
+    const models = { embedding: asked, reranking: said === null ? null : asked }
+    const position = this.#append('KnowledgeSearched', { ...facts, ...models, duration_ms: 3, ...(hash !== null && { payload: hash }) })
+    this.#told.push({
+      position,
+      hash,
+      rows: (isThere) => {
+        const shown = isThere && isTold ? { question, exchanges: JSON.stringify(exchanges) } : { question: null, exchanges: null }
+        return { knowledge_searches: [{ position, embedding_model: 'small', ...shown, readable: isThere }] }
+      },
+    })
+  }
+
   erase(which: number): void {
     const { hash } = this.#told[which % Math.max(1, this.#told.length)] ?? { hash: null }
     if (hash === null || !this.log.payloads.delete(hash)) return
@@ -201,6 +221,7 @@ const shown: Record<string, string> = {
   answer_judgements: 'SELECT position, answered_at, verdict, comment, readable FROM ledger.answer_judgements ORDER BY position',
   evaluations: 'SELECT position, cases, readable FROM ledger.evaluations ORDER BY position',
   evaluation_cases: 'SELECT position, n, question, scores FROM ledger.evaluation_cases ORDER BY position, n',
+  knowledge_searches: 'SELECT position, embedding_model, question, exchanges, readable FROM ledger.knowledge_searches ORDER BY position',
 }
 
 test('tables of answers that followed erasures are those of a replay afterwards, and those that a fold of the events says', async () => {
@@ -217,6 +238,7 @@ test('tables of answers that followed erasures are those of a replay afterwards,
         else if (of.kind === 'forge') history.forge(of.payload)
         else if (of.kind === 'judge') history.judge(of)
         else if (of.kind === 'evaluate') history.evaluate(of)
+        else if (of.kind === 'search') history.search(of)
         else if (of.kind === 'erase') history.erase(of.which)
         else await tables.catchUp(tables.position + of.events)
       }

@@ -22,8 +22,15 @@ type QueryParts = {
   defaultProject: string
 }
 
-/** The client for which the queries of an answer run, and the position at which they read. */
-export type QueryPlace = { origin: Origin; client: string | undefined; head: number; position: number; signal: AbortSignal }
+/** The client for which the queries run, the answer that they belong to, if there is one, and the position at which they read. */
+export type QueryPlace = {
+  origin: Origin
+  client: string | undefined
+  answer?: string | undefined
+  head: number
+  position: number
+  signal: AbortSignal
+}
 
 /** Runs the queries of one answer: all at one position of the log, each within its bounds. */
 export class Queries {
@@ -38,8 +45,8 @@ export class Queries {
    * @throws Problem of the query; the reason of the signal
    */
   async run({ sql, db, only, maxRows, timeoutMs }: BoundQuery): Promise<QueryRows> {
-    const { origin, client, head, position, signal } = this.place
-    const select = { sql, only, maxRows: maxRows + 1, timeoutMs, purpose: 'skill' } as const
+    const { origin, client, answer: of, head, position, signal } = this.place
+    const select = { sql, only, maxRows: maxRows + 1, timeoutMs, purpose: 'skill', ...(of !== undefined && { answer: of }) } as const
     const running = { query: sql, origin, client, signal, context: { db, show_secrets: false }, position } as const
     const parts = { ...this.parts, log: { head: async () => ({ position: head }), now: () => this.parts.log.now() } }
     // If the rows break off, the query does not run again: it may have ended the process.

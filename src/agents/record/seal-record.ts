@@ -1,21 +1,10 @@
-import { Problem } from '../../basics/errors.js'
 import { jsonMembers } from '../../basics/json-text.js'
 import { limits } from '../../basics/limits.js'
 import { LongWork } from '../../basics/long-work.js'
+import { sealBytes, sealJson, wellFormed } from '../../vault/seal-json.js'
 import type { SealedPayload, Vault } from '../../vault/vault.js'
 import type { AnswerRecord, JudgementRecord } from '../contract/answer-record.js'
 import type { EvaluationCase } from '../contract/evaluation-case.js'
-
-/** A stream may cut a surrogate pair in two. Half of a pair is no character, and SQL would refuse the whole payload because of it. */
-const wellFormed = (_: string, value: unknown): unknown => (typeof value === 'string' ? value.toWellFormed() : value)
-
-const sealed = (vault: Vault, bytes: Buffer): SealedPayload => {
-  if (bytes.length > limits.payloadMaxBytes)
-    throw new Problem('too_large', 'Too large', `the record has more than ${limits.payloadMaxBytes} bytes (payloadMaxBytes)`, {
-      hint: 'Ask for less at a time.',
-    })
-  return vault.seal(bytes)
-}
 
 /**
  * Seals a comment on an answer, or the cases of an evaluation, as a payload for its event.
@@ -23,7 +12,7 @@ const sealed = (vault: Vault, bytes: Buffer): SealedPayload => {
  * @throws Problem too_large
  */
 export const sealRecord = (vault: Vault, record: JudgementRecord | readonly EvaluationCase[]): SealedPayload =>
-  sealed(vault, Buffer.from(JSON.stringify(record, wellFormed)))
+  sealJson(vault, record)
 
 /** The bytes of a record, written in several turns of the event loop. */
 const bytesOf = async (record: AnswerRecord): Promise<Buffer> => {
@@ -47,7 +36,7 @@ export const sealAnswer = async (vault: Vault, record: AnswerRecord): Promise<Se
     const tools = record.tools.map((tool) => (tool.rows ? { ...tool, rows: [], cut: true } : tool))
     bytes = await bytesOf({ ...record, tools })
   }
-  const payload = sealed(vault, bytes)
+  const payload = sealBytes(vault, bytes)
   await new LongWork({ goesOn: true }).pause()
   return payload
 }

@@ -7,6 +7,7 @@ import { causingPosition } from '../../log/contract/origins.js'
 import { eventAt, eventsWith, streamEventsWith } from '../../log/read/slices.js'
 import { cutHistories, recordsAnswer } from './conversation-turns.js'
 import { isOfMessages, messagesIn, messagesSaid, recordsMessages, type MessageIds } from './messages.js'
+import { carriesWords, recordsSearch } from './searches.js'
 import { LaterEvents, StepPart, type OlderPlan, type OlderRange, type StepBounds } from './older-steps.js'
 import { emptyPlan, whole, type Plan, type PlanPart } from './plan.js'
 
@@ -16,16 +17,17 @@ const judged = '"type":"AnswerJudged"'
 const evaluated = '"type":"AgentEvaluated"'
 const ofRerun = '"purpose":"rerun"'
 
-/** Whether the stored text of an event may describe an answer, a comment, an evaluation, or a message to a chatbot. */
+/** Whether the stored text of an event may describe an answer, a comment, an evaluation, a message to a chatbot, or a search. */
 export const recordsAnswers = (text: string): boolean =>
-  recordsAnswer(text) || text.includes(judged) || text.includes(evaluated) || recordsMessages(text)
+  recordsAnswer(text) || text.includes(judged) || text.includes(evaluated) || recordsMessages(text) || recordsSearch(text)
 
 const types: ReadonlySet<string> = new Set(['AgentAnswered', 'AnswerJudged', 'AgentEvaluated'])
 
-/** Whether an event records an answer, a comment or an evaluation, or a message to a chatbot. */
-export const isOfAnswers = (event: Pick<Envelope, 'type'>): boolean => types.has(event.type) || isOfMessages(event)
+/** Whether an event records an answer, a comment or an evaluation, a message to a chatbot, or the words of a search. */
+export const isOfAnswers = (event: Pick<Envelope, 'type' | 'data'>): boolean =>
+  types.has(event.type) || isOfMessages(event) || carriesWords(event)
 
-/** Whether an answer, a message, or something about one was recorded after a position. */
+/** Whether an answer, a message, something about one, or a search was recorded after a position. */
 export const hasAnswersAfter = async (log: Pick<Log, 'readAll'>, position: number): Promise<boolean> => {
   for await (const event of eventsWith(log, position, recordsAnswers)) if (isOfAnswers(event)) return true
   return false
@@ -36,6 +38,7 @@ const dataOf = z.looseObject({
   answered_at: z.number().optional(),
   conversation: z.string().nullish(),
   purpose: z.string().optional(),
+  read_at: z.number().nullish(),
 })
 
 const place = z.looseObject({ position: z.number() }).nullish()
@@ -55,10 +58,13 @@ const readCases = async (log: ReadableLog, { type, data }: Envelope): Promise<Ca
   }
 }
 
+/** The events of questions. */
+const asking: ReadonlySet<string> = new Set(['AgentAnswered', 'MessageReceived', 'KnowledgeSearched'])
+
 /** Plans to erase the data that an event recorded. */
 const take = async (log: ReadableLog, event: Envelope, into: PlanPart): Promise<void> => {
   for (const hash of payloadsOf(event.type, event.data)) {
-    const planned = await whole(log, hash, event.type === 'AgentAnswered' || event.type === 'MessageReceived' ? 1 : 0)
+    const planned = await whole(log, hash, asking.has(event.type) ? 1 : 0)
     if (planned) into.payloads.push(planned)
     else into.already++
   }
@@ -66,7 +72,8 @@ const take = async (log: ReadableLog, event: Envelope, into: PlanPart): Promise<
 
 /**
  * The state of an unfinished plan. `taken` has the positions of the planned events, `firstIn` the first version with an answer in each
- * stream, `saidIn` the messages of each conversation, and `received` the positions of messages, which are the causes of answers.
+ * stream, `saidIn` the messages of each conversation, and `received` the positions of messages, which are the causes of answers. `answers`
+ * has the positions between which the queries of each answer may have searched.
  */
 type Sweep = {
   log: ReadableLog
@@ -74,6 +81,7 @@ type Sweep = {
   firstIn: Map<string, number>
   saidIn: Map<string, MessageIds>
   received: Set<number>
+  answers: Map<string, { after: number; upTo: number }>
   into: PlanPart
 }
 
@@ -84,13 +92,14 @@ const saidIn = (sweep: Sweep, conversation: string): MessageIds => {
 }
 
 const takeOnce = async (sweep: Sweep, event: Envelope): Promise<void> => {
-  const { log, taken, firstIn, received, into } = sweep
+  const { log, taken, firstIn, received, answers, into } = sweep
   const { position, type, stream, version } = event
   if (taken.has(position)) return
   taken.add(position)
   if (type === 'AgentAnswered') {
     firstIn.set(stream, Math.min(firstIn.get(stream) ?? version, version))
-    const { answer, conversation } = dataOf.parse(event.data)
+    const { answer, conversation, read_at } = dataOf.parse(event.data)
+    if (answer !== undefined) answers.set(answer, { after: read_at ?? 0, upTo: position })
     if (answer !== undefined && typeof conversation === 'string') saidIn(sweep, conversation).answers.add(answer)
   } else if (isOfMessages(event)) {
     const { message } = event.data
@@ -141,13 +150,22 @@ const takeCaused = async (sweep: Sweep): Promise<void> => {
     if (event.type === 'AgentAnswered' && received.has(causingPosition(event))) await takeOnce(sweep, event)
 }
 
+/** Adds the searches of the queries of planned answers. They were recorded before their answers. */
+const takeSearches = async (sweep: Sweep): Promise<void> => {
+  const { log, answers } = sweep
+  let [first, last] = [Infinity, 0]
+  for (const { after, upTo } of answers.values()) [first, last] = [Math.min(first, after), Math.max(last, upTo)]
+  for await (const event of eventsWith(log, first, recordsSearch, last))
+    if (carriesWords(event) && answers.has(dataOf.parse(event.data).answer ?? '')) await takeOnce(sweep, event)
+}
+
 /**
- * Plans to erase answers and messages. With an answer, its comments, its reruns, its evaluations with their answers, and the chatbot
- * messages that belong to it are erased. With a message, its answers are erased. Any other event is erased alone. The later answers of a
+ * Plans to erase answers, messages and searches. With an answer, its comments, its reruns, its evaluations with their answers, the searches
+ * of its queries, and the chatbot messages that belong to it are erased. With a message, its answers are erased. Any other event is erased alone. The later answers of a
  * conversation lose the erased turns in their records.
  */
 export const takeAnswers = async (log: ReadableLog, events: readonly Envelope[], into: PlanPart): Promise<void> => {
-  const sweep: Sweep = { log, taken: new Set(), firstIn: new Map(), saidIn: new Map(), received: new Set(), into }
+  const sweep: Sweep = { log, taken: new Set(), firstIn: new Map(), saidIn: new Map(), received: new Set(), answers: new Map(), into }
   for (const event of events) await takeOnce(sweep, event)
   // A rerun answer may have its own comments.
   for (let before = 0; before < sweep.taken.size;) {
@@ -157,6 +175,7 @@ export const takeAnswers = async (log: ReadableLog, events: readonly Envelope[],
       for await (const message of messagesSaid(log, conversation, said)) await takeOnce(sweep, message)
     if (sweep.received.size > 0) await takeCaused(sweep)
   }
+  await takeSearches(sweep)
   // The records of later answers of conversations that lose turns.
   const { taken, saidIn: conversations } = sweep
   if (conversations.size === 0) return
@@ -172,7 +191,7 @@ const notFound = (detail: string) =>
     hint: 'SELECT answer_id, position, agent, conversation FROM log.answers lists the existing answers.',
   })
 
-/** Plans to erase an answer, by its id or the position of its event. The position may also be that of a judgement or an evaluation. */
+/** Plans to erase an answer, by its id or the position of its event. The position may also be that of a judgement, an evaluation or a search. */
 export const planAnswer = async (log: ReadableLog, answer: string | number): Promise<Plan> => {
   const plan = emptyPlan('answer', String(answer))
   const events: Envelope[] = []
@@ -204,9 +223,9 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
   return plan
 }
 
-/** Whether an event may be about older answers or messages, or repeat them: not a message, nor an answer to a question alone. */
+/** Whether an event may be about older answers or messages, or repeat them: no message, no search, and no answer to a question alone. */
 const looksBack = ({ type, data }: Envelope): boolean =>
-  type !== 'MessageReceived' && (type !== 'AgentAnswered' || data['conversation'] !== null || data['purpose'] === 'rerun')
+  type !== 'MessageReceived' && type !== 'KnowledgeSearched' && (type !== 'AgentAnswered' || data['conversation'] !== null || data['purpose'] === 'rerun')
 
 /** Later events that may be about older answers or messages; what they are about is in their data, or in a payload. */
 export const laterOnAnswers = (): LaterEvents =>

@@ -7,6 +7,7 @@ import { chunksOf } from '../../knowledge/documents/chunks.js'
 import type { Log } from '../../log/contract/log.js'
 import { eventsOf } from '../../log/read/slices.js'
 import { emptyPlan, whole, type Plan } from './plan.js'
+import { takeSearchesOf } from './searches.js'
 import { erasedResource } from './secrets.js'
 
 type ReadableLog = Pick<Log, 'readAll' | 'readStream' | 'payload' | 'payloadState' | 'resources'>
@@ -37,13 +38,17 @@ const vectorsLeft = (vectors: Buffer, before: StoredDocuments, left: StoredDocum
   return Buffer.concat(parts)
 }
 
-/** Plans to erase documents of a knowledge base, with the given ids or all, in every version. Their vectors are erased with them. */
+/**
+ * Plans to erase documents of a knowledge base, with the given ids or all, in every version. Their vectors, and the words of searches that
+ * had passages of them, are erased with them.
+ */
 export const planDocuments = async (log: ReadableLog, { project, knowledge_base, ids }: DocumentsSubject): Promise<Plan> => {
   const { stream, path } = await erasedResource(log, 'knowledge_base', knowledge_base, project)
   // The ids may be personal data, so the event does not contain them.
   const plan = emptyPlan('documents', path)
   const wanted = ids && new Set(ids)
   const missing = new Set(ids)
+  const goes = (id: string) => wanted?.has(id) ?? true
   const work = new LongWork()
   let [found, already] = [0, 0]
   for await (const { type, data } of eventsOf(log, contentsStream(stream))) {
@@ -59,7 +64,7 @@ export const planDocuments = async (log: ReadableLog, { project, knowledge_base,
     const before = stored.parse(JSON.parse(bytes.toString()))
     for (const document of before) if ('id' in document) missing.delete(document.id)
     if (wanted && before.some((document) => 'erased' in document)) already++
-    const split = without(before, (id) => wanted?.has(id) ?? true)
+    const split = without(before, goes)
     if (!split) continue
     found += split.gone
     const isEmpty = split.left.every((document) => 'erased' in document)
@@ -68,6 +73,7 @@ export const planDocuments = async (log: ReadableLog, { project, knowledge_base,
     if (ofVectors && vectorBytes)
       plan.payloads.push({ ...ofVectors, stays: isEmpty ? null : vectorsLeft(vectorBytes, before, split.left, chunking) })
   }
+  await takeSearchesOf(log, stream, goes, plan)
   // An erased document has no id any more, so the missing ones may be among the erased ones: the request may be a repeated one.
   if (!wanted || missing.size > 0) plan.already = already
   if (found === 0 && already === 0)

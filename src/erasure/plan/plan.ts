@@ -18,7 +18,7 @@ export type PlannedPayload = {
   standsIn: string
   /** The remaining rows for the replacement; null if none remain. */
   stays: string | Buffer | null
-  /** The number of rows or documents to erase; 1 for an answer of an agent, 0 for a secret, a comment, and vectors. */
+  /** The number of rows or documents to erase; 1 for an answer of an agent or a search, 0 for a secret, a comment, and vectors. */
   rows: number
   /** The size of the ciphertext to erase. */
   bytes: number

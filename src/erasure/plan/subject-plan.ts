@@ -28,12 +28,14 @@ const subjects = {
   answer: z
     .union([z.int().positive(), z.uuid()])
     .describe(
-      'An answer of an agent, by its id or by the position of its event, with the comments on it and the evaluations that asked it again',
+      'An answer of an agent, by its id or by the position of its event, with the comments on it, the searches of its queries, and the evaluations that asked it again; by its position also a search',
     ),
   conversation: streamId.describe('All messages and answers of a conversation'),
   request: text
     .min(1)
-    .describe('The id of a request (X-Request-Id): its own rows in all events, and their truths; the answers of agents that it got'),
+    .describe(
+      'The id of a request (X-Request-Id): its own rows in all events, and their truths; the answers of agents that it got, and its searches',
+    ),
   file: z
     .strictObject({
       name: text.min(1),
@@ -55,7 +57,7 @@ const subjects = {
     })
     .describe('Documents of a knowledge base, in every version that ever existed, with their vectors and their part of the index'),
   before: before.describe(
-    'A time: rows of predictions that were recorded before it with their truths; answers of agents and messages to chatbots from before it, with all that came of them; and secrets from before it that no resource has now',
+    'A time: rows of predictions that were recorded before it with their truths; answers of agents, searches and messages to chatbots from before it, with all that came of them; and secrets from before it that no resource has now',
   ),
 }
 

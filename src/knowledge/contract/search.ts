@@ -55,8 +55,11 @@ export type RerankerUse = { model: string; host: string; input_tokens: number | 
 /** The models of a search: one makes a vector of the question, the other reranks the results. */
 export type ModelRole = 'embedding' | 'reranking'
 
-/** A model that a search is about to ask. `estimate`: the tokens that it will read and write, by estimate. */
-export type WantedModel = { provider: string; model: string; host: string; estimate: number }
+/**
+ * A model that a search is about to ask. `estimate`: the tokens that it will read and write, by estimate. `documents`: the ids of those
+ * whose passages it will read.
+ */
+export type WantedModel = { provider: string; model: string; host: string; estimate: number; documents?: readonly string[] }
 
 /**
  * What a use of a model reports: the tokens of each of its answers, even if the search fails afterwards, and each request before it goes
@@ -87,8 +90,8 @@ export type SearchKnowledge = (
   options: { signal?: AbortSignal | undefined; asking: ModelInterceptor },
 ) => Promise<KnowledgeResult>
 
-/** The origin of a search, and its purpose. */
-export type SearchFor = { origin: Origin; purpose: SearchPurpose; signal?: AbortSignal | undefined }
+/** The origin of a search, and its purpose. `answer`: the answer of an agent whose query it belongs to. */
+export type SearchFor = { origin: Origin; purpose: SearchPurpose; answer?: string | undefined; signal?: AbortSignal | undefined }
 
 /**
  * Searches a knowledge base. If a provider's model was called, this is recorded before the answer is returned, even if the search failed.

@@ -4,8 +4,8 @@ import type { ReserveTokens } from './daily-token-quotas.js'
 import { addUsage, noUsage, tokensUsed } from './token-usage.js'
 
 /**
- * A provider's model that a search asked, its tokens, and what was said to a reranking model and by it. `estimated`: tokens that the
- * provider did not report, by estimate; also while a request has no answer yet, but not before it was sent.
+ * A provider's model that a search asked, its tokens, and what was said to a reranking model and by it, with the ids of the documents in it.
+ * `estimated`: tokens that the provider did not report, by estimate; also while a request has no answer yet, but not before it was sent.
  */
 export type AskedModel = {
   role: ModelRole
@@ -16,6 +16,7 @@ export type AskedModel = {
   estimated: number
   durationMs: number
   exchanges: readonly ChatExchange[]
+  documents: readonly string[]
 }
 
 const untold = { onUsed: () => undefined, onSent: () => () => undefined, onExchange: () => undefined }
@@ -35,12 +36,12 @@ export class AskedModels {
   constructor(private readonly reserve: ReserveTokens) {}
 
   /** @throws Problem of the reservation: then the model is not asked */
-  readonly asking: ModelInterceptor = async (role, { provider, model, host, estimate }, use) => {
+  readonly asking: ModelInterceptor = async (role, { provider, model, host, estimate, documents = [] }, use) => {
     if (provider === 'onnx') return use(untold)
     const { settle } = await this.reserve(estimate)
     const began = performance.now()
     const exchanges: ChatExchange[] = []
-    const one: AskedModel = { role, provider, model, host, usage: noUsage, estimated: 0, durationMs: 0, exchanges }
+    const one: AskedModel = { role, provider, model, host, usage: noUsage, estimated: 0, durationMs: 0, exchanges, documents }
     this.#asked.push(one)
     let sent = 0
     const count = (requests: number, usage: TokenUsage = noUsage) => {

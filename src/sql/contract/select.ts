@@ -27,6 +27,8 @@ export type SelectBounds = {
   timeoutMs?: number
   /** The purpose of queries to connected databases, if it is not the rows of an answer. */
   purpose?: QueryPurpose
+  /** The answer of an agent whose query it is, for the record of its searches. */
+  answer?: string
 }
 
 /** A SELECT: a separate text, or the part `within` of a statement. `wanted` is the requested result if it is not the rows. */

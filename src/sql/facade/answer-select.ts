@@ -139,7 +139,7 @@ const sendSelect = async (
   { sqlProcess, askQuestions, askKnowledge }: AnswerParts,
 ): Promise<SelectAnswer> => {
   const { signal, client, origin } = statement
-  const { purpose = 'query' } = request
+  const { purpose = 'query', answer: of } = request
   const answers: AgentReply[] = []
   const knowledge: KnowledgeExchange[] = []
   for (let [rounds, asked] = [0, 0]; ;) {
@@ -150,7 +150,7 @@ const sendSelect = async (
     if (answer.searches && askKnowledge) {
       if (asked++ === limits.knowledgeRoundsMax) throw searchedTooOften()
       for (const question of answer.searches) {
-        knowledge.push({ question, answer: await askKnowledge(question, { origin, purpose, signal }) })
+        knowledge.push({ question, answer: await askKnowledge(question, { origin, purpose, answer: of, signal }) })
         signal?.throwIfAborted()
       }
     } else if (answer.questions && askQuestions) {

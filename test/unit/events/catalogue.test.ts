@@ -205,6 +205,7 @@ const samples: Record<string, object> = {
     ...{ knowledge_base: s, version: 1, purpose: 'search', read_at: 3, chunks: 2, outcome: 'complete', error: null, duration_ms: 4.5 },
     embedding: { provider: 'openai', model: 'small', host: 'api.openai.com', input_tokens: 5, output_tokens: null, duration_ms: 3.5 },
     reranking: null,
+    ...{ answer: p, payload: hash },
   },
   OutcomesReported: reported,
   DataErased: { what: 'request', subject: 'r', reason: null, payloads: [{ hash, replacement: hash }], blobs: [hash] },

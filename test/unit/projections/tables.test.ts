@@ -10,7 +10,7 @@ describe('a transaction inserts into no table twice', () => {
 
   test('an erasure, which makes rows anew, shares none with what makes them', () => {
     expect(fitTogether(new Set(['PredictionsServed', 'DataErased']))).toBe(false)
-    for (const type of ['OutcomesReported', 'AgentAnswered', 'AnswerJudged', 'AgentEvaluated'])
+    for (const type of ['OutcomesReported', 'AgentAnswered', 'AnswerJudged', 'AgentEvaluated', 'KnowledgeSearched'])
       expect(fitTogether(new Set([type, 'DataErased']))).toBe(false)
     expect(fitTogether(new Set(['AgentAnswered', 'AnswerJudged', 'AgentEvaluated']))).toBe(true)
     expect(fitTogether(new Set(['PredictionsServed', 'OutcomesReported', 'SkillCreated', 'ModelDeleted']))).toBe(true)
