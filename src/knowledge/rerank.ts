@@ -1,7 +1,7 @@
 import { limits } from '../basics/limits.js'
 import { isProblem, Problem } from '../basics/errors.js'
-import { exchange, unsaid } from '../llm/ask-model.js'
-import type { ChatExchange, ChatMessage, ChatResponse, LanguageModel } from '../llm/contract/language-model.js'
+import { exchangeOnRecord } from '../llm/ask-model.js'
+import type { ChatMessage, ChatResponse, LanguageModel } from '../llm/contract/language-model.js'
 import { usageOf } from '../llm/exchange-usage.js'
 import { estimateTokens } from '../llm/tokens/estimates.js'
 import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
@@ -63,14 +63,11 @@ const failureOf = ({ model }: LanguageModel, failure: unknown): unknown =>
       )
     : failure
 
-/** Asks for the scores of some passages. The exchange is told before anything is said, so that it is on record however it ends. */
+/** Asks for the scores of some passages. */
 const ask = async (model: LanguageModel, messages: readonly ChatMessage[], asking: Asking): Promise<ChatResponse> => {
   const { signal, onSent, onUsed, onExchange } = asking
   const request = { messages, tools: [], maxOutputTokens: limits.knowledgeRerankOutputMaxTokens, temperature: 0 }
-  const kept: ChatExchange = { new: messages, response: unsaid() }
-  onExchange(kept)
-  const { response, failure } = await exchange(model, request, { signal, onSent, onBegun: (said) => (kept.response = said) })
-  kept.response = response
+  const { response, failure } = await exchangeOnRecord(model, request, { signal, onSent, onExchange })
   onUsed(usageOf(response))
   if (failure !== undefined) throw failureOf(model, failure)
   return response

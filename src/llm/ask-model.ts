@@ -1,7 +1,7 @@
 import { over, AbortableWait } from '../basics/concurrency/bounded-waits.js'
 import { Problem } from '../basics/errors.js'
 import { limits } from '../basics/limits.js'
-import type { ChatEnd, ChatRequest, ChatResponse, LanguageModel, OnSent, ToolCall } from './contract/language-model.js'
+import type { ChatEnd, ChatExchange, ChatRequest, ChatResponse, LanguageModel, OnSent, ToolCall } from './contract/language-model.js'
 
 /**
  * The result of an exchange. `failure` says why it was cut off; it `isFree` if no model had answered by then, and none had a request to
@@ -31,7 +31,7 @@ const cutOff = 'It was cut off'
 type ModelOutput = { text: string; toolCalls: ToolCall[]; error: string }
 
 /** The response of a model that has said nothing. */
-export const unsaid = (): ModelOutput => ({ text: '', toolCalls: [], error: cutOff })
+const unsaid = (): ModelOutput => ({ text: '', toolCalls: [], error: cutOff })
 
 /** A text of a language model without the characters that events must not have. */
 const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
@@ -115,4 +115,20 @@ export const exchange = async (
     // Not awaited: a model that hangs may never end.
     void parts.return({ finish: 'other', usage: { input: null, output: null }, model: '' }).catch(() => undefined)
   }
+}
+
+/**
+ * The same for a request that is an exchange of its own. `onExchange` gets it before anything is sent, so that it is on record however it
+ * ends, and even if nobody waits for its end.
+ */
+export const exchangeOnRecord = async (
+  model: LanguageModel,
+  request: ChatRequest,
+  { onExchange, ...listening }: Omit<Listening, 'onBegun'> & { onExchange: (exchange: ChatExchange) => void },
+): Promise<ExchangeResult> => {
+  const kept: ChatExchange = { new: request.messages, response: unsaid() }
+  onExchange(kept)
+  const exchanged = await exchange(model, request, { ...listening, onBegun: (said) => (kept.response = said) })
+  kept.response = exchanged.response
+  return exchanged
 }

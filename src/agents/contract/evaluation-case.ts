@@ -1,4 +1,5 @@
 import type { StreamId } from '../../../events/common.js'
+import type { ChatExchange } from '../../llm/contract/language-model.js'
 
 /** An answer in the log: its id, and the position of its event. */
 export type AnswerPlace = { answer: StreamId; position: number }
@@ -18,4 +19,6 @@ export type EvaluationCase = {
   scores: Readonly<Record<string, number>>
   /** The language model's reason for the score `judge`. */
   judgement?: { model: string; reason: string }
+  /** What was said to the language model that judges, and what it answered, also if it gave no verdict. */
+  judged?: ChatExchange
 }

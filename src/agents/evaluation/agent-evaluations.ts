@@ -11,7 +11,7 @@ import { limits } from '../../basics/limits.js'
 import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
 import type { Ledger } from '../../commands/ledger.js'
-import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
+import type { ChatExchange, LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import type { ErasureGuard, Log, Resource, Origin } from '../../log/contract/log.js'
 import { withoutIds } from '../../log/contract/lookups.js'
 import type { SqlAnswer } from '../../sql/contract/answer.js'
@@ -52,12 +52,13 @@ const withoutRows = ({ answer, position, content, outcome, usage, problem, queri
   ...(problem && { problem }),
 })
 
-/** One case with its scores. `notes` say why a metric has no score, and give the judge's reason. */
+/** One case with its scores, and what was said to the judge and by it. `notes` say why a metric has no score, and give the judge's reason. */
 type ScoredCase = {
   test: TestCase
   answered: ScoredAnswer | undefined
   scores: Record<string, number>
   reason: string | null
+  judged: ChatExchange | undefined
   notes: string[]
 }
 
@@ -131,7 +132,7 @@ export class AgentEvaluations {
     asking: Omit<AgentRequest, 'turns'>,
     { judging, timeMs }: { judging: Judge | undefined; timeMs: number },
   ): Promise<ScoredCase> {
-    const scored: ScoredCase = { test, answered: undefined, scores: {}, reason: null, notes: [] }
+    const scored: ScoredCase = { test, answered: undefined, scores: {}, reason: null, judged: undefined, notes: [] }
     const asked: AgentRequest = { ...asking, turns: [{ role: 'user', content: test.question }] }
     let answered: AgentAnswer
     try {
@@ -171,7 +172,11 @@ export class AgentEvaluations {
     // There is nothing to judge, and the note says why.
     if (answered.problem) return false
     if (!judging) return null
-    const verdict = await judge(judging, { question: test.question, expected: test.answer, answer: answered.content }, asked.signal)
+    const verdict = await judge(
+      judging,
+      { question: test.question, expected: test.answer, answer: answered.content },
+      { signal: asked.signal, onExchange: (exchange) => (scored.judged = exchange) },
+    )
     scored.reason = verdict.reason
     return verdict.isGood
   }
@@ -199,7 +204,7 @@ const usedBy = ({ model: { provider, model }, usage: { input, output } }: Metere
 
 const expectedOf = ({ answer, sql }: TestCase): string | null => answer ?? sql
 
-const caseOf = ({ test, answered, scores, reason }: ScoredCase, judgedBy: string | undefined): EvaluationCase => ({
+const caseOf = ({ test, answered, scores, reason, judged }: ScoredCase, judgedBy: string | undefined): EvaluationCase => ({
   question: test.question,
   expected: expectedOf(test),
   answer: answered?.content ?? '',
@@ -207,6 +212,7 @@ const caseOf = ({ test, answered, scores, reason }: ScoredCase, judgedBy: string
   gave: answered ? { answer: streamId.parse(answered.answer), position: answered.position } : null,
   scores,
   ...(reason !== null && judgedBy !== undefined && { judgement: { model: judgedBy, reason } }),
+  ...(judged && { judged }),
 })
 
 const rowOf = ({ test, answered, scores, reason, notes }: ScoredCase, metrics: readonly MetricName[]): JsonObject => ({

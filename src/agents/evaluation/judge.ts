@@ -2,10 +2,10 @@ import { isObject } from '../../../events/common.js'
 import type { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { llmFailed } from '../../llm/failures.js'
-import type { LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
+import type { ChatExchange, LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import { Fence } from '../prompt/fence.js'
 import { estimateTokens } from '../../llm/tokens/estimates.js'
-import { exchange, type ExchangeResult } from '../../llm/ask-model.js'
+import { exchangeOnRecord, type ExchangeResult } from '../../llm/ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import { tokensOfExchange, usageOf } from '../../llm/exchange-usage.js'
 
@@ -45,14 +45,15 @@ const noVerdict = ({ response }: ExchangeResult): Problem => {
 }
 
 /**
- * Lets a language model judge an answer. Question, expectation and answer stand between marks, as data.
+ * Lets a language model judge an answer. Question, expectation and answer stand between marks, as data. `onExchange` gets what is said
+ * before the model is asked.
  *
  * @throws Problem tokens_spent; the failure of the language model; llm_failed when it says neither good nor bad
  */
 export const judge = async (
   { model, reserve, onUsed }: Judge,
   { question, expected, answer }: { question: string; expected: string | null; answer: string },
-  signal: AbortSignal,
+  { signal, onExchange }: { signal: AbortSignal; onExchange: (exchange: ChatExchange) => void },
 ): Promise<Verdict> => {
   const fence = new Fence()
   const rules = [
@@ -72,10 +73,10 @@ export const judge = async (
   ] as const
   const read = estimateTokens(messages.map(({ content }) => content).join('\n'))
   const { settle } = await reserve(read + limits.evaluationJudgeOutputMaxTokens)
-  const exchanged = await exchange(
+  const exchanged = await exchangeOnRecord(
     model,
     { messages, tools: [], maxOutputTokens: limits.evaluationJudgeOutputMaxTokens, temperature: 0 },
-    { signal },
+    { signal, onExchange },
   )
   const { response, failure } = exchanged
   settle(tokensOfExchange(exchanged, read))

@@ -195,10 +195,13 @@ const evaluationCases: Relation = {
     column('recorded_answer_id', 'VARCHAR', 'Id of the recorded answer, if the evaluation is a rerun.'),
     column('answer_id', 'VARCHAR', 'Id of the new answer, if it was recorded.'),
     column('scores', 'VARCHAR', 'Scores of the case as a JSON object.'),
+    column('judge_reason', 'VARCHAR', 'The reason of the judge for its verdict.'),
+    column('judge_input', 'VARCHAR', 'What was said to the judge: the messages as JSON text.'),
+    column('judge_output', 'VARCHAR', 'What the judge answered, also without a verdict.'),
   ],
   sql: `
     SELECT c.position, c.n, c.question, c.expected, c.answer, c.recorded AS recorded_answer_id, c.given AS answer_id,
-      CAST(c.scores AS VARCHAR) AS scores
+      CAST(c.scores AS VARCHAR) AS scores, c.judge_reason, c.judge_input, c.judge_output
     FROM ledger.evaluation_cases AS c WHERE c.position <= $position`,
 }
 

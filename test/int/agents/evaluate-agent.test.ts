@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { limits } from '../../../src/basics/limits.js'
 import { calls, contentOf, questionOf, resultsOf, type Script } from '../../support/agents/scripted-model.js'
 import { AgentShop } from '../../support/agents/shop.js'
+import { filesUnder, tracesInFiles } from '../../support/observe/traces.js'
 import { send, sql } from '../../support/service.js'
 import { until } from '../../support/until.js'
 
@@ -154,6 +155,33 @@ describe('an agent that is asked the questions of a table', () => {
   test('that does not exist is not found', async () => {
     expect((await sql(shop.url, `EVALUATE AGENT shop.nobody USING test_table = 'files.questions'`)).error_message).toMatch(/nobody/)
   })
+})
+
+test('what was said to the judge and by it is on record, also without a verdict, and is erased with the answer', async () => {
+  await shop.agent('judged', { data: { tables: ['files.cars'] } })
+  await shop.run(`CREATE TABLE files.two (SELECT * FROM (VALUES ('First?', 'One'), ('Second?', 'Two')) AS t(question, answer))`)
+  const verdict = '{"verdict": "good", "reason": "planted-reason"}'
+  shop.model.script = (asked) => {
+    if (!isJudged(asked)) return `It is ${questionOf(asked)}`
+    return contentOf(asked.messages[1]!).includes('First?') ? verdict : 'planted-words without a verdict'
+  }
+  const judging = `test_table = 'files.two', metrics = 'judge', judge = ${JSON.stringify(shop.model.model)}`
+  expect((await sql(shop.url, `EVALUATE AGENT shop.judged USING ${judging}`)).error_message).toBeUndefined()
+  const cases = async () =>
+    shop.run(`SELECT c.question, c.judge_reason, c.judge_input, c.judge_output FROM log.evaluation_cases AS c
+      JOIN log.evaluations AS e ON e.position = c.position WHERE e.agent = 'judged' ORDER BY c.n`)
+  const [first = [], second = []] = await cases()
+  expect([first[0], first[1], first[3]]).toEqual(['First?', 'planted-reason', verdict])
+  expect([second[0], second[1], second[3]]).toEqual(['Second?', null, 'planted-words without a verdict'])
+  const asked = shop.model.asked.filter(isJudged).map(({ messages }) => messages.map(contentOf))
+  expect([first, second].map((row) => (JSON.parse(String(row[2])) as { content: string }[]).map(contentOf))).toEqual(
+    ['First?', 'Second?'].map((question) => asked.find(([, said]) => said?.includes(question))),
+  )
+  const [[answer] = []] = await shop.run("SELECT answer_id FROM log.answers WHERE agent = 'judged' AND question = 'First?'")
+  expect((await send(shop.url, 'POST', '/api/log/erasures', { answer })).status).toBe(200)
+  const planted = ['planted-reason', 'planted-words'].map((word) => Buffer.from(word))
+  expect(tracesInFiles(filesUnder(shop.directory), planted)).toEqual([])
+  expect(await cases()).toEqual([])
 })
 
 test('what the judge reads and writes counts in usage', async () => {
