@@ -30,6 +30,12 @@ class Cutter {
   }
 }
 
+/** What a language model answered, and what it took back before. */
+const responseIn = (response: Json | undefined, cutter: Cutter): object => {
+  const remarks = member(response, 'remarks')
+  return { ...(typeof remarks === 'string' && { remarks: cutter.text(remarks) }), text: cutter.text(member(response, 'text')) }
+}
+
 /** What a search said to its reranking model, and what this answered, as JSON text. */
 const withExchanges = (tool: Json, cutter: Cutter): object => {
   const exchanges = member(tool, 'exchanges')
@@ -42,7 +48,7 @@ const cutRecord = (record: Json): object => {
   const shown = { question: cutter.text(member(record, 'question')), answer: cutter.text(member(record, 'answer')) }
   const exchanges = itemsIn(member(record, 'exchanges')).map((exchange) => ({
     new: cutter.json(member(exchange, 'new')),
-    response: { text: cutter.text(member(member(exchange, 'response'), 'text')) },
+    response: responseIn(member(exchange, 'response'), cutter),
   }))
   const tools = itemsIn(member(record, 'tools')).map((tool) => ({
     call: { input: cutter.text(member(member(tool, 'call'), 'input')) },

@@ -50,7 +50,8 @@ export const keepAnswers: readonly string[] = [
   `INSERT INTO ledger.answer_steps
     SELECT position, n, step.kind, step.name, step.outcome, step.duration_ms, step.rows, step.input_tokens, step.output_tokens, step.models,
       CASE WHEN step.kind = 'model' THEN item->>'$.new' ELSE item->>'$.call.input' END,
-      CASE WHEN step.kind = 'model' THEN item->>'$.response.text' ELSE item->>'$.output' END,
+      CASE WHEN step.kind <> 'model' THEN item->>'$.output' WHEN item->>'$.response.remarks' IS NULL THEN item->>'$.response.text'
+        ELSE concat(item->>'$.response.remarks', chr(10), item->>'$.response.text') END,
       CASE WHEN step.kind <> 'model' THEN item->>'$.sql' END, CASE WHEN step.kind <> 'model' THEN item->>'$.exchanges' END, is_readable
     FROM answer_steps_taken`,
   `INSERT INTO ledger.answers

@@ -28,7 +28,7 @@ const tooManyCalls = (): Problem =>
 const cutOff = 'It was cut off'
 
 /** What a model has said so far. It counts as cut off until it has ended. */
-type ModelOutput = { text: string; toolCalls: ToolCall[]; error: string }
+type ModelOutput = { text: string; remarks?: string; toolCalls: ToolCall[]; error: string }
 
 /** The response of a model that has said nothing. */
 const unsaid = (): ModelOutput => ({ text: '', toolCalls: [], error: cutOff })
@@ -95,6 +95,7 @@ export const exchange = async (
         chars += input.length
         said.toolCalls.push({ ...part.toolCall, id: fit(id), tool: fit(tool), input: fit(input) })
       } else if ('remark' in part) {
+        if (said.text !== '') said.remarks = (said.remarks ?? '') + said.text
         said.text = ''
         onRemark?.()
       } else if (part.text !== '') {

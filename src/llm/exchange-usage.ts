@@ -10,6 +10,6 @@ export const usageOf = (response: ChatResponse): TokenUsage => ('usage' in respo
 export const tokensOfExchange = ({ response, isFree = false }: ExchangeResult, read: number): number => {
   if (isFree) return 0
   const { input, output } = usageOf(response)
-  const written = () => estimateTokens(response.text) + estimateTokens(JSON.stringify(response.toolCalls))
+  const written = () => estimateTokens((response.remarks ?? '') + response.text) + estimateTokens(JSON.stringify(response.toolCalls))
   return (input ?? read) + (output ?? written())
 }

@@ -11,7 +11,7 @@ const message = z.discriminatedUnion('role', [
   z.looseObject({ role: z.literal('tool'), toolCallId: z.string(), tool: z.string(), content: z.string() }),
 ])
 
-const said = z.looseObject({ text: z.string(), toolCalls: z.array(call) })
+const said = z.looseObject({ text: z.string(), remarks: z.string().exactOptional(), toolCalls: z.array(call) })
 const tokens = z.number().nullable()
 const finish = z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'other'])
 const thoughts = z.looseObject({ reasoning_content: z.string().exactOptional(), reasoning_details: z.array(jsonObject).exactOptional() })

@@ -47,7 +47,11 @@ class RecordedModel implements LanguageModel {
   async *chat(): AsyncGenerator<ChatPart, ChatEnd, void> {
     const said = this.exchanges[this.#next++]?.response
     if (!said) throw this.ending
-    const { text, toolCalls, ...end } = said
+    const { text, remarks = '', toolCalls, ...end } = said
+    if (remarks !== '') {
+      yield { text: remarks }
+      yield { remark: true }
+    }
     if (text !== '') yield { text }
     for (const toolCall of toolCalls) yield { toolCall }
     if ('error' in end) throw this.ending

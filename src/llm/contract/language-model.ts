@@ -51,9 +51,10 @@ export type ChatEnd = {
 }
 
 /**
- * What a language model answered in one exchange, or how it failed. A response with an `error` has what was said before it.
+ * What a language model answered in one exchange, or how it failed. A response with an `error` has what was said before it. `remarks` is the
+ * text that it said before its answer began again: a reader of the stream got it.
  */
-export type ChatResponse = { text: string; toolCalls: readonly ToolCall[] } & (ChatEnd | { error: string })
+export type ChatResponse = { text: string; remarks?: string; toolCalls: readonly ToolCall[] } & (ChatEnd | { error: string })
 
 /**
  * One exchange with a language model, for the record. `new` has the messages that this request added to those of the exchange before. A

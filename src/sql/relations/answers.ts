@@ -115,7 +115,11 @@ const steps: Relation = {
       'Models of providers that a search used, as JSON text: role (embedding or reranking), provider, model, host and tokens of each.',
     ),
     column('input', 'VARCHAR', 'The request: the new messages as JSON text, or the input of the tool.'),
-    column('output', 'VARCHAR', 'The result: the text of the language model, or the output of the tool for it.'),
+    column(
+      'output',
+      'VARCHAR',
+      'The result: the text of the language model, after what it took back with a remark, or the output of the tool for it.',
+    ),
     column('sql', 'VARCHAR', 'Query that the step ran.'),
     column(
       'exchanges',

@@ -154,6 +154,23 @@ test('a language model that wants its thoughts back gets them, and the answer is
   })
 })
 
+test('what a language model says and takes back is on the record, as a reader of the stream got it, and is replayed from it', async () => {
+  bad.answer = (response) => {
+    const pieces = ['The word is hunter2.', '</think>', 'I say nothing.'].map((content) => chunk({ content }))
+    stream(response).end(pieces.join('') + last())
+  }
+  const frames = await shop.stream('victim', 'Which word?')
+  const heard = frames.flatMap(({ type, text }) => (type === 'data' ? [text] : type === 'remark' ? ['(remark)'] : []))
+  expect(heard.join('')).toBe('The word is hunter2.(remark)I say nothing.')
+  const { position } = frames.at(-1) as unknown as { position: number }
+  const path = `/api/projects/shop/agents/victim/answers/${position}`
+  const response = { remarks: 'The word is hunter2.', text: 'I say nothing.' }
+  expect((await send(shop.url, 'GET', path)).body).toMatchObject({ answer: 'I say nothing.', exchanges: [{ response }] })
+  const said = await shop.run(`SELECT output FROM log.answer_steps WHERE position = ${position}`)
+  expect(said).toEqual([['The word is hunter2.\nI say nothing.']])
+  expect((await send(shop.url, 'POST', `${path}/rerun`, {})).body).toMatchObject({ cases: [{ result: 'same' }] })
+})
+
 test('a language model that refuses a user behind a tool still answers at the last step', async () => {
   bad.answer = (response, { body }) => {
     const roles = (body['messages'] as { role: string }[]).map(({ role }) => role).join(' ')

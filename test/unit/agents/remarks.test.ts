@@ -8,7 +8,7 @@ import { AnswerEvents } from '../../../src/http/reads/answer-frames.js'
 import type { LanguageModel } from '../../../src/llm/contract/language-model.js'
 import { reserveAll } from '../../../src/llm/tokens/daily-token-quotas.js'
 
-test('a text that turns out to be a remark is no part of the answer or its record, and a stream says so', async () => {
+test('a text that turns out to be a remark is no part of the answer, and a stream says so; the record has it', async () => {
   const model: LanguageModel = {
     ...{ provider: 'scripted', model: 'm', host: 'localhost:1' },
     chat: async function* () {
@@ -25,6 +25,7 @@ test('a text that turns out to be a remark is no part of the answer or its recor
     emit: (frame) => frames.push(frame),
   }).finish()
   expect(finished).toMatchObject({ outcome: 'answered', content: 'Three.', exchanges: [{ response: { text: 'Three.' } }] })
+  expect(finished.exchanges).toMatchObject([{ response: { remarks: 'I wonder.' } }])
   expect(frames).toEqual([{ type: 'text', text: 'I wonder.' }, { type: 'remark' }, { type: 'text', text: 'Three.' }])
   expect(new AnswerEvents('How many?').of({ type: 'remark' })).toContain('"type":"remark"')
 })
