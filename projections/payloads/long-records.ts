@@ -46,6 +46,7 @@ const withExchanges = (tool: Json, cutter: Cutter): object => {
 const cutRecord = (record: Json): object => {
   const cutter = new Cutter()
   const shown = { question: cutter.text(member(record, 'question')), answer: cutter.text(member(record, 'answer')) }
+  const detail = member(member(record, 'failure'), 'detail')
   const exchanges = itemsIn(member(record, 'exchanges')).map((exchange) => ({
     new: cutter.json(member(exchange, 'new')),
     response: responseIn(member(exchange, 'response'), cutter),
@@ -56,7 +57,7 @@ const cutRecord = (record: Json): object => {
     sql: cutter.text(member(tool, 'sql')),
     ...withExchanges(tool, cutter),
   }))
-  return { ...shown, exchanges, tools }
+  return { ...shown, exchanges, tools, ...(detail !== undefined && { failure: { detail: cutter.text(detail) } }) }
 }
 
 const textOf = (body: Uint8Array): string => Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')

@@ -58,7 +58,7 @@ export const keepAnswers: readonly string[] = [
     SELECT a.position, a.recorded_at, a.actor, a.source, a.request, a.agent, a.version, a.answer, a.purpose, a.conversation, a.skills, a.models,
       a.knowledge_bases, a.provider, a.model, a.host, a.read_at, a.outcome, a.error, ${ofLanguageModel('input_tokens')},
       ${ofLanguageModel('output_tokens')}, a.first_token_ms, a.duration_ms, a.body->>'$.question', a.body->>'$.answer', q.sql, q.rows,
-      len(a.steps), a.body IS NOT NULL, a.payload
+      len(a.steps), a.body->>'$.failure.detail', a.body IS NOT NULL, a.payload
     FROM answers_given AS a LEFT JOIN (
       SELECT position, arg_max(item->>'$.sql', n) AS sql, arg_max(step.rows, n) AS rows
       FROM answer_steps_taken WHERE step.kind = 'sql' AND step.outcome = 'complete' GROUP BY position
@@ -79,7 +79,7 @@ export const answers: Projection = {
       skills JSON NOT NULL, models JSON NOT NULL, knowledge_bases JSON NOT NULL, provider VARCHAR NOT NULL, model VARCHAR NOT NULL,
       host VARCHAR NOT NULL, read_at BIGINT NOT NULL, outcome VARCHAR NOT NULL, error VARCHAR, input_tokens BIGINT, output_tokens BIGINT,
       first_token_ms DOUBLE, duration_ms DOUBLE NOT NULL, question VARCHAR, content VARCHAR, sql VARCHAR, rows BIGINT, steps BIGINT NOT NULL,
-      readable BOOLEAN NOT NULL, payload VARCHAR NOT NULL
+      error_detail VARCHAR, readable BOOLEAN NOT NULL, payload VARCHAR NOT NULL
     );
     CREATE TABLE ledger.answer_steps (
       position BIGINT NOT NULL, step INTEGER NOT NULL, kind VARCHAR NOT NULL, name VARCHAR NOT NULL, outcome VARCHAR NOT NULL,

@@ -46,6 +46,8 @@ export type AnswerRecord = {
   exchanges: readonly ChatExchange[]
   tools: readonly ToolUse[]
   answer: string
+  /** Why there is no answer, as its client was told; the detail may repeat words of the provider. The event has the title alone. */
+  failure?: { code: string; title: string; detail: string }
   /** Whether erasures cut turns out of `history`, and out of the first exchange. */
   history_erased?: true
   /** Whether the agent was granted data, and nothing of them was there or could be read. */

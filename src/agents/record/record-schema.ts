@@ -65,6 +65,7 @@ export const answerRecord: z.ZodType<AnswerRecord> = z.looseObject({
   exchanges: z.array(exchange),
   tools: z.array(toolUse),
   answer: z.string(),
+  failure: z.looseObject({ code: z.string(), title: z.string(), detail: z.string() }).exactOptional(),
   history_erased: z.literal(true).exactOptional(),
   data_gone: z.literal(true).exactOptional(),
 })

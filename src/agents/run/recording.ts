@@ -1,6 +1,7 @@
 import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
+import type { Problem } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { isBusy, retryWhileBusy } from '../../basics/concurrency/retry.js'
 import { ErasedMeanwhile, type Execution, type Ledger } from '../../commands/ledger.js'
@@ -66,6 +67,8 @@ const eventOf = (payload: string, { answer, asked, scope, model, readAt, searche
   }
 }
 
+const failureOf = ({ code, title, detail }: Problem): Required<AnswerRecord>['failure'] => ({ code, title, detail })
+
 const recordOf = ({ asked, isGone, settings, request, finished }: AnswerRecording): AnswerRecord => ({
   question: asked.turns.at(-1)?.content ?? '',
   history: asked.turns.slice(0, -1),
@@ -73,6 +76,7 @@ const recordOf = ({ asked, isGone, settings, request, finished }: AnswerRecordin
   exchanges: finished.exchanges,
   tools: finished.tools,
   answer: finished.content,
+  ...(finished.problem && { failure: failureOf(finished.problem) }),
   ...(isGone && { data_gone: true as const }),
 })
 

@@ -52,6 +52,7 @@ const whole = z
     tools: z.array(jsonObject).describe('Each use of a tool: input, output, and for queries the SQL and rows'),
     queries: z.array(jsonObject).describe('The queries that were run without an error, with their rows'),
     answer: z.string(),
+    failure: jsonObject.optional().describe('Why there is no answer: code, title and detail, as the client was told'),
     history_erased: z.literal(true).optional().describe('Earlier turns of the conversation were erased'),
     data_gone: z.literal(true).optional().describe('The agent was granted data, and nothing of them was there or could be read'),
   })

@@ -56,6 +56,7 @@ const answers: Relation = {
     column('host', 'VARCHAR', 'Host that was called for the language model.'),
     column('outcome', 'VARCHAR', 'answered, unanswered (the agent said that it has no answer), failed or aborted.'),
     column('error', 'VARCHAR', 'Why the answer failed.'),
+    column('error_detail', 'VARCHAR', 'Why the answer failed, as its client was told; it may repeat words of the provider.'),
     column('question', 'VARCHAR', 'The question; only its beginning if the whole record is long (256 KiB). REST has all of it.'),
     column('answer', 'VARCHAR', 'The answer; only its beginning if the whole record is long (256 KiB). REST has all of it.'),
     column('sql', 'VARCHAR', 'Last query that the agent ran without an error; log.answer_steps has all of them.'),
@@ -78,7 +79,7 @@ const answers: Relation = {
   sql: `
     WITH ${verdicts}, ${prices}
     SELECT ${recordedItems}, e.version, e.answer AS answer_id, e.purpose, e.conversation, e.provider, e.model, e.host, e.outcome, e.error,
-      e.question, e.content AS answer, e.sql, e.rows, e.steps, e.input_tokens, e.output_tokens, ${cost} AS cost, e.first_token_ms,
+      e.error_detail, e.question, e.content AS answer, e.sql, e.rows, e.steps, e.input_tokens, e.output_tokens, ${cost} AS cost, e.first_token_ms,
       e.duration_ms, e.read_at,
       CAST(e.skills AS VARCHAR) AS skills, CAST(e.models AS VARCHAR) AS models, CAST(e.knowledge_bases AS VARCHAR) AS knowledge_bases,
       v.verdict, coalesce(v.good, 0) AS good, coalesce(v.bad, 0) AS bad, e.readable

@@ -171,6 +171,19 @@ test('what a language model says and takes back is on the record, as a reader of
   expect((await send(shop.url, 'POST', `${path}/rerun`, {})).body).toMatchObject({ cases: [{ result: 'same' }] })
 })
 
+test('what a provider says of its failure, which the client gets, is on the record and not in the event', async () => {
+  bad.answer = (response) => stream(response).end(event({ error: { message: 'the word is hunter2' } }))
+  const { body } = await shop.ask('victim', 'Which word?')
+  const { detail, position } = body as { detail: string; position: number }
+  expect(detail).toContain('the word is hunter2')
+  const path = `/api/projects/shop/agents/victim/answers/${position}`
+  const failure = { code: 'llm_failed', title: 'Language model failed', detail }
+  expect((await send(shop.url, 'GET', path)).body).toMatchObject({ failure })
+  expect(await shop.run(`SELECT error, error_detail FROM log.answers WHERE position = ${position}`)).toEqual([[failure.title, detail]])
+  expect(await shop.run(`SELECT count(*) FROM log.events WHERE position = ${position} AND data LIKE '%hunter2%'`)).toEqual([[0]])
+  expect((await send(shop.url, 'POST', `${path}/rerun`, {})).body).toMatchObject({ cases: [{ result: 'same' }] })
+})
+
 test('a language model that refuses a user behind a tool still answers at the last step', async () => {
   bad.answer = (response, { body }) => {
     const roles = (body['messages'] as { role: string }[]).map(({ role }) => role).join(' ')
