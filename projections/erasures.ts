@@ -17,8 +17,8 @@ const erasedFrom = (table: string): string => `(
 const remove = (table: string, events: string): string => `DELETE FROM ledger.${table} WHERE position IN (SELECT position FROM ${events})`
 
 /**
- * Erased payloads: the rows of their predictions, outcomes, answers and searches are made again from the payloads that are still readable. The result
- * equals a replay from the first event, which also finds the payload erased. It runs after the projections whose rows it makes.
+ * Erased payloads: the rows of their predictions, outcomes, answers and searches are made again from the payloads that are still readable.
+ * The result equals a replay from the first event, which also finds the payload erased. It runs after the projections whose rows it makes.
  */
 export const erasures: Projection = {
   name: 'erasures',

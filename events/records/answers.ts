@@ -105,6 +105,8 @@ export type AgentEvaluated = {
   input_tokens: number | null
   output_tokens: number | null
   judge: EvaluationJudge | null
+  /** Tokens of the judge that its provider did not report, by estimate; none if it is missing. */
+  estimated_tokens?: number
   duration_ms: number
   payload: string
 }
@@ -188,6 +190,7 @@ export const answersSchemas: SchemasOf<AnswersEvent> = {
         .strictObject({ provider: text, model: text, input_tokens: count.nullable(), output_tokens: count.nullable() })
         .nullable()
         .describe('The language model that judged the cases, with its own tokens.'),
+      estimated_tokens: count.exactOptional(),
       duration_ms: milliseconds,
       payload: sha256,
     })

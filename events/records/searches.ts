@@ -22,8 +22,8 @@ export type SearchModel = {
 
 /**
  * A search in a knowledge base used models of a provider. The question, and what was said to a reranking model and by it, are an erasable
- * payload, a `SearchRecord`. A search without such a model is no event. A search in a step of an agent's answer is part of the event of that
- * answer; one in a query of an answer names the answer.
+ * payload, a `SearchRecord`. A search without such a model is no event. A search in a step of an agent's answer is part of the event of
+ * that answer; one in a query of an answer names the answer.
  */
 export type KnowledgeSearched = {
   knowledge_base: StreamId
@@ -38,6 +38,8 @@ export type KnowledgeSearched = {
   /** Why it failed, without what was said. */
   error: string | null
   duration_ms: number
+  /** Tokens that the providers did not report, by estimate; none if it is missing. */
+  estimated_tokens?: number
   /** The id of the agent's answer whose query searched. */
   answer?: string
   /** Missing in events of earlier releases, and if data was erased while the search was under way. */
@@ -72,6 +74,7 @@ export const searchesSchemas: SchemasOf<SearchesEvent> = {
       outcome: z.enum(['complete', 'failed']),
       error: text.nullable(),
       duration_ms: milliseconds,
+      estimated_tokens: count.exactOptional(),
       answer: z.uuid().exactOptional().describe('The id of the answer of an agent whose query searched.'),
       payload: sha256.exactOptional(),
     })

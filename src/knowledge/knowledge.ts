@@ -35,7 +35,6 @@ import type {
   SearchFor,
   SearchKnowledge,
   SearchOnRecord,
-  WantedModel,
 } from './contract/search.js'
 import { afterInserting, documentBytes, documentOf, emptyRows } from './documents/documents.js'
 import { ownColumns } from './index/filters.js'
@@ -54,12 +53,6 @@ type Parts = WriterParts & {
 const neverAborted = new AbortController().signal
 const removedAtOnce = 10_000
 const modelFilesKept = 10_000
-
-/** A model that a search is about to ask, for the interceptor around it. */
-const wantedModel = ({ provider, model, host }: Omit<WantedModel, 'estimate'>, estimate: number): WantedModel => ({
-  ...{ provider, model, host },
-  estimate,
-})
 
 const isOn = (params: JsonObject, key: string): boolean => params[key] === true || params[key] === 'true' || params[key] === 1
 
@@ -165,9 +158,10 @@ export class Knowledge implements KnowledgeStore {
     if (!('chunks' in done)) throw unexpected(done)
     if (!reranker || done.chunks.length === 0) return { chunks: [...done.chunks], position }
     const documents = [...new Set(done.chunks.map(({ id }) => id))]
-    const wantedReranker = { ...wantedModel(reranker, estimateScores(content, done.chunks)), documents }
-    const { chunks, reranked } = await asking('reranking', wantedReranker, (reports) =>
-      score(reranker, content, done.chunks, { signal, ...reports }),
+    const { provider, model, host } = reranker
+    const wantedReranker = { ...{ provider, model, host, documents }, ...estimateScores(content, done.chunks) }
+    const { chunks, reranked } = await asking('reranking', wantedReranker, (reports, tokens) =>
+      score(reranker, content, done.chunks, { signal, tokens, ...reports }),
     )
     const ordered = keepsOrder ? chunks : byRelevance(chunks)
     return { chunks: ordered.filter(({ relevance }) => relevance >= minRelevance).slice(0, limit), position, reranked }
@@ -195,7 +189,7 @@ export class Knowledge implements KnowledgeStore {
     // Only the files of an uploaded model may be others by now.
     const made = settings['provider'] === 'onnx' ? await this.#filesOf(base) : undefined
     const model = await embedders.of(settings, made)
-    const wanted = wantedModel(model, estimateTokens(text))
+    const wanted = { provider: model.provider, model: model.model, host: model.host, estimate: estimateTokens(text) }
     const [vector = null] = await asking('embedding', wanted, (reports) => embedders.embed(model, [text], { signal, ...reports }))
     return vector
   }

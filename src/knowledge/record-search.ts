@@ -4,6 +4,7 @@ import { isProblem } from '../basics/errors.js'
 import { ErasedMeanwhile, type Ledger } from '../commands/ledger.js'
 import { AskedModels } from '../llm/tokens/asked-models.js'
 import type { Spending } from '../llm/tokens/daily-token-quotas.js'
+import { addUsage } from '../llm/tokens/token-usage.js'
 import { sealJson } from '../vault/seal-json.js'
 import type { SearchRecord } from './contract/search-record.js'
 import type { ModelInterceptor, KnowledgeResult, ModelRole, SearchFor } from './contract/search.js'
@@ -29,11 +30,13 @@ const wordsOf = (question: string, { asked, exchanges }: AskedModels): SearchRec
 type Searching = { base: { stream: StreamId; version: number }; question: string }
 
 /**
- * Searches a knowledge base. Before it answers, it records the providers' models of the search and what was said to them, even if the search
- * failed. A search without such a model is not recorded.
+ * Searches a knowledge base. Before it answers, it records the providers' models of the search and what was said to them, even if the
+ * search failed. A search without such a model is not recorded.
  *
  * @throws Problem of the search; tokens_spent, storage_failed, disk_full, busy
- * @example await onRecord({ ledger, spending }, { base, question }, { origin, purpose: 'search' }, (asking) => knowledge.searchWithin(base, query, { asking }))
+ * @example
+ * const searchFor = { origin, purpose: 'search' }
+ * await onRecord({ ledger, spending }, { base, question }, searchFor, (asking) => knowledge.searchWithin(base, query, { asking }))
  */
 export const onRecord = async (
   { ledger, spending }: { ledger: Ledger; spending: Spending },
@@ -51,6 +54,7 @@ export const onRecord = async (
       ...{ embedding: askedAs('embedding', models), reranking: askedAs('reranking', models) },
       ...came,
       duration_ms: rounded(performance.now() - began),
+      ...(models.estimated > 0 && { estimated_tokens: models.estimated }),
       ...(answer !== undefined && { answer }),
     }
     const payload = sealJson(ledger.vault, wordsOf(question, models))
@@ -60,7 +64,7 @@ export const onRecord = async (
       // The erasure may have taken the documents that the words come from. The tokens were used nevertheless.
       return ledger.execute({ type: 'RecordSearch', data: facts }, origin)
     })
-    spending.recorded(models.usage)
+    spending.recorded(addUsage(models.usage, { input: null, output: models.estimated }))
   }
   let found: KnowledgeResult
   try {

@@ -2,9 +2,9 @@ import { limits } from '../basics/limits.js'
 import { isProblem, Problem } from '../basics/errors.js'
 import { exchangeOnRecord } from '../llm/ask-model.js'
 import type { ChatMessage, ChatResponse, LanguageModel } from '../llm/contract/language-model.js'
-import { usageOf } from '../llm/exchange-usage.js'
+import { tokensOfExchange, usageOf } from '../llm/exchange-usage.js'
 import { estimateTokens } from '../llm/tokens/estimates.js'
-import { addUsage, noUsage } from '../llm/tokens/token-usage.js'
+import { addUsage, noUsage, tokensUsed } from '../llm/tokens/token-usage.js'
 import type { KnowledgeChunk, ModelReports, RerankerUse } from './contract/search.js'
 
 const best = 10
@@ -50,7 +50,8 @@ const scoresIn = (text: string, wanted: number): number[] | undefined => {
   }
 }
 
-type Asking = { signal: AbortSignal } & ModelReports
+/** How a model is asked. `tokens`: those that it may read and write in all. */
+type Asking = { signal: AbortSignal; tokens: number } & ModelReports
 
 /** Why there are no scores. A model that writes without an end is as bad as one that fails. */
 const failureOf = ({ model }: LanguageModel, failure: unknown): unknown =>
@@ -63,12 +64,21 @@ const failureOf = ({ model }: LanguageModel, failure: unknown): unknown =>
       )
     : failure
 
-/** Asks for the scores of some passages. */
-const ask = async (model: LanguageModel, messages: readonly ChatMessage[], asking: Asking): Promise<ChatResponse> => {
+const tokensIn = (messages: readonly ChatMessage[]): number => messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
+
+/** Asks for the scores of some passages. @param maxOutputTokens the tokens that the model may write */
+const ask = async (
+  model: LanguageModel,
+  messages: readonly ChatMessage[],
+  maxOutputTokens: number,
+  asking: Asking,
+): Promise<ChatResponse> => {
   const { signal, onSent, onUsed, onExchange } = asking
-  const request = { messages, tools: [], maxOutputTokens: limits.knowledgeRerankOutputMaxTokens, temperature: 0 }
-  const { response, failure } = await exchangeOnRecord(model, request, { signal, onSent, onExchange })
-  onUsed(usageOf(response))
+  const request = { messages, tools: [], maxOutputTokens, temperature: 0 }
+  const exchanged = await exchangeOnRecord(model, request, { signal, onSent, onExchange })
+  const { response, failure } = exchanged
+  const usage = usageOf(response)
+  onUsed(usage, tokensOfExchange(exchanged, tokensIn(messages)) - tokensUsed(usage))
   if (failure !== undefined) throw failureOf(model, failure)
   return response
 }
@@ -86,18 +96,25 @@ const callsFor = (chunks: readonly KnowledgeChunk[]): (readonly KnowledgeChunk[]
 /** A number and its comma. */
 const tokensOfScore = 2
 
-/** The estimated tokens of all calls that `score` makes for these chunks. */
-export const estimateScores = (question: string, chunks: readonly KnowledgeChunk[]): number =>
-  callsFor(chunks)
-    .flatMap((some) => messagesFor(question, some))
-    .reduce((sum, { content }) => sum + estimateTokens(content), chunks.length * tokensOfScore)
+/** The tokens of all calls that `score` makes for these chunks: by estimate, and the most of them if the model thinks first. */
+export const estimateScores = (question: string, chunks: readonly KnowledgeChunk[]): { estimate: number; most: number } => {
+  const calls = callsFor(chunks)
+  const read = tokensIn(calls.flatMap((some) => messagesFor(question, some)))
+  return { estimate: read + chunks.length * tokensOfScore, most: read + calls.length * limits.knowledgeRerankOutputMaxTokens }
+}
+
+/** The tokens that a model may write in each of some calls, of those that it may use in all. Fewer than a few could be no scores. */
+const outputOfEach = (calls: number, read: number, tokens: number): number => {
+  const share = Math.floor((tokens - read) / calls)
+  return Math.min(limits.knowledgeRerankOutputMaxTokens, Math.max(limits.agentOutputMinTokens, share))
+}
 
 /**
  * Lets a language model score how well chunks answer a question; the score, from 0 to 1, becomes their `relevance`. Each call of the model
  * scores some of the chunks, `onUsed` gets the tokens of each call, and `onExchange` what is said in it.
  *
  * @throws Problem llm_failed, even for an answer without a score for each chunk; egress_refused; busy
- * @example byRelevance((await score(model, 'how long does the battery last?', chunks, { signal, onUsed, onSent, onExchange })).chunks)[0]?.relevance // 0.9
+ * @example byRelevance((await score(model, 'how long does the battery last?', chunks, { signal, tokens, ...reports })).chunks)[0]?.relevance // 0.9
  */
 export const score = async (
   model: LanguageModel,
@@ -107,8 +124,11 @@ export const score = async (
 ): Promise<{ chunks: KnowledgeChunk[]; reranked: RerankerUse }> => {
   const judged: KnowledgeChunk[] = []
   let usage = noUsage
-  for (const some of callsFor(chunks)) {
-    const response = await ask(model, messagesFor(question, some), asking)
+  const calls = callsFor(chunks)
+  const read = tokensIn(calls.flatMap((some) => messagesFor(question, some)))
+  const most = outputOfEach(calls.length, read, asking.tokens)
+  for (const some of calls) {
+    const response = await ask(model, messagesFor(question, some), most, asking)
     usage = addUsage(usage, usageOf(response))
     const scores = scoresIn(response.text, some.length)
     if (!scores) throw unusable(model, response)

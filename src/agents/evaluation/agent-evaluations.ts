@@ -52,7 +52,9 @@ const withoutRows = ({ answer, position, content, outcome, usage, problem, queri
   ...(problem && { problem }),
 })
 
-/** One case with its scores, and what was said to the judge and by it. `notes` say why a metric has no score, and give the judge's reason. */
+/**
+ * One case with its scores, and what was said to the judge and by it. `notes` say why a metric has no score, and give the judge's reason.
+ */
 type ScoredCase = {
   test: TestCase
   answered: ScoredAnswer | undefined
@@ -62,8 +64,8 @@ type ScoredCase = {
   notes: string[]
 }
 
-/** The judge of an evaluation, and the tokens that it used. */
-type MeteredJudge = Judge & Spending & { usage: TokenUsage }
+/** The judge of an evaluation, and the tokens that it used; `estimated` are those that its provider did not report. */
+type MeteredJudge = Judge & Spending & { usage: TokenUsage; estimated: number }
 
 const never = new AbortController().signal
 
@@ -112,7 +114,7 @@ export class AgentEvaluations {
     if (!scored.some(({ answered }) => answered)) running.signal?.throwIfAborted()
     const { origin } = running
     const position = await this.#record(agent, scored, { model, origin, durationMs: performance.now() - began, judging })
-    judging?.recorded(judging.usage)
+    judging?.recorded(addUsage(judging.usage, { input: null, output: judging.estimated }))
     running.signal?.throwIfAborted()
     return { rows: scored.map((one) => rowOf(one, metrics)), position }
   }
@@ -120,8 +122,11 @@ export class AgentEvaluations {
   async #judging(agent: Resource<'agent'>, params: JsonObject): Promise<MeteredJudge> {
     const model = await this.parts.modelOf({ model_name: null, provider: null, params })
     const judging: MeteredJudge = {
-      ...{ model, ...(await this.parts.spending(agent)), usage: noUsage },
-      onUsed: (usage) => (judging.usage = addUsage(judging.usage, usage)),
+      ...{ model, ...(await this.parts.spending(agent)), usage: noUsage, estimated: 0 },
+      onUsed: (usage, untold) => {
+        judging.usage = addUsage(judging.usage, usage)
+        judging.estimated += untold
+      },
     }
     return judging
   }
@@ -192,6 +197,7 @@ export class AgentEvaluations {
       metrics: meansOf(scored.map(({ scores }) => scores)),
       usage: scored.map(({ answered }) => answered?.usage ?? noUsage).reduce(addUsage, noUsage),
       judge: judging ? usedBy(judging) : null,
+      ...(judging && judging.estimated > 0 && { estimated_tokens: judging.estimated }),
     }
     const cases = scored.map((one) => caseOf(one, judging?.model.model))
     return recordEvaluation(this.parts, facts, cases, origin)

@@ -8,12 +8,16 @@ import { estimateTokens } from '../../llm/tokens/estimates.js'
 import { exchangeOnRecord, type ExchangeResult } from '../../llm/ask-model.js'
 import type { ReserveTokens } from '../../llm/tokens/daily-token-quotas.js'
 import { tokensOfExchange, usageOf } from '../../llm/exchange-usage.js'
+import { tokensUsed } from '../../llm/tokens/token-usage.js'
 
 /** The verdict of a language model on an answer. */
 export type Verdict = { isGood: boolean; reason: string }
 
-/** A language model that judges, and the day whose tokens it uses. `onUsed` gets the tokens of each exchange. */
-export type Judge = { model: LanguageModel; reserve: ReserveTokens; onUsed: (usage: TokenUsage) => void }
+/**
+ * A language model that judges, and the day whose tokens it uses. `onUsed` gets the tokens of each exchange, and by estimate those that its
+ * provider does not report.
+ */
+export type Judge = { model: LanguageModel; reserve: ReserveTokens; onUsed: (usage: TokenUsage, untold: number) => void }
 
 const jsonIn = (text: string): unknown => {
   try {
@@ -79,8 +83,9 @@ export const judge = async (
     { signal, onExchange },
   )
   const { response, failure } = exchanged
-  settle(tokensOfExchange(exchanged, read))
-  onUsed(usageOf(response))
+  const [used, usage] = [tokensOfExchange(exchanged, read), usageOf(response)]
+  settle(used)
+  onUsed(usage, used - tokensUsed(usage))
   if (failure !== undefined) throw failure instanceof Error ? failure : new TypeError('a failure is an Error')
   const verdict = verdictIn(response.text)
   if (!verdict) throw noVerdict(exchanged)

@@ -8,10 +8,10 @@ import { asAnswer } from './answer-records.js'
 import { sealRecord } from './seal-record.js'
 
 /** The fields of the event about an evaluation, without its cases. */
-export type EvaluationFacts = Pick<AgentEvaluated, 'agent' | 'version' | 'test' | 'replayed' | 'model' | 'failed' | 'metrics' | 'judge'> & {
-  usage: TokenUsage
-  durationMs: number
-}
+export type EvaluationFacts = Pick<
+  AgentEvaluated,
+  'agent' | 'version' | 'test' | 'replayed' | 'model' | 'failed' | 'metrics' | 'judge' | 'estimated_tokens'
+> & { usage: TokenUsage; durationMs: number }
 
 type ReadableLog = Pick<Log, 'readAll' | 'payloadState'>
 

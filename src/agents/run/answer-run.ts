@@ -250,14 +250,15 @@ export class AnswerRun {
   }
 
   /**
-   * Reserves tokens for a model that a tool asks, if the answer and the day have as many left.
+   * Reserves tokens for a model that a tool asks, if the answer and the day have as many left, or at least some.
    *
    * @throws Problem answer_limit, tokens_spent
    */
-  async #reserveForTool(tokens: number): Promise<ReservedTokens> {
+  async #reserveForTool(tokens: number, least = tokens): Promise<ReservedTokens> {
     const { bounds, reserve } = this.parts
-    if (this.#counted + tokens > bounds.answerTokens) throw tooManyTokens(bounds)
-    const reserved = await reserve(tokens)
+    const left = bounds.answerTokens - this.#counted
+    if (left < least) throw tooManyTokens(bounds)
+    const reserved = await reserve(Math.min(tokens, left), least)
     const settle = (used: number) => {
       this.#counted += used
       reserved.settle(used)
@@ -283,7 +284,7 @@ export class AnswerRun {
     // The exchange, or another tool beside this one, may have used more than was estimated.
     if (this.#counted > bounds.answerTokens) throw tooManyTokens(bounds)
     emit({ type: 'step', tool: call.tool, input: call.input })
-    const reserving: ReserveTokens = (tokens) => this.#reserveForTool(tokens)
+    const reserving: ReserveTokens = (...wanted) => this.#reserveForTool(...wanted)
     const { use, step, text, query, usage, estimated, fault } = await executor.use(call, { signal, room, reserve: reserving })
     this.#tools.push(use)
     this.#steps.push(step)

@@ -191,7 +191,10 @@ const notFound = (detail: string) =>
     hint: 'SELECT answer_id, position, agent, conversation FROM log.answers lists the existing answers.',
   })
 
-/** Plans to erase an answer, by its id or the position of its event. The position may also be that of a judgement, an evaluation or a search. */
+/**
+ * Plans to erase an answer, by its id or the position of its event. The position may also be that of a judgement, an evaluation or a
+ * search.
+ */
 export const planAnswer = async (log: ReadableLog, answer: string | number): Promise<Plan> => {
   const plan = emptyPlan('answer', String(answer))
   const events: Envelope[] = []
@@ -225,7 +228,9 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
 
 /** Whether an event may be about older answers or messages, or repeat them: no message, no search, and no answer to a question alone. */
 const looksBack = ({ type, data }: Envelope): boolean =>
-  type !== 'MessageReceived' && type !== 'KnowledgeSearched' && (type !== 'AgentAnswered' || data['conversation'] !== null || data['purpose'] === 'rerun')
+  type !== 'MessageReceived' &&
+  type !== 'KnowledgeSearched' &&
+  (type !== 'AgentAnswered' || data['conversation'] !== null || data['purpose'] === 'rerun')
 
 /** Later events that may be about older answers or messages; what they are about is in their data, or in a payload. */
 export const laterOnAnswers = (): LaterEvents =>

@@ -56,25 +56,41 @@ export type RerankerUse = { model: string; host: string; input_tokens: number | 
 export type ModelRole = 'embedding' | 'reranking'
 
 /**
- * A model that a search is about to ask. `estimate`: the tokens that it will read and write, by estimate. `documents`: the ids of those
- * whose passages it will read.
+ * A model that a search is about to ask. `estimate`: the tokens that it will read and write, by estimate; `most`: those that it may use if
+ * it thinks for as long as it can. `documents`: the ids of those whose passages it will read.
  */
-export type WantedModel = { provider: string; model: string; host: string; estimate: number; documents?: readonly string[] }
+export type WantedModel = {
+  provider: string
+  model: string
+  host: string
+  estimate: number
+  most?: number
+  documents?: readonly string[]
+}
 
 /**
  * What a use of a model reports: the tokens of each of its answers, even if the search fails afterwards, and each request before it goes
- * out. The function that `onSent` returns is called once it is certain that no model answers the request. `onExchange` gets each exchange
+ * out. `untold` estimates the tokens of an answer that its provider did not report. The function that `onSent` returns is called once it is
+ * certain that no model answers the request. `onExchange` gets each exchange
  * with a language model before its request goes out: its response grows with what the model says.
  */
-export type ModelReports = { onUsed: (tokens: TokenUsage) => void; onSent: OnSent; onExchange: (exchange: ChatExchange) => void }
+export type ModelReports = {
+  onUsed: (tokens: TokenUsage, untold?: number) => void
+  onSent: OnSent
+  onExchange: (exchange: ChatExchange) => void
+}
 
 /**
- * A function around each use of a model by a search. `use` asks the model.
+ * A function around each use of a model by a search. `use` asks the model, and gets the number of tokens that it may use.
  *
- * @example const asking: ModelInterceptor = (_, model, use) => use({ onUsed: ({ input }) => console.log(model.host, input), onSent })
+ * @example const asking: ModelInterceptor = (_, model, use) => use({ onUsed: ({ input }) => console.log(model.host, input), onSent, onExchange }, 9_000)
  * @throws Problem of the search, or of the function itself, which may refuse to ask the model
  */
-export type ModelInterceptor = <T>(role: ModelRole, model: WantedModel, use: (reports: ModelReports) => Promise<T>) => Promise<T>
+export type ModelInterceptor = <T>(
+  role: ModelRole,
+  model: WantedModel,
+  use: (reports: ModelReports, tokens: number) => Promise<T>,
+) => Promise<T>
 
 /** The results of a search, and the log position up to which it searched. */
 export type KnowledgeResult = { chunks: KnowledgeChunk[]; position: number; reranked?: RerankerUse }

@@ -51,8 +51,8 @@ export type ChatEnd = {
 }
 
 /**
- * What a language model answered in one exchange, or how it failed. A response with an `error` has what was said before it. `remarks` is the
- * text that it said before its answer began again: a reader of the stream got it.
+ * What a language model answered in one exchange, or how it failed. A response with an `error` has what was said before it. `remarks` is
+ * the text that it said before its answer began again: a reader of the stream got it.
  */
 export type ChatResponse = { text: string; remarks?: string; toolCalls: readonly ToolCall[] } & (ChatEnd | { error: string })
 

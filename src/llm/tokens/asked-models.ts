@@ -4,8 +4,8 @@ import type { ReserveTokens } from './daily-token-quotas.js'
 import { addUsage, noUsage, tokensUsed } from './token-usage.js'
 
 /**
- * A provider's model that a search asked, its tokens, and what was said to a reranking model and by it, with the ids of the documents in it.
- * `estimated`: tokens that the provider did not report, by estimate; also while a request has no answer yet, but not before it was sent.
+ * A provider's model that a search asked, its tokens, and what was said to a reranking model and by it, with the ids of the documents in
+ * it. `estimated`: tokens that the provider did not report, by estimate; also while a request has no answer yet, but not before it was sent.
  */
 export type AskedModel = {
   role: ModelRole
@@ -19,10 +19,10 @@ export type AskedModel = {
   documents: readonly string[]
 }
 
-const untold = { onUsed: () => undefined, onSent: () => () => undefined, onExchange: () => undefined }
+const unheard = { onUsed: () => undefined, onSent: () => () => undefined, onExchange: () => undefined }
 
 /**
- * The providers' models that searches ask. Their estimated tokens are reserved before. Uploaded models run here: they have no provider, and
+ * The providers' models that searches ask. The tokens that they may use are reserved before, or at least the estimated ones. Uploaded models run here: they have no provider, and
  * cost nothing.
  *
  * @example
@@ -36,26 +36,36 @@ export class AskedModels {
   constructor(private readonly reserve: ReserveTokens) {}
 
   /** @throws Problem of the reservation: then the model is not asked */
-  readonly asking: ModelInterceptor = async (role, { provider, model, host, estimate, documents = [] }, use) => {
-    if (provider === 'onnx') return use(untold)
-    const { settle } = await this.reserve(estimate)
+  readonly asking: ModelInterceptor = async (role, { provider, model, host, estimate, most = estimate, documents = [] }, use) => {
+    if (provider === 'onnx') return use(unheard, Infinity)
+    const { tokens, settle } = await this.reserve(most, estimate)
     const began = performance.now()
     const exchanges: ChatExchange[] = []
     const one: AskedModel = { role, provider, model, host, usage: noUsage, estimated: 0, durationMs: 0, exchanges, documents }
     this.#asked.push(one)
-    let sent = 0
-    const count = (requests: number, usage: TokenUsage = noUsage) => {
-      sent += requests
-      one.usage = addUsage(one.usage, usage)
-      // A request that is cut off has its estimate: its provider may have read everything by then.
-      one.estimated = sent > 0 && one.usage.input === null ? estimate : 0
+    /** The requests whose tokens nobody has told yet, and the estimates of told answers. */
+    let [open, untold] = [0, 0]
+    const count = () => {
+      const known = tokensUsed(one.usage) + untold
+      // A request that is cut off has the rest of the estimate: its provider may have read everything by then.
+      one.estimated = untold + (open > 0 ? Math.max(0, estimate - known) : 0)
     }
     const onSent = () => {
-      count(1)
-      return () => count(-1)
+      open += 1
+      count()
+      return () => {
+        open -= 1
+        count()
+      }
+    }
+    const onUsed = (usage: TokenUsage, more?: number) => {
+      one.usage = addUsage(one.usage, usage)
+      untold += more ?? 0
+      if (usage.input !== null || more !== undefined) open = 0
+      count()
     }
     try {
-      return await use({ onUsed: (usage) => count(0, usage), onSent, onExchange: (exchange) => void exchanges.push(exchange) })
+      return await use({ onUsed, onSent, onExchange: (exchange) => void exchanges.push(exchange) }, tokens)
     } finally {
       one.durationMs = performance.now() - began
       settle(tokensUsed(one.usage) + one.estimated)

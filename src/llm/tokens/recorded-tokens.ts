@@ -13,7 +13,7 @@ const sum = (...used: readonly Tokens[]): number =>
 export const tokensIn = (envelope: Envelope): number => {
   const event = currentEvent(envelope)
   if (event.type === 'AgentAnswered') return sum(event.data) + (event.data.estimated_tokens ?? 0)
-  if (event.type === 'AgentEvaluated') return sum(event.data.judge)
-  if (event.type === 'KnowledgeSearched') return sum(event.data.embedding, event.data.reranking)
+  if (event.type === 'AgentEvaluated') return sum(event.data.judge) + (event.data.estimated_tokens ?? 0)
+  if (event.type === 'KnowledgeSearched') return sum(event.data.embedding, event.data.reranking) + (event.data.estimated_tokens ?? 0)
   return event.type === 'KnowledgeInserted' ? sum(event.data.embedding) : 0
 }

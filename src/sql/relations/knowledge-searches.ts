@@ -34,7 +34,7 @@ export const knowledgeSearches: Relation = {
     column('error', 'VARCHAR', 'Why the search failed.'),
     column('duration_ms', 'DOUBLE', 'Milliseconds of the whole search.'),
     column('answer_id', 'VARCHAR', 'Id of the answer of an agent whose query searched.'),
-    column('question', 'VARCHAR', 'The question; only its beginning if the whole record is long (256 KiB). Empty for events of earlier releases.'),
+    column('question', 'VARCHAR', 'The question; only its beginning if the whole record is long (256 KiB). Earlier releases did not keep it.'),
     column('exchanges', 'VARCHAR', 'Exchanges with the reranking model as JSON text: the messages of each (new), and the response.'),
     column('readable', 'BOOLEAN', 'False if the question and the exchanges were erased.'),
   ],

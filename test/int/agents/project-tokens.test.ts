@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { limits } from '../../../src/basics/limits.js'
 import { ScriptedModel } from '../../support/agents/scripted-model.js'
-import { RawServer } from '../../support/llm/raw-server.js'
+import { chunk, last, RawServer, stream } from '../../support/llm/raw-server.js'
 import { inOneDay } from '../../support/one-day.js'
 import { send, spawnService, sql, temporaryDirectory, type Reply } from '../../support/service.js'
 
@@ -127,4 +128,29 @@ test('what a failed insert has paid for counts as long as the service runs', asy
   expect((await send(running.url, 'PUT', `${base('broken')}/docs`, { knowledge_base: { rows } })).status).toBe(502)
   embedder.answer = answer
   expect(await insert('broken', 'a')).toMatchObject(spent)
+})
+
+test('what a reranking model wrote counts where its provider reports nothing, also after another start, and what is left is its limit', async () => {
+  const silent = new RawServer()
+  silent.answer = (response) => stream(response).end(chunk({ content: `[5] ${'x'.repeat(12_000)}` }) + last())
+  await silent.start()
+  try {
+    await post('/api/projects', { project: { name: 'ranked' } })
+    const reranking_model = { ...model.model, base_url: `${silent.url}/v1` }
+    await post(base('ranked'), { knowledge_base: { name: 'docs', reranking_model } })
+    expect((await insert('ranked', 'a')).status).toBe(200)
+    const found: number[] = []
+    do found.push((await search('ranked')).status)
+    while (found.at(-1) === 200 && found.length < 9)
+    // Each writes 3,000 tokens of the 10,000 of the day, and the last one begins with the few that are left.
+    expect(found).toEqual([200, 200, 200, 200, 429])
+    const most = silent.asked.map(({ body }) => Number(body['max_tokens'] ?? body['max_completion_tokens']))
+    expect(most[0]).toBe(limits.knowledgeRerankOutputMaxTokens)
+    expect(most[3]).toBeLessThan(1_000)
+    await restart()
+    expect(await search('ranked')).toMatchObject(spent)
+    expect(silent.asked).toHaveLength(4)
+  } finally {
+    silent.stop()
+  }
 })

@@ -20,13 +20,15 @@ const model: LanguageModel = {
 const embedder = { provider: 'openai', model: 'small', host: 'localhost:2' }
 
 /** An answer whose searches ask an embedder, with this estimate, and get this usage told. */
-const answer = async (estimate: number, usage: TokenUsage, { answerTokens = 2_500, reserve = reserveAll }) => {
+const answer = async (estimate: number, usage: TokenUsage, { answerTokens = 2_500, most = estimate, reserve = reserveAll }) => {
   let asked = 0
+  const granted: number[] = []
   const tool: Tool = {
     ...{ kind: 'search', description: { name: 'search_knowledge', description: '', inputSchema: inputSchema({}) }, givesData: true },
     use: (_input, _signal, { asking }) =>
-      asking('embedding', { ...embedder, estimate }, async ({ onUsed, onSent }) => {
+      asking('embedding', { ...embedder, estimate, most }, async ({ onUsed, onSent }, tokens) => {
         asked += 1
+        granted.push(tokens)
         onSent()
         onUsed(usage)
         return { output: 'a lamp', rows: 1 }
@@ -38,7 +40,7 @@ const answer = async (estimate: number, usage: TokenUsage, { answerTokens = 2_50
     ...{ executor: new ToolExecutor([tool], new Fence()), emit: () => undefined, signal: new AbortController().signal },
     reserve,
   }).finish()
-  return { finished, asked }
+  return { finished, asked, granted }
 }
 
 const tooMany = { outcome: 'failed', problem: { code: 'answer_limit', title: 'Too many tokens' } }
@@ -61,6 +63,12 @@ test('a search that used more than was estimated is the last one of an answer be
   const { finished, asked } = await answer(1, { input: 5_000, output: null }, {})
   expect(finished).toMatchObject(tooMany)
   expect([asked, finished.tools.length]).toEqual([1, 1])
+})
+
+test('a model of a search may use as many tokens as the answer has left, if it may need them', async () => {
+  const { granted } = await answer(10, { input: 1_000, output: null }, { most: 2_000 })
+  // The language model has used 20 of 2,500.
+  expect(granted).toEqual([2_000, 1_480, 480])
 })
 
 test('tokens of a search that its provider does not report count by their estimate', async () => {

@@ -8,7 +8,7 @@ import { limits } from '../../../src/basics/limits.js'
 import type { KnowledgeChunk } from '../../../src/knowledge/contract/search.js'
 
 const reports = { onUsed: () => undefined, onSent: () => () => undefined, onExchange: () => undefined }
-const models: ToolModels = { asking: (_role, _model, use) => use(reports), onReplayed: () => undefined }
+const models: ToolModels = { asking: (_role, _model, use) => use(reports, Infinity), onReplayed: () => undefined }
 const use = async (tool: Tool, input: JsonObject) => (await tool.use(input, new AbortController().signal, models)).output
 
 const found = (chunks: readonly Pick<KnowledgeChunk, 'content' | 'metadata'>[]) =>
