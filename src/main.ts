@@ -106,6 +106,7 @@ export const startService = async (config: Config, logger: Logger, { background 
     const housekeeping: Housekeeping = await openHousekeeping({ config, logger, storage, sqlProcess, knowledge, models, sql })
     atOnce.push(housekeeping.stop)
     const evaluations: AgentEvaluations = agents.evaluations(housekeeping.erasures.beside)
+    atOnce.push(() => evaluations.stop())
     const chatbots = await openChatbots({ logger, storage, sqlProcess, ask: agents.agents.ask, fetch: egressFetch(egress) })
     atOnce.push(chatbots.stop)
     const parts = { connected, knowledge, sqlProcess, models, sql, agents, housekeeping, chatbots }

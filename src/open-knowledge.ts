@@ -52,6 +52,7 @@ export const openKnowledge = ({ config, logger, storage, languageModels, spendin
       ...{ ledger, log, indexes, embedders, pages, spendingOfProject },
       reranker: (params) => languageModels.reranker(params),
     })
+    undo(() => knowledge.stop())
     /** Removes erased data from every index. */
     const purge = async (): Promise<void> => indexes.purge(await indexedIn(paths.knowledge))
     /** Finishes erasures that were interrupted before they reached the indexes. */

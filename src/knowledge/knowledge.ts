@@ -8,6 +8,7 @@ import { foldName, streamId, type JsonObject, type StreamId } from '../../events
 import { contentsStream, type KnowledgeDocument, type ModelFiles } from '../../events/records/contents.js'
 import { isProblem, notFound, Problem, wrong } from '../basics/errors.js'
 import { KeyedTurns } from '../basics/concurrency/keyed-turns.js'
+import { StoppableWork } from '../basics/concurrency/stoppable-work.js'
 import { limits } from '../basics/limits.js'
 import { LongWork } from '../basics/long-work.js'
 import { nearest } from '../basics/nearest.js'
@@ -114,6 +115,7 @@ async function* documentsIn(
 export class Knowledge implements KnowledgeStore {
   /** Inserts and removals of a knowledge base run one at a time, because each depends on the result of the previous one. */
   readonly #turns = new KeyedTurns()
+  readonly #searches = new StoppableWork()
   readonly #writer: DocumentWriter
   /** The files of the uploaded models that made the first vectors. They never change. */
   readonly #madeBy = new LRUCache<string, ModelFiles>({ max: modelFilesKept })
@@ -123,13 +125,13 @@ export class Knowledge implements KnowledgeStore {
   }
 
   /** Searches, and records the calls of providers' models. */
-  readonly search: SearchOnRecord = async ({ stream }, query, searchFor) => {
-    const base = await this.#lastKnown(stream)
-    const { signal = neverAborted } = searchFor
-    const { ledger, spendingOfProject } = this.parts
-    const spending = spendingOfProject(base.state.project)
-    return onRecord({ ledger, spending }, { base, question: query.content }, searchFor, (asking) => this.#search(base, query, signal, asking))
-  }
+  readonly search: SearchOnRecord = ({ stream }, query, searchFor) =>
+    this.#searches.run(searchFor.signal ?? neverAborted, async (signal) => {
+      const base = await this.#lastKnown(stream)
+      const { ledger, spendingOfProject } = this.parts
+      const parts = { ledger, spending: spendingOfProject(base.state.project) }
+      return onRecord(parts, { base, question: query.content }, searchFor, (asking) => this.#search(base, query, signal, asking))
+    })
 
   /** Searches as a step of an answer; the answer's own record includes the calls of models. */
   readonly searchWithin: SearchKnowledge = async ({ stream }, query, { signal = neverAborted, asking }) =>
@@ -295,6 +297,11 @@ export class Knowledge implements KnowledgeStore {
       const { positions } = await ledger.executeAll(commands, origin, execution)
       return { documents: done.places.length, positions }
     })
+  }
+
+  /** Ends the searches under way, and waits until they are recorded. Searches of answers end with their answers. */
+  stop(): Promise<void> {
+    return this.#searches.stop()
   }
 
   /** The current or last state of a knowledge base: its past can be searched even after it was deleted. */

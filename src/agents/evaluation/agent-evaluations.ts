@@ -10,6 +10,7 @@ import { isProblem, notFound } from '../../basics/errors.js'
 import { limits } from '../../basics/limits.js'
 import { withDeadline } from '../../basics/concurrency/bounded-waits.js'
 import { someAtOnce } from '../../basics/concurrency/some-at-once.js'
+import { StoppableWork } from '../../basics/concurrency/stoppable-work.js'
 import type { Ledger } from '../../commands/ledger.js'
 import type { ChatExchange, LanguageModel, TokenUsage } from '../../llm/contract/language-model.js'
 import type { ErasureGuard, Log, Resource, Origin } from '../../log/contract/log.js'
@@ -67,6 +68,9 @@ type ScoredCase = {
 /** The judge of an evaluation, and the tokens that it used; `estimated` are those that its provider did not report. */
 type MeteredJudge = Judge & Spending & { usage: TokenUsage; estimated: number }
 
+/** A row for each case, and the position of the event. */
+type EvaluationResult = { rows: JsonObject[]; position: number }
+
 const never = new AbortController().signal
 
 const whyOf = (error: unknown): string => {
@@ -82,13 +86,24 @@ const whyOf = (error: unknown): string => {
  * @example await evaluations.run(parseStatement("EVALUATE AGENT helper USING test_table = 'files.questions'"), running)
  */
 export class AgentEvaluations {
+  readonly #evaluations = new StoppableWork()
+
   constructor(private readonly parts: Parts) {}
 
   /** A row for each case, and the position of the event. @throws Problem */
-  async run(
+  run(statement: StatementOf<'evaluate_agent'>, running: RunningStatement): Promise<EvaluationResult> {
+    return this.#evaluations.run(running.signal ?? never, (signal) => this.#run(statement, { ...running, signal }))
+  }
+
+  /** Ends the evaluations under way, and waits until they are recorded with what was answered and judged so far. */
+  stop(): Promise<void> {
+    return this.#evaluations.stop()
+  }
+
+  async #run(
     { target, using }: StatementOf<'evaluate_agent'>,
-    running: RunningStatement,
-  ): Promise<{ rows: JsonObject[]; position: number }> {
+    running: RunningStatement & { signal: AbortSignal },
+  ): Promise<EvaluationResult> {
     const { log } = this.parts
     const resources = withoutIds(log.resources)
     const settings = evaluationSettings(using)
@@ -105,17 +120,17 @@ export class AgentEvaluations {
     const began = performance.now()
     const eachMs = Math.max(settingsOf(agent.state).timeoutMs, limits.agentAnswerTimeoutMs)
     const timeMs = answersTimeoutMs(cases.length, judging ? 2 : 1, eachMs)
-    const scored = await withDeadline(timeMs, running.signal ?? never, (signal) =>
+    const scored = await withDeadline(timeMs, running.signal, (signal) =>
       someAtOnce(cases, limits.agentQuestionsAtOnce, (test) =>
         this.#case(test, metrics, { ...asked, origin: running.origin, signal }, { judging, timeMs }),
       ),
     )
     // Finished answers and judgements are recorded, even if the client has left meanwhile.
-    if (!scored.some(({ answered }) => answered)) running.signal?.throwIfAborted()
+    if (!scored.some(({ answered }) => answered)) running.signal.throwIfAborted()
     const { origin } = running
     const position = await this.#record(agent, scored, { model, origin, durationMs: performance.now() - began, judging })
     judging?.recorded(addUsage(judging.usage, { input: null, output: judging.estimated }))
-    running.signal?.throwIfAborted()
+    running.signal.throwIfAborted()
     return { rows: scored.map((one) => rowOf(one, metrics)), position }
   }
 
