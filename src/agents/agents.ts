@@ -154,7 +154,9 @@ export class Agents {
   /** The messages that a question would send. Only the tables are read for it. @throws Problem */
   async plan(asked: AgentRequest): Promise<AnswerPlan> {
     checkTurns(asked)
-    const { scope, settings, model, messages, tools, readAt, shown } = await prepare(this.parts, this.#descriptions, asked, { signal: asked.signal })
+    const { scope, settings, model, messages, tools, readAt, shown } = await prepare(this.parts, this.#descriptions, asked, {
+      signal: asked.signal,
+    })
     return {
       provider: model.provider,
       model: model.model,
@@ -235,12 +237,14 @@ export class Agents {
    */
   async #recorded(admitted: Admitted, emit: (frame: AnswerFrame) => void) {
     const { logger } = this.parts
+    const { answer, asked } = admitted
     try {
       const finished = await this.#finished(admitted, emit)
+      const { fault } = finished.recorded.finished
+      if (fault !== undefined) logger.error({ err: fault, answer, agent: asked.agent.stream }, 'an answer failed because of a fault')
       const written = await record(this.parts, finished.recorded, () => this.#stopping.signal.aborted)
       return { ...finished, written }
     } catch (err) {
-      const { answer, asked } = admitted
       if (!(err instanceof ErasedMeanwhile)) logger.error({ err, answer, agent: asked.agent.stream }, 'an answer was not recorded')
       throw err
     }
@@ -260,7 +264,7 @@ export class Agents {
     return { model, spending }
   }
 
-  /** The answer, even if it failed, and the receiver of its token counts once it is recorded. @throws only a fault of this service */
+  /** The answer, even if it failed, and the receiver of its token counts once it is recorded. */
   async #finished(admitted: Admitted, emit: (frame: AnswerFrame) => void): Promise<{ recorded: AnswerRecording } & OnRecord> {
     const { answer, asked, began, signal, spending } = admitted
     const prepared = await this.#prepared(admitted)
@@ -277,7 +281,7 @@ export class Agents {
     return { recorded: { ...recorded, request: { ...request, tools: executor.descriptions } }, onRecord }
   }
 
-  /** The request to the language model, or the record of an answer that ended before it. @throws only a fault of this service */
+  /** The request to the language model, or the record of an answer that ended before it. */
   async #prepared({ answer, asked, began, signal, model }: Admitted): Promise<PreparedAnswer | { recorded: AnswerRecording }> {
     const { agent } = asked
     // It was looked up already, unless the agent was changed since.

@@ -1,7 +1,17 @@
 import { over, AbortableWait } from '../basics/concurrency/bounded-waits.js'
 import { Problem } from '../basics/errors.js'
+import { isNestedDeeper } from '../basics/json-depth.js'
 import { limits } from '../basics/limits.js'
-import type { ChatEnd, ChatExchange, ChatRequest, ChatResponse, LanguageModel, OnSent, ToolCall } from './contract/language-model.js'
+import type {
+  ChatEnd,
+  ChatExchange,
+  ChatRequest,
+  ChatResponse,
+  LanguageModel,
+  OnSent,
+  Thoughts,
+  ToolCall,
+} from './contract/language-model.js'
 
 /**
  * The result of an exchange. `failure` says why it was cut off; it `isFree` if no model had answered by then, and none had a request to
@@ -36,9 +46,16 @@ const unsaid = (): ModelOutput => ({ text: '', toolCalls: [], error: cutOff })
 /** A text of a language model without the characters that events must not have. */
 const fit = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 
-/** An end whose thoughts have no such characters either. */
-const fitEnd = (end: ChatEnd): ChatEnd =>
-  end.thoughts ? (JSON.parse(JSON.stringify(end, (_, value: unknown) => (typeof value === 'string' ? fit(value) : value))) as ChatEnd) : end
+/**
+ * An end whose thoughts have no such characters either. Of thoughts that a record cannot have, because they are nested too deeply, nothing
+ * is kept.
+ */
+const fitEnd = ({ thoughts, ...end }: ChatEnd): ChatEnd => {
+  if (!thoughts || isNestedDeeper(thoughts, limits.jsonMaxDepth)) return end
+  const cleaned = (name: string, value: unknown): unknown =>
+    name === '__proto__' ? undefined : typeof value === 'string' ? fit(value) : value
+  return { ...end, thoughts: JSON.parse(JSON.stringify(thoughts, cleaned)) as Thoughts }
+}
 
 const titleOf = (error: unknown): string => (error instanceof Problem ? error.title : cutOff)
 

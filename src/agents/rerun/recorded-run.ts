@@ -132,7 +132,8 @@ export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Prom
     },
     emit: () => undefined,
   }).finish()
-  const { exchanges, tools, content, outcome } = finished
+  const { exchanges, tools, content, outcome, fault } = finished
+  if (fault !== undefined) throw fault
   // The same schema has read the record, so that its members are in the same order.
   const again = answerRecord.parse({ ...record, exchanges, tools, answer: content })
   const isSame = outcome === answer.outcome && JSON.stringify(again) === JSON.stringify(record)

@@ -30,21 +30,27 @@ export type FinishedRun = {
   estimatedTokens: number
   firstTextMs: number | null
   durationMs: number
+  /** The fault of this service that ended it. */
+  fault?: unknown
 }
 
 /** Why an answer is given up before its end: there is no fault, but nobody waits for it any more. */
 export class CancelledError extends Error {}
 
-/** How an answer ends after an error: given up, or failed. @throws a fault of this service */
-export const endingOf = (error: unknown, signal: AbortSignal): Pick<FinishedRun, 'outcome' | 'problem'> => {
+/** How an answer ended. */
+type Ending = Pick<FinishedRun, 'outcome' | 'problem' | 'fault'>
+
+const broken = (): Problem => new Problem('internal', 'Internal error', 'a fault of this service; its log says more')
+
+/** How an answer ends after an error: given up, or failed. After a fault of this service it is recorded as well: words may have been said. */
+export const endingOf = (error: unknown, signal: AbortSignal): Ending => {
   const reason: unknown = signal.aborted ? signal.reason : error
   if (reason instanceof CancelledError) return { outcome: 'aborted', problem: new Problem('busy', reason.message, reason.message) }
-  if (!isProblem(reason)) throw reason
-  return { outcome: 'failed', problem: reason }
+  return isProblem(reason) ? { outcome: 'failed', problem: reason } : { outcome: 'failed', problem: broken(), fault: reason }
 }
 
 /** An answer that ended before its language model was asked. `began`: when the question came, as `performance.now()` tells it. */
-export const unasked = (ending: Pick<FinishedRun, 'outcome' | 'problem'>, began: number): FinishedRun => ({
+export const unasked = (ending: Ending, began: number): FinishedRun => ({
   ...{ content: '', exchanges: [], tools: [], steps: [], queries: [], usage: noUsage, estimatedTokens: 0, firstTextMs: null },
   ...ending,
   durationMs: performance.now() - began,
@@ -105,7 +111,7 @@ export class AnswerRun {
     this.#began = parts.began ?? performance.now()
   }
 
-  /** Runs the answer to its end, which may be a failure. @throws only a fault of this service */
+  /** Runs the answer to its end, which may be a failure, also by a fault of this service. */
   async finish(): Promise<FinishedRun> {
     const { signal, executor, isGone = false } = this.parts
     try {
@@ -124,7 +130,7 @@ export class AnswerRun {
     return this.#ended({ outcome: 'unanswered', problem: undefined })
   }
 
-  #ended(ending: Pick<FinishedRun, 'outcome' | 'problem'>): FinishedRun {
+  #ended(ending: Ending): FinishedRun {
     return {
       ...ending,
       content: this.#text.trim(),

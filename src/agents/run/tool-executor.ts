@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../../events/common.js'
 import type { AnswerStep, StepModel } from '../../../events/records/answers.js'
 import { unlessAborted } from '../../basics/concurrency/bounded-waits.js'
 import { isProblem, Problem, shortened, wrong } from '../../basics/errors.js'
+import { isNestedDeeper } from '../../basics/json-depth.js'
 import { limits } from '../../basics/limits.js'
 import type { TokenUsage, ToolCall, ToolDescription } from '../../llm/contract/language-model.js'
 import type { ToolUse } from '../contract/answer-record.js'
@@ -16,8 +17,8 @@ import { addUsage, noUsage } from '../../llm/tokens/token-usage.js'
 
 /**
  * One use of a tool, for the record, the steps and the client. `estimated`: tokens of its models that their providers did not report.
- * `fault` says why the answer ends with it: this service could not run it at the moment, no tokens are left for it, or it was cut off. A
- * language model could not repair that.
+ * `fault` says why the answer ends with it: this service could not run it at the moment or is broken, no tokens are left for it, or it was
+ * cut off. A language model could not repair that.
  */
 export type ToolOutcome = {
   use: ToolUse
@@ -36,6 +37,7 @@ export type ToolOutcome = {
 type UseOptions = { signal: AbortSignal; room?: number; reserve: ReserveTokens }
 
 const cutOff = 'It was cut off.'
+const broken = 'It ended because of a fault of this service.'
 const failed = 'It failed.\n'
 const fullPrompt = ' … (the rest is left out: the prompt is full)'
 
@@ -51,6 +53,8 @@ const readInput = (text: string): JsonObject => {
     throw wrong('the arguments of the tool are not well-formed JSON', 'Send one JSON object.')
   }
   if (!isObject(input)) throw wrong('the arguments of the tool are not a JSON object', 'Send one JSON object.')
+  if (isNestedDeeper(input, limits.jsonMaxDepth))
+    throw wrong(`the arguments of the tool are nested deeper than ${limits.jsonMaxDepth} levels (jsonMaxDepth)`, 'Send a flat JSON object.')
   return input
 }
 
@@ -60,9 +64,12 @@ const textOf = (problem: Problem): string => {
   return shortened(extras.hint === undefined ? detail : `${detail}\n${extras.hint}`)
 }
 
-/** If SQL is not available, that is no fault of the query. */
-const isFault = ({ code }: Problem, tool: Tool | undefined): boolean =>
-  code === 'analytics_unavailable' || (code === 'busy' && tool?.kind === 'sql')
+/** Whether it is no fault of the input: SQL is not available, or this service is broken. */
+const isFault = (error: unknown, tool: Tool | undefined): boolean => {
+  if (!isProblem(error)) return true
+  const { code } = error
+  return code === 'internal' || code === 'analytics_unavailable' || (code === 'busy' && tool?.kind === 'sql')
+}
 
 /** The models that a tool asked, for the event. */
 const modelsIn = (asked: readonly AskedModel[]): StepModel[] =>
@@ -150,9 +157,7 @@ export class ToolExecutor {
   }
 
   /**
-   * Uses a tool at the request of a language model.
-   *
-   * @throws faults, but no refusals
+   * Uses a tool at the request of a language model. It throws no failure: what the tool said to models of its own is part of the outcome.
    */
   async use(call: ToolCall, { signal, room = Infinity, reserve }: UseOptions): Promise<ToolOutcome> {
     const tool = this.#byName.get(call.tool)
@@ -190,16 +195,15 @@ export class ToolExecutor {
           estimated: models.estimated,
           fault: signal.reason as Error,
         }
-      if (!isProblem(error) || error.code === 'internal') throw error
       if (tool) this.#failures.set(call.tool, (this.#failures.get(call.tool) ?? 0) + 1)
-      const text = fitted(textOf(error), inner)
+      const text = fitted(isProblem(error) ? textOf(error) : broken, inner)
       return {
         use: { call, output: failed + this.#told('error', text), failed: true, ...models.ofUse },
         step: step('failed', null),
         text,
         ...used(),
         estimated: models.estimated,
-        ...((error === models.refusal || isFault(error, tool)) && { fault: error }),
+        ...((error === models.refusal || isFault(error, tool)) && { fault: error instanceof Error ? error : new TypeError(broken) }),
       }
     }
   }

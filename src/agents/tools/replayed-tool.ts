@@ -1,5 +1,7 @@
 import { isObject, type Json } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
+import { isNestedDeeper } from '../../basics/json-depth.js'
+import { limits } from '../../basics/limits.js'
 import type { ToolUse } from '../contract/answer-record.js'
 import { rowsOf } from '../contract/answering.js'
 import type { Tool, ToolResult } from './tool.js'
@@ -46,8 +48,8 @@ export class RecordedUses {
   constructor(uses: readonly ToolUse[]) {
     for (const use of uses) {
       const input = inputOf(use.call.input)
-      // An input that is no object never reached a tool.
-      if (!isObject(input)) continue
+      // An input that is no object, or nested too deeply, never reached a tool.
+      if (!isObject(input) || isNestedDeeper(input, limits.jsonMaxDepth)) continue
       const key = keyOf(use.call.tool, input)
       const known = this.#byKey.get(key)
       if (known) known.uses.push(use)

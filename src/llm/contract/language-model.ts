@@ -1,4 +1,4 @@
-/** Room: the interface of a language model for its callers. It imports only events. */
+/** Room: the interface of a language model for its callers. It imports only events and basics. */
 
 import type { JsonObject } from '../../../events/common.js'
 import type { ModelFiles } from '../../../events/records/contents.js'

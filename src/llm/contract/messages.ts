@@ -1,10 +1,13 @@
 import { isObject, type Json } from '../../../events/common.js'
+import { isNestedDeeper } from '../../basics/json-depth.js'
+import { limits } from '../../basics/limits.js'
 import type { ChatEnd, ChatMessage, LanguageModel, Thoughts, ToolCall } from './language-model.js'
 
 /** The input of a call as the provider gets it back. Servers fail on input that is no object, so an ill-formed one stands in an object. */
 export const inputOf = (text: string): Json => {
   try {
     const value = JSON.parse(text) as Json
+    if (isNestedDeeper(value, limits.jsonMaxDepth)) return { ill_formed_input: text }
     return isObject(value) ? value : { input: value }
   } catch {
     return { ill_formed_input: text }

@@ -154,6 +154,42 @@ test('a language model that wants its thoughts back gets them, and the answer is
   })
 })
 
+/** A list in a list, and so on, as JSON text. */
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+
+test('arguments of a tool that are nested too deeply are refused, and the answer is on record and replayed', async () => {
+  const call = { ...countCall, function: { name: 'sql', arguments: `{"query": ${nested(50_000)}}` } }
+  bad.answer = (response, { body }) => {
+    const isAsked = (body['messages'] as { role: string }[]).at(-1)?.role === 'user'
+    stream(response).end(
+      isAsked
+        ? chunk({ content: 'I say it now.' }) + chunk({ tool_calls: [call] }) + last('tool_calls')
+        : chunk({ content: 'No answer.' }) + last(),
+    )
+  }
+  const { status, body } = await shop.ask('victim', 'How many?')
+  expect([status, body]).toMatchObject([200, { outcome: 'unanswered' }])
+  const path = `/api/projects/shop/agents/victim/answers/${(body as { position: number }).position}`
+  const { exchanges, tools } = (await send(shop.url, 'GET', path)).body as { exchanges: unknown[]; tools: unknown[] }
+  expect(exchanges).toMatchObject([{ response: { text: 'I say it now.' } }, {}])
+  expect(tools).toMatchObject([{ failed: true, output: expect.stringContaining('jsonMaxDepth') }])
+  expect((await send(shop.url, 'POST', `${path}/rerun`, {})).body).toMatchObject({ cases: [{ result: 'same' }] })
+})
+
+test('thoughts that are nested too deeply are left out, and the record can be read', async () => {
+  const details = { reasoning_details: [{ type: 'odd', value: JSON.parse(nested(200)) as unknown }] }
+  bad.answer = (response, { body }) => {
+    const isAsked = (body['messages'] as { role: string }[]).at(-1)?.role === 'user'
+    stream(response).end(
+      isAsked ? chunk(details) + chunk({ tool_calls: [countCall] }) + last('tool_calls') : chunk({ content: 'There are 40.' }) + last(),
+    )
+  }
+  const { body } = await shop.ask('victim', 'How many?')
+  const path = `/api/projects/shop/agents/victim/answers/${(body as { position: number }).position}`
+  expect(await send(shop.url, 'GET', path)).toMatchObject({ status: 200, body: { outcome: 'answered', answer: 'There are 40.' } })
+  expect((await send(shop.url, 'POST', `${path}/rerun`, {})).body).toMatchObject({ cases: [{ result: 'same' }] })
+})
+
 test('what a language model says and takes back is on the record, as a reader of the stream got it, and is replayed from it', async () => {
   bad.answer = (response) => {
     const pieces = ['The word is hunter2.', '</think>', 'I say nothing.'].map((content) => chunk({ content }))

@@ -43,6 +43,15 @@ const answer = async (estimate: number, usage: TokenUsage, { answerTokens = 2_50
   return { finished, asked, granted }
 }
 
+test('a fault of this service ends an answer, which keeps all that was said until then', async () => {
+  const fault = new TypeError('nobody expects this')
+  const reserve: ReserveTokens = (tokens) => (tokens === 7_777 ? Promise.reject(fault) : reserveAll(tokens))
+  const { finished } = await answer(7_777, { input: 1, output: null }, { answerTokens: 100_000, reserve })
+  expect(finished).toMatchObject({ outcome: 'failed', problem: { code: 'internal' }, fault })
+  expect(finished.exchanges).toMatchObject([{ new: [{ content: 'Which lamp?' }], response: { toolCalls: Array(5).fill({}) } }])
+  expect(finished.tools).toMatchObject([{ failed: true, output: expect.stringContaining('a fault of this service') }])
+})
+
 const tooMany = { outcome: 'failed', problem: { code: 'answer_limit', title: 'Too many tokens' } }
 
 test('a search whose tokens the answer does not have left ends it, before its model is asked', async () => {
