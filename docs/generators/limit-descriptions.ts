@@ -54,7 +54,8 @@ export const limitDescriptions: Record<LimitName, string> = {
   appendMaxBytes: 'The data of these events together. Beyond: `too_large`, and none is appended.',
   queueMaxCommands: 'Commands that wait for the log. Beyond: 503 `busy` with Retry-After.',
   batchMaxCommands: 'Commands that share one commit. Beyond: the next commit takes them.',
-  payloadMaxBytes: 'The rows of predictions that are recorded together. Beyond: 413 `too_large`.',
+  payloadMaxBytes:
+    'The rows of predictions that are recorded together. Beyond: 413 `too_large`; the record of an answer or an evaluation has less of its rows and of its longest texts.',
   leaseMs:
     'Nodes with a shared log give work that is done once for all to one node. The limit says how long a silent node keeps this work.',
   leaseRenewIntervalMs: 'How often a node reports that it still does this work.',

@@ -52,6 +52,8 @@ export type AnswerRecord = {
   history_erased?: true
   /** Whether the agent was granted data, and nothing of them was there or could be read. */
   data_gone?: true
+  /** Whether the longest texts are cut, because the record would be too large. */
+  cut?: true
 }
 
 /** The comment beside a verdict: the payload of `AnswerJudged`. */

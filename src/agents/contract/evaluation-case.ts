@@ -21,4 +21,6 @@ export type EvaluationCase = {
   judgement?: { model: string; reason: string }
   /** What was said to the language model that judges, and what it answered, also if it gave no verdict. */
   judged?: ChatExchange
+  /** Whether the longest texts are cut, because the cases together would be too large. */
+  cut?: true
 }

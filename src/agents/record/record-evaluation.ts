@@ -5,7 +5,7 @@ import type { ErasureGuard, Log, Origin } from '../../log/contract/log.js'
 import { eventAt } from '../../log/read/slices.js'
 import type { AnswerPlace, EvaluationCase } from '../contract/evaluation-case.js'
 import { asAnswer } from './answer-records.js'
-import { sealRecord } from './seal-record.js'
+import { sealCases } from './seal-record.js'
 
 /** The fields of the event about an evaluation, without its cases. */
 export type EvaluationFacts = Pick<
@@ -47,7 +47,7 @@ export const recordEvaluation = (
   beside(origin, async (guarded) => {
     const kept: EvaluationCase[] = []
     for (const one of cases) kept.push(await withoutErased(log, one))
-    const payload = sealRecord(ledger.vault, kept)
+    const payload = sealCases(ledger.vault, kept)
     const data: AgentEvaluated = {
       ...facts,
       cases: kept.length,

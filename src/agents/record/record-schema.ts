@@ -68,4 +68,5 @@ export const answerRecord: z.ZodType<AnswerRecord> = z.looseObject({
   failure: z.looseObject({ code: z.string(), title: z.string(), detail: z.string() }).exactOptional(),
   history_erased: z.literal(true).exactOptional(),
   data_gone: z.literal(true).exactOptional(),
+  cut: z.literal(true).exactOptional(),
 })

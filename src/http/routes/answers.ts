@@ -55,6 +55,7 @@ const whole = z
     failure: jsonObject.optional().describe('Why there is no answer: code, title and detail, as the client was told'),
     history_erased: z.literal(true).optional().describe('Earlier turns of the conversation were erased'),
     data_gone: z.literal(true).optional().describe('The agent was granted data, and nothing of them was there or could be read'),
+    cut: z.literal(true).optional().describe('The longest texts are cut, because the record would be too large'),
   })
   .meta({ id: 'Answer' })
 

@@ -3,7 +3,7 @@ import { streamId, type StreamId } from '../../../events/common.js'
 import type { AgentAnswered, AgentEvaluated, AnswerStep } from '../../../events/records/answers.js'
 import type { AnswerRecord } from '../../../src/agents/contract/answer-record.js'
 import type { EvaluationCase } from '../../../src/agents/contract/evaluation-case.js'
-import { sealAnswer, sealRecord } from '../../../src/agents/record/seal-record.js'
+import { sealAnswer, sealCases, sealRecord } from '../../../src/agents/record/seal-record.js'
 import { Ledger } from '../../../src/commands/ledger.js'
 import type { Log, Origin } from '../../../src/log/contract/log.js'
 import { Vault } from '../../../src/vault/vault.js'
@@ -104,7 +104,7 @@ export class AnswerMaker {
   }
 
   async evaluate(agent: StreamId, cases: readonly EvaluationCase[], facts: Partial<AgentEvaluated> = {}): Promise<number> {
-    const payload = sealRecord(this.ledger.vault, cases)
+    const payload = sealCases(this.ledger.vault, cases)
     const data: AgentEvaluated = {
       ...{ agent, version: 1, test: 'rerun', replayed: 'tools', model: 'gpt-4o', cases: cases.length, failed: 0 },
       ...{ metrics: [{ name: 'same_text', value: 0.5 }], input_tokens: 1, output_tokens: null, judge: null, duration_ms: 7 },

@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import { isProblem } from '../../../src/basics/errors.js'
 import { limits } from '../../../src/basics/limits.js'
 import type { AnswerRecord } from '../../../src/agents/contract/answer-record.js'
+import type { EvaluationCase } from '../../../src/agents/contract/evaluation-case.js'
 import { answerRecord } from '../../../src/agents/record/record-schema.js'
-import { sealAnswer, sealRecord } from '../../../src/agents/record/seal-record.js'
+import { sealAnswer, sealCases, sealRecord } from '../../../src/agents/record/seal-record.js'
 import { Vault } from '../../../src/vault/vault.js'
 import { recordOf } from '../../support/agents/answer-maker.js'
 import { testKey } from '../../support/log/log.js'
@@ -44,6 +45,30 @@ describe('the record of an answer', () => {
     expect(await codeOf(() => sealAnswer(vault, recordOf(comment, 'a')))).toBe('too_large')
   })
 
+  const said = 'x'.repeat(limits.agentOutputMaxChars)
+  const exchange = (text: string) => ({
+    new: [{ role: 'user' as const, content: 'Which?' }],
+    response: { text, toolCalls: [], error: 'The answer is too long' },
+  })
+
+  test('gives up what reranking models said at length, and keeps what the language model said', async () => {
+    const [tool] = recordOf('q', 'a').tools
+    const tools = Array.from({ length: limits.agentToolCallsMax }, () => ({ ...tool!, exchanges: [exchange(said), exchange(said)] }))
+    const record = { ...recordOf('q', said), tools }
+    const { answer, exchanges, cut, tools: kept } = await opened(record)
+    expect([answer, cut, kept.length]).toEqual([said, true, tools.length])
+    expect(exchanges).toEqual(record.exchanges)
+    const texts = kept.flatMap(({ exchanges: all = [] }) => all.map(({ response }) => response.text))
+    expect(texts.every((text) => text.startsWith('xxxx') && text.endsWith(' …') && text.length < said.length)).toBe(true)
+  })
+
+  test('gives up the length of its texts before the question and the answer', async () => {
+    const long = '\u0001'.repeat(limits.agentOutputMaxChars)
+    const record = { ...recordOf('q', 'a'), exchanges: Array.from({ length: limits.agentStepsMax }, () => exchange(long)) }
+    const { question, answer, cut, exchanges } = await opened(record)
+    expect([question, answer, cut, exchanges.length]).toEqual(['q', 'a', true, limits.agentStepsMax])
+  })
+
   test('with much data is sealed in several turns of the event loop', async () => {
     const [tool] = recordOf('q', 'a').tools
     const tools = Array.from({ length: 100 }, () => ({ ...tool!, rows: Array.from({ length: 1_000 }, (_, i) => [i, 'a word of a row']) }))
@@ -61,4 +86,19 @@ describe('the record of an answer', () => {
     expect(turns).toBeGreaterThan(process.cpuUsage(spent).user / 1_000 / limits.turnMaxMs / 8)
     expect(turns).toBeGreaterThan(2)
   })
+})
+
+test('the cases of an evaluation are sealed whatever a judge says, and their scores stay', () => {
+  const said = '\u0001'.repeat(limits.agentOutputMaxChars)
+  const messages = [{ role: 'user' as const, content: said }]
+  const one: EvaluationCase = {
+    ...{ question: said, expected: said, answer: said, of: null, gave: null, scores: { judge: 1 } },
+    judged: { new: messages, response: { text: said, toolCalls: [], error: 'The answer is too long' } },
+  }
+  const cases = Array.from({ length: limits.evaluationCasesMax }, () => one)
+  const kept = JSON.parse(vault.open(sealCases(vault, cases))?.toString() ?? '') as EvaluationCase[]
+  expect(kept.length).toBe(cases.length)
+  expect(kept.every(({ scores, cut, judged }) => scores['judge'] === 1 && cut === true && judged?.response.text.endsWith(' …'))).toBe(true)
+  const few = [{ ...one, question: 'q', expected: null, answer: 'a' }]
+  expect(JSON.parse(vault.open(sealCases(vault, few))?.toString() ?? '')).toEqual(few)
 })
