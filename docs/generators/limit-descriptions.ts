@@ -551,11 +551,12 @@ export const limitDescriptions: Record<LimitName, string> = {
     'Tokens that the day must have left for the output of a language model; an agent with a smaller `max_tokens` needs only its `max_tokens`. Beyond: 429 `tokens_spent`.',
   agentOutputUnboundTokens:
     'Tokens that `max_answer_tokens` and the day must have left for a request without a limit of tokens. If fewer are left, the request has a limit: the rest, at most `agentOutputMaxTokens`.',
-  agentOutputMaxChars: 'Characters that a language model may write each time it is asked. Beyond: the answer, the search or the judgement fails.',
+  agentOutputMaxChars:
+    'Characters that a language model may write each time it is asked. Beyond: the answer, the search or the judgement fails.',
   agentAnswerTimeoutMs: 'Time of one answer of an agent without a `timeout` (seconds) of its own. Beyond: the answer fails.',
   agentAnswerMaxTimeoutMs: 'The longest `timeout` of an agent. Beyond: this limit counts.',
   agentRecordPatienceMs:
-    'How long the service tries to record an answer of an agent while the log takes no writes. Beyond: 503 `storage_failed`, and the answer is lost; the log of the service says so.',
+    'How long the service tries to record an answer of an agent, an evaluation or a search while the log takes no writes. Beyond: 503 `storage_failed`, and the answer is lost; the log of the service says so.',
   agentAnswerMaxTokens: 'Tokens of one answer, read and written; `max_answer_tokens` of an agent may say fewer. Beyond: the answer fails.',
   agentDayMaxTokens:
     'Tokens of one agent in a day (UTC), unless AGENT_TOKENS_PER_DAY or its own `tokens_per_day` says fewer. Beyond: 429 `tokens_spent` until the day ends.',

@@ -29,14 +29,7 @@ import type {
   ListQuery,
   Removal,
 } from './contract/contents.js'
-import type {
-  ModelInterceptor,
-  KnowledgeQuery,
-  KnowledgeResult,
-  SearchFor,
-  SearchKnowledge,
-  SearchOnRecord,
-} from './contract/search.js'
+import type { ModelInterceptor, KnowledgeQuery, KnowledgeResult, SearchFor, SearchKnowledge, SearchOnRecord } from './contract/search.js'
 import { afterInserting, documentBytes, documentOf, emptyRows } from './documents/documents.js'
 import { ownColumns } from './index/filters.js'
 import type { IndexAnswer } from './index/messages.js'
@@ -129,7 +122,7 @@ export class Knowledge implements KnowledgeStore {
     this.#searches.run(searchFor.signal ?? neverAborted, async (signal) => {
       const base = await this.#lastKnown(stream)
       const { ledger, spendingOfProject } = this.parts
-      const parts = { ledger, spending: spendingOfProject(base.state.project) }
+      const parts = { ledger, spending: spendingOfProject(base.state.project), isStopping: () => this.#searches.isStopping }
       return onRecord(parts, { base, question: query.content }, searchFor, (asking) => this.#search(base, query, signal, asking))
     })
 

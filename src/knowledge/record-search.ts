@@ -1,11 +1,16 @@
+import { v7 as uuidv7 } from 'uuid'
 import type { StreamId } from '../../events/common.js'
 import type { KnowledgeSearched, SearchModel } from '../../events/records/searches.js'
+import { retryWhileBusy } from '../basics/concurrency/retry.js'
 import { isProblem } from '../basics/errors.js'
 import { ErasedMeanwhile, type Ledger } from '../commands/ledger.js'
+import { keyOfRecord, mayPass, recordPatience } from '../commands/record-patiently.js'
+import type { Origin } from '../log/contract/log.js'
 import { AskedModels } from '../llm/tokens/asked-models.js'
 import type { Spending } from '../llm/tokens/daily-token-quotas.js'
 import { addUsage } from '../llm/tokens/token-usage.js'
 import { sealJson } from '../vault/seal-json.js'
+import type { SealedPayload } from '../vault/vault.js'
 import type { SearchRecord } from './contract/search-record.js'
 import type { ModelInterceptor, KnowledgeResult, ModelRole, SearchFor } from './contract/search.js'
 
@@ -26,6 +31,9 @@ const wordsOf = (question: string, { asked, exchanges }: AskedModels): SearchRec
   exchanges,
 })
 
+/** What records searches: the project's day has the tokens. While the log is away for a moment, it is asked again, until a stop. */
+type Recording = { ledger: Ledger; spending: Spending; isStopping: () => boolean }
+
 /** A search before it begins: its knowledge base, and its question. */
 type Searching = { base: { stream: StreamId; version: number }; question: string }
 
@@ -36,10 +44,10 @@ type Searching = { base: { stream: StreamId; version: number }; question: string
  * @throws Problem of the search; tokens_spent, storage_failed, disk_full, busy
  * @example
  * const searchFor = { origin, purpose: 'search' }
- * await onRecord({ ledger, spending }, { base, question }, searchFor, (asking) => knowledge.searchWithin(base, query, { asking }))
+ * await onRecord({ ledger, spending, isStopping }, { base, question }, searchFor, (asking) => knowledge.searchWithin(base, query, { asking }))
  */
 export const onRecord = async (
-  { ledger, spending }: { ledger: Ledger; spending: Spending },
+  { ledger, spending, isStopping }: Recording,
   { base, question }: Searching,
   { origin, purpose, answer }: SearchFor,
   search: (asking: ModelInterceptor) => Promise<KnowledgeResult>,
@@ -57,12 +65,15 @@ export const onRecord = async (
       ...(models.estimated > 0 && { estimated_tokens: models.estimated }),
       ...(answer !== undefined && { answer }),
     }
+    const key = keyOfRecord('search', uuidv7())
+    const isOver = recordPatience(isStopping)
+    const write = (data: KnowledgeSearched, by: Origin, payloads: SealedPayload[]) =>
+      retryWhileBusy(() => ledger.execute({ type: 'RecordSearch', data }, by, { payloads, ...key }), isOver, mayPass)
     const payload = sealJson(ledger.vault, wordsOf(question, models))
-    const command = { type: 'RecordSearch' as const, data: { ...facts, payload: payload.hash } }
-    await ledger.execute(command, guarded, { payloads: [payload] }).catch((error: unknown) => {
+    await write({ ...facts, payload: payload.hash }, guarded, [payload]).catch((error: unknown) => {
       if (!(error instanceof ErasedMeanwhile)) throw error
       // The erasure may have taken the documents that the words come from. The tokens were used nevertheless.
-      return ledger.execute({ type: 'RecordSearch', data: facts }, origin)
+      return write(facts, origin, [])
     })
     spending.recorded(addUsage(models.usage, { input: null, output: models.estimated }))
   }

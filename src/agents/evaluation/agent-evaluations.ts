@@ -215,7 +215,7 @@ export class AgentEvaluations {
       ...(judging && judging.estimated > 0 && { estimated_tokens: judging.estimated }),
     }
     const cases = scored.map((one) => caseOf(one, judging?.model.model))
-    return recordEvaluation(this.parts, facts, cases, origin)
+    return recordEvaluation({ ...this.parts, isStopping: () => this.#evaluations.isStopping }, facts, cases, origin)
   }
 }
 

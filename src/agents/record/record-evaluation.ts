@@ -1,5 +1,8 @@
+import { v7 as uuidv7 } from 'uuid'
 import type { AgentEvaluated } from '../../../events/records/answers.js'
+import { retryWhileBusy } from '../../basics/concurrency/retry.js'
 import type { Ledger } from '../../commands/ledger.js'
+import { keyOfRecord, recordPatience } from '../../commands/record-patiently.js'
 import type { TokenUsage } from '../../llm/contract/language-model.js'
 import type { ErasureGuard, Log, Origin } from '../../log/contract/log.js'
 import { eventAt } from '../../log/read/slices.js'
@@ -30,21 +33,22 @@ const withoutErased = async (log: ReadableLog, one: EvaluationCase): Promise<Eva
 }
 
 /** `beside` runs work during which no answers are erased. */
-type Recording = { ledger: Ledger; log: ReadableLog; beside: ErasureGuard }
+type Recording = { ledger: Ledger; log: ReadableLog; beside: ErasureGuard; isStopping?: () => boolean }
 
 /**
  * Records an evaluation: the event, and its cases as a payload that can be erased. No text of an answer that was erased meanwhile is
- * recorded. Returns the position of the event.
+ * recorded. While the log is away for a moment, or another node erases something, it tries again. Returns the position of the event.
  *
- * @throws Problem storage_failed, disk_full, busy, too_large
+ * @throws Problem storage_failed, disk_full, busy
  */
 export const recordEvaluation = (
-  { ledger, log, beside }: Recording,
+  { ledger, log, beside, isStopping = () => false }: Recording,
   { usage, durationMs, ...facts }: EvaluationFacts,
   cases: readonly EvaluationCase[],
   origin: Origin,
-): Promise<number> =>
-  beside(origin, async (guarded) => {
+): Promise<number> => {
+  const key = keyOfRecord('evaluation', uuidv7())
+  const write = async (guarded: Origin): Promise<number> => {
     const kept: EvaluationCase[] = []
     for (const one of cases) kept.push(await withoutErased(log, one))
     const payload = sealCases(ledger.vault, kept)
@@ -54,6 +58,8 @@ export const recordEvaluation = (
       ...{ input_tokens: usage.input, output_tokens: usage.output },
       ...{ duration_ms: Math.round(durationMs), payload: payload.hash },
     }
-    const { positions } = await ledger.execute({ type: 'RecordEvaluation', data }, guarded, { payloads: [payload] })
+    const { positions } = await ledger.execute({ type: 'RecordEvaluation', data }, guarded, { payloads: [payload], ...key })
     return positions[0] ?? 0
-  })
+  }
+  return retryWhileBusy(() => beside(origin, write), recordPatience(isStopping))
+}

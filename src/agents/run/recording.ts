@@ -2,9 +2,9 @@ import type { StreamId } from '../../../events/common.js'
 import type { AgentAnswered } from '../../../events/records/answers.js'
 import { parseEnvelope } from '../../../events/stored/envelope.js'
 import type { Problem } from '../../basics/errors.js'
-import { limits } from '../../basics/limits.js'
-import { isBusy, retryWhileBusy } from '../../basics/concurrency/retry.js'
-import { ErasedMeanwhile, type Execution, type Ledger } from '../../commands/ledger.js'
+import { retryWhileBusy } from '../../basics/concurrency/retry.js'
+import type { Execution, Ledger } from '../../commands/ledger.js'
+import { keyOfRecord, mayPass, recordPatience } from '../../commands/record-patiently.js'
 import type { Log, Outcome } from '../../log/contract/log.js'
 import { eventAt } from '../../log/read/slices.js'
 import type { ChatRequest, LanguageModel } from '../../llm/contract/language-model.js'
@@ -80,9 +80,6 @@ const recordOf = ({ asked, isGone, settings, request, finished }: AnswerRecordin
   ...(isGone && { data_gone: true as const }),
 })
 
-/** Whether the log may take a record later. An erasure does not pass: the answer may have data that it removed. */
-const mayPass = (error: unknown): boolean => isBusy(error) && !(error instanceof ErasedMeanwhile)
-
 /** Whether the event at a position is the record of this answer. */
 const isRecordOf = async (log: Pick<Log, 'readAll'>, position: number, answer: string): Promise<boolean> => {
   const stored = await eventAt(log, position)
@@ -101,12 +98,10 @@ export const record = async ({ ledger, log }: Parts, recorded: AnswerRecording, 
   const { answer, finished } = recorded
   const { origin, idempotency } = recorded.asked
   const command = { type: 'RecordAnswer' as const, data: eventOf(payload.hash, recorded) }
-  const until = performance.now() + limits.agentRecordPatienceMs
-  const isOver = () => isStopping() || performance.now() >= until
+  const isOver = recordPatience(isStopping)
   const patiently = <T>(ask: () => Promise<T>) => retryWhileBusy(ask, isOver, mayPass)
   const execute = (execution: Execution) => patiently(() => ledger.execute(command, origin, { payloads: [payload], ...execution }))
-  // The log may have recorded a try without a word about it, so each try has the same key. No client can send one with a blank.
-  const own = { idempotency: { key: `answer ${answer}`, request: answer } }
+  const own = keyOfRecord('answer', answer)
   if (!idempotency || !hasAnswer(finished)) return { ...(await execute(own)), repeated: false }
   const outcome = await execute({ idempotency })
   if (!outcome.repeated) return outcome

@@ -13,6 +13,11 @@ export class StoppableWork {
   readonly #stop = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
 
+  /** Whether the stop has begun. */
+  get isStopping(): boolean {
+    return this.#stop.signal.aborted
+  }
+
   /** Runs work under a signal that also aborts with the stop. @throws Problem 503 once the stop has begun */
   async run<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#stop.signal.aborted) throw stopping()

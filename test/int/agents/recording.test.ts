@@ -72,6 +72,36 @@ test('an answer that fails while the log is away is recorded when it is back, an
   }
 })
 
+test('a search that asked a reranking model is recorded when the log is back, and once', async () => {
+  const bases = '/api/projects/mindsdb/knowledge_bases'
+  await send(service.url, 'POST', bases, { knowledge_base: { name: 'attic', reranking_model: model.model } })
+  await send(service.url, 'PUT', `${bases}/attic`, { knowledge_base: { rows: [{ id: 'a', content: 'a lamp' }] } })
+  model.script = () => '[5]'
+  try {
+    failing('refused', 'forgotten')
+    expect((await send(service.url, 'POST', `${bases}/attic/completions`, { query: 'lamp', type: 'context' })).status).toBe(200)
+    expect((await sql(service.url, 'SELECT outcome, question FROM log.knowledge_searches')).data).toEqual([['complete', 'lamp']])
+    expect(model.asked).toHaveLength(1)
+  } finally {
+    model.script = () => 'Hello.'
+  }
+})
+
+test('an evaluation is recorded when the log is back, and once', async () => {
+  await sql(service.url, `CREATE TABLE files.questions (SELECT 'Hi' AS question, 'Hello.' AS answer)`)
+  const { log } = service
+  const submit = log.submit.bind(log)
+  let refused = 0
+  log.submit = async (submission) => {
+    // The first record is that of the answer.
+    if (submission.payloads.length > 0 && refused++ === 1) throw new Problem('storage_failed', 'Storage failed', 'the log is away')
+    return submit(submission)
+  }
+  const { data } = await sql(service.url, "EVALUATE AGENT mindsdb.helper USING test_table = 'files.questions'")
+  expect(data).toHaveLength(1)
+  expect((await sql(service.url, 'SELECT cases, failed FROM log.evaluations')).data).toEqual([[1, 0]])
+})
+
 test('an answer that is not recorded before the service stops is lost, and the log of the service says so', async () => {
   const left = failing(...Array.from({ length: 1_000 }, () => 'refused' as const))
   const asking = ask()
