@@ -213,7 +213,7 @@ const evaluationCases: Relation = {
 /** The table of language model calls for clients of MindsDB. */
 export const languageModelCalls: Relation = {
   name: 'llm_log',
-  about: 'Calls of language models in the columns of MindsDB; log.answer_steps has more about each.',
+  about: 'Calls of the language models of agents, in the columns of MindsDB; log.answer_steps has more about each, and log.knowledge_searches and log.evaluation_cases what was said to reranking models and judges.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('api_key', 'VARCHAR', 'Always empty: keys are secrets.'),
