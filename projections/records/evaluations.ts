@@ -29,7 +29,8 @@ export const keepEvaluations: readonly string[] = [
     FROM agents_evaluated`,
   `INSERT INTO ledger.evaluation_cases
     SELECT position, n, item->>'$.question', item->>'$.expected', item->>'$.answer', item->>'$.of.answer', item->>'$.gave.answer',
-      item->'$.scores', item->>'$.judgement.reason', item->>'$.judged.new', item->>'$.judged.response.text'
+      item->'$.scores', item->>'$.judgement.reason', item->>'$.judged.new', item->>'$.judged.response.text',
+      item->>'$.note'
     FROM (SELECT position, unnest(range(1, len(items) + 1)) AS n, unnest(items) AS item FROM agents_evaluated WHERE items IS NOT NULL)`,
 ]
 
@@ -46,7 +47,7 @@ export const evaluations: Projection = {
     );
     CREATE TABLE ledger.evaluation_cases (
       position BIGINT NOT NULL, n INTEGER NOT NULL, question VARCHAR, expected VARCHAR, answer VARCHAR, recorded VARCHAR, given VARCHAR,
-      scores JSON, judge_reason VARCHAR, judge_input VARCHAR, judge_output VARCHAR
+      scores JSON, judge_reason VARCHAR, judge_input VARCHAR, judge_output VARCHAR, note VARCHAR
     )`,
   evolve: [evaluatedFrom('batch'), ...keepEvaluations],
 }

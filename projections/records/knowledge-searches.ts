@@ -25,7 +25,7 @@ const kept = (name: string): string =>
 /** One row for each search. A search without a payload has no erasable data. */
 export const keepSearches = `INSERT INTO ledger.knowledge_searches
     SELECT position, recorded_at, actor, source, request, knowledge_base, version, purpose, read_at, ${kept('embedding')},
-      ${kept('reranking')}, chunks, outcome, error, duration_ms, answer, body->>'$.question', body->>'$.exchanges',
+      ${kept('reranking')}, chunks, outcome, error, duration_ms, answer, body->>'$.question', body->>'$.exchanges', body->>'$.failure.detail',
       payload IS NULL OR body IS NOT NULL, payload
     FROM bases_searched`
 
@@ -43,7 +43,8 @@ export const knowledgeSearches: Projection = {
       embedding_model VARCHAR, embedding_host VARCHAR, embedding_input_tokens BIGINT, embedding_output_tokens BIGINT, embedding_ms DOUBLE,
       reranking_provider VARCHAR, reranking_model VARCHAR, reranking_host VARCHAR, reranking_input_tokens BIGINT,
       reranking_output_tokens BIGINT, reranking_ms DOUBLE, chunks BIGINT NOT NULL, outcome VARCHAR NOT NULL, error VARCHAR,
-      duration_ms DOUBLE NOT NULL, answer VARCHAR, question VARCHAR, exchanges VARCHAR, readable BOOLEAN NOT NULL, payload VARCHAR
+      duration_ms DOUBLE NOT NULL, answer VARCHAR, question VARCHAR, exchanges VARCHAR, error_detail VARCHAR, readable BOOLEAN NOT NULL,
+      payload VARCHAR
     )`,
   evolve: [searchedFrom('batch'), keepSearches],
 }

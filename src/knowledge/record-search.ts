@@ -25,10 +25,11 @@ const askedAs = (role: ModelRole, models: AskedModels): SearchModel | null => {
 }
 
 /** The words of a search, for its payload. */
-const wordsOf = (question: string, { asked, exchanges }: AskedModels): SearchRecord => ({
+const wordsOf = (question: string, { asked, exchanges }: AskedModels, failure: unknown): SearchRecord => ({
   question,
   documents: asked.flatMap(({ documents }) => documents),
   exchanges,
+  ...(isProblem(failure) && { failure: { code: failure.code, title: failure.title, detail: failure.detail } }),
 })
 
 /** What records searches: the project's day has the tokens. While the log is away for a moment, it is asked again, until a stop. */
@@ -55,7 +56,7 @@ export const onRecord = async (
   const began = performance.now()
   const models = new AskedModels(spending.reserve)
   const guarded = await ledger.guarded(origin)
-  const record = async (came: Pick<KnowledgeSearched, 'read_at' | 'chunks' | 'outcome' | 'error'>): Promise<void> => {
+  const record = async (came: Pick<KnowledgeSearched, 'read_at' | 'chunks' | 'outcome' | 'error'>, failure?: unknown): Promise<void> => {
     if (models.asked.length === 0) return
     const facts: KnowledgeSearched = {
       ...{ knowledge_base: base.stream, version: base.version, purpose },
@@ -69,7 +70,7 @@ export const onRecord = async (
     const isOver = recordPatience(isStopping)
     const write = (data: KnowledgeSearched, by: Origin, payloads: SealedPayload[]) =>
       retryWhileBusy(() => ledger.execute({ type: 'RecordSearch', data }, by, { payloads, ...key }), isOver, mayPass)
-    const payload = sealJson(ledger.vault, wordsOf(question, models))
+    const payload = sealJson(ledger.vault, wordsOf(question, models, failure))
     await write({ ...facts, payload: payload.hash }, guarded, [payload]).catch((error: unknown) => {
       if (!(error instanceof ErasedMeanwhile)) throw error
       // The erasure may have taken the documents that the words come from. The tokens were used nevertheless.
@@ -82,7 +83,7 @@ export const onRecord = async (
     found = await search(models.asking)
   } catch (error) {
     // Only the title: the detail of a problem may repeat words of the conversation.
-    await record({ read_at: null, chunks: 0, outcome: 'failed', error: isProblem(error) ? error.title : 'It was cut off' })
+    await record({ read_at: null, chunks: 0, outcome: 'failed', error: isProblem(error) ? error.title : 'It was cut off' }, error)
     throw error
   }
   await record({ read_at: found.position, chunks: found.chunks.length, outcome: 'complete', error: null })

@@ -21,6 +21,8 @@ export type EvaluationCase = {
   judgement?: { model: string; reason: string }
   /** What was said to the language model that judges, and what it answered, also if it gave no verdict. */
   judged?: ChatExchange
+  /** Why a metric has no score, as the client was told; it may repeat words of a provider. */
+  note?: string
   /** Whether the longest texts are cut, because the cases together would be too large. */
   cut?: true
 }

@@ -225,25 +225,35 @@ const usedBy = ({ model: { provider, model }, usage: { input, output } }: Metere
 
 const expectedOf = ({ answer, sql }: TestCase): string | null => answer ?? sql
 
-const caseOf = ({ test, answered, scores, reason, judged }: ScoredCase, judgedBy: string | undefined): EvaluationCase => ({
-  question: test.question,
-  expected: expectedOf(test),
-  answer: answered?.content ?? '',
-  of: null,
-  gave: answered ? { answer: streamId.parse(answered.answer), position: answered.position } : null,
-  scores,
-  ...(reason !== null && judgedBy !== undefined && { judgement: { model: judgedBy, reason } }),
-  ...(judged && { judged }),
-})
+const noteOf = ({ notes }: ScoredCase): string | null => (notes.length === 0 ? null : notes.join('; '))
 
-const rowOf = ({ test, answered, scores, reason, notes }: ScoredCase, metrics: readonly MetricName[]): JsonObject => ({
-  question: test.question,
-  expected: expectedOf(test),
-  answer: answered?.content ?? null,
-  outcome: answered?.outcome ?? 'failed',
-  ...Object.fromEntries(metrics.map((metric) => [metric, scores[metric] ?? null])),
-  ...(metrics.includes('judge') && { judge_reason: reason }),
-  sql: answered?.sql ?? null,
-  answer_id: answered?.answer ?? null,
-  note: notes.length === 0 ? null : notes.join('; '),
-})
+const caseOf = (scored: ScoredCase, judgedBy: string | undefined): EvaluationCase => {
+  const { test, answered, scores, reason, judged } = scored
+  const note = noteOf(scored)
+  return {
+    question: test.question,
+    expected: expectedOf(test),
+    answer: answered?.content ?? '',
+    of: null,
+    gave: answered ? { answer: streamId.parse(answered.answer), position: answered.position } : null,
+    scores,
+    ...(reason !== null && judgedBy !== undefined && { judgement: { model: judgedBy, reason } }),
+    ...(judged && { judged }),
+    ...(note !== null && { note }),
+  }
+}
+
+const rowOf = (scored: ScoredCase, metrics: readonly MetricName[]): JsonObject => {
+  const { test, answered, scores, reason } = scored
+  return {
+    question: test.question,
+    expected: expectedOf(test),
+    answer: answered?.content ?? null,
+    outcome: answered?.outcome ?? 'failed',
+    ...Object.fromEntries(metrics.map((metric) => [metric, scores[metric] ?? null])),
+    ...(metrics.includes('judge') && { judge_reason: reason }),
+    sql: answered?.sql ?? null,
+    answer_id: answered?.answer ?? null,
+    note: noteOf(scored),
+  }
+}

@@ -203,17 +203,19 @@ const evaluationCases: Relation = {
     column('judge_reason', 'VARCHAR', 'The reason of the judge for its verdict.'),
     column('judge_input', 'VARCHAR', 'What was said to the judge: the messages as JSON text.'),
     column('judge_output', 'VARCHAR', 'What the judge answered, also without a verdict.'),
+    column('note', 'VARCHAR', 'Why a metric has no score, as the client was told; it may repeat words of a provider.'),
   ],
   sql: `
     SELECT c.position, c.n, c.question, c.expected, c.answer, c.recorded AS recorded_answer_id, c.given AS answer_id,
-      CAST(c.scores AS VARCHAR) AS scores, c.judge_reason, c.judge_input, c.judge_output
+      CAST(c.scores AS VARCHAR) AS scores, c.judge_reason, c.judge_input, c.judge_output, c.note
     FROM ledger.evaluation_cases AS c WHERE c.position <= $position`,
 }
 
 /** The table of language model calls for clients of MindsDB. */
 export const languageModelCalls: Relation = {
   name: 'llm_log',
-  about: 'Calls of the language models of agents, in the columns of MindsDB; log.answer_steps has more about each, and log.knowledge_searches and log.evaluation_cases what was said to reranking models and judges.',
+  about:
+    'Calls of the language models of agents, in the columns of MindsDB; log.answer_steps has more about each, and log.knowledge_searches and log.evaluation_cases what was said to reranking models and judges.',
   kind: 'SYSTEM VIEW',
   columns: [
     column('api_key', 'VARCHAR', 'Always empty: keys are secrets.'),

@@ -34,15 +34,20 @@ export const knowledgeSearches: Relation = {
     column('error', 'VARCHAR', 'Why the search failed.'),
     column('duration_ms', 'DOUBLE', 'Milliseconds of the whole search.'),
     column('answer_id', 'VARCHAR', 'Id of the answer of an agent whose query searched.'),
-    column('question', 'VARCHAR', 'The question; only its beginning if the whole record is long (256 KiB). Earlier releases did not keep it.'),
+    column(
+      'question',
+      'VARCHAR',
+      'The question; only its beginning if the whole record is long (256 KiB). Earlier releases did not keep it.',
+    ),
     column('exchanges', 'VARCHAR', 'Exchanges with the reranking model as JSON text: the messages of each (new), and the response.'),
+    column('error_detail', 'VARCHAR', 'Why the search failed, as its client was told; it may repeat words of the provider.'),
     column('readable', 'BOOLEAN', 'False if the question and the exchanges were erased.'),
   ],
   sql: `
     SELECT s.position, s.recorded_at, s.actor, s.source, s.request, ${nocase('p.name')} AS project, ${nocase('k.name')} AS knowledge_base,
       s.knowledge_base AS knowledge_base_id, s.version, s.purpose, s.read_at,
       ${models.map(({ name }) => `s.${name}`).join(', ')},
-      s.chunks, s.outcome, s.error, s.duration_ms, s.answer AS answer_id, s.question, s.exchanges, s.readable
+      s.chunks, s.outcome, s.error, s.duration_ms, s.answer AS answer_id, s.question, s.exchanges, s.error_detail, s.readable
     FROM ledger.knowledge_searches AS s
     LEFT JOIN ledger.knowledge_bases_history AS k ON k.stream = s.knowledge_base AND ${heldAt('k', 's.position')}
     LEFT JOIN ledger.projects_history AS p ON p.stream = k.project AND ${heldAt('p', 's.position')}

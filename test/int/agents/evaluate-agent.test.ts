@@ -168,11 +168,12 @@ test('what was said to the judge and by it is on record, also without a verdict,
   const judging = `test_table = 'files.two', metrics = 'judge', judge = ${JSON.stringify(shop.model.model)}`
   expect((await sql(shop.url, `EVALUATE AGENT shop.judged USING ${judging}`)).error_message).toBeUndefined()
   const cases = async () =>
-    shop.run(`SELECT c.question, c.judge_reason, c.judge_input, c.judge_output FROM log.evaluation_cases AS c
+    shop.run(`SELECT c.question, c.judge_reason, c.judge_input, c.judge_output, c.note FROM log.evaluation_cases AS c
       JOIN log.evaluations AS e ON e.position = c.position WHERE e.agent = 'judged' ORDER BY c.n`)
   const [first = [], second = []] = await cases()
   expect([first[0], first[1], first[3]]).toEqual(['First?', 'planted-reason', verdict])
   expect([second[0], second[1], second[3]]).toEqual(['Second?', null, 'planted-words without a verdict'])
+  expect([first[4], second[4]]).toEqual([null, 'judge: the language model said neither good nor bad'])
   const asked = shop.model.asked.filter(isJudged).map(({ messages }) => messages.map(contentOf))
   expect([first, second].map((row) => (JSON.parse(String(row[2])) as { content: string }[]).map(contentOf))).toEqual(
     ['First?', 'Second?'].map((question) => asked.find(([, said]) => said?.includes(question))),

@@ -22,7 +22,14 @@ const passagesIn = (asked: Asked): string[] => (JSON.parse(questionOf(asked)) as
 const scored = (asked: Asked, words = 'So be it.'): string => `${JSON.stringify(passagesIn(asked).map(() => 5))} ${words}`
 
 type Said = { new: { role: string; content: string }[]; response: Record<string, unknown> }
-type Searched = { position: number; outcome: string; answer: string | null; question: string | null; said: Said[] | null; readable: boolean }
+type Searched = {
+  position: number
+  outcome: string
+  answer: string | null
+  question: string | null
+  said: Said[] | null
+  readable: boolean
+}
 
 const searches = async (where = 'true'): Promise<Searched[]> =>
   (
@@ -38,7 +45,8 @@ const searches = async (where = 'true'): Promise<Searched[]> =>
 const newest = async (): Promise<Searched | undefined> => (await searches()).at(-1)
 const search = (query: string, headers: Record<string, string> = {}, name = 'attic') =>
   send(at.url, 'POST', `${bases}/${name}/completions`, { query, type: 'context' }, headers)
-const erase = async (body: object) => (await send(at.url, 'POST', '/api/log/erasures', body)) as { status: number; body: { payloads: number } }
+const erase = async (body: object) =>
+  (await send(at.url, 'POST', '/api/log/erasures', body)) as { status: number; body: { payloads: number } }
 const findings = async () => (await verifyLog({ logFile: join(at.directory, 'log.sqlite') })).findings
 /** Which of these words are in a byte of the data directory. */
 const left = (...words: string[]) =>
@@ -108,6 +116,18 @@ test('what a reranking model said before it broke off is on record', async () =>
   expect(await newest()).toMatchObject({ outcome: 'failed', said: [{ response: { text: 'I think ', error: 'Connection lost' } }] })
 })
 
+test('what a provider says of its failure, which the client gets, is on record and not in the event', async () => {
+  bad.answer = (response) => response.writeHead(400).end(JSON.stringify({ error: { message: 'the word is hunter2' } }))
+  const { body } = await search('battery', {}, 'cellar')
+  const { detail } = body as { detail: string }
+  expect(detail).toContain('the word is hunter2')
+  const { position } = (await newest())!
+  const told = `SELECT error, error_detail FROM log.knowledge_searches WHERE position = ${position}`
+  expect((await sql(at.url, told)).data).toEqual([['Request refused', detail]])
+  const inEvent = `SELECT count(*) FROM log.events WHERE position = ${position} AND data LIKE '%hunter2%'`
+  expect((await sql(at.url, inEvent)).data).toEqual([[0]])
+})
+
 describe('the words of a search leave no byte', () => {
   const planted = async (word: string, headers: Record<string, string> = {}): Promise<Searched> => {
     model.script = (asked) => scored(asked, `${word}-said`)
@@ -141,6 +161,7 @@ describe('the words of a search leave no byte', () => {
   test('after an erasure of a document whose passage was in it, and others stay', async () => {
     await send(at.url, 'PUT', `${bases}/attic`, { knowledge_base: { rows: [{ id: 'secret', content: 'a zebra of planted4-text' }] } })
     const one = await planted('planted4 zebra')
+    model.script = (asked) => scored(asked)
     await search('radio')
     const other = (await newest())!
     const documents = { project: 'mindsdb', knowledge_base: 'attic', ids: ['secret'] }
@@ -174,7 +195,7 @@ test('a search in a query of an agent names the answer, and is erased with it', 
 })
 
 test('a search during an erasure is recorded with its tokens and without its words', async () => {
-  await search('soon gone', { 'x-request-id': 'soon-gone' })
+  await search('a battery that is soon gone', { 'x-request-id': 'soon-gone' })
   let goOn: () => void = () => undefined
   const isAsked = new Promise<void>((asked) => {
     bad.answer = async (response) => {
