@@ -54,6 +54,7 @@ type Step = {
   input: string | null
   output: string | null
   sql: string | null
+  exchanges: string | null
 } & Record<string, Value>
 
 type Comparison = { same?: boolean; differences?: Value } & Record<string, Value>
@@ -92,7 +93,7 @@ const Steps = ({ id }: { id: string }) => {
     (signal) =>
       select<Step>({
         query:
-          'SELECT step, kind, name, outcome, duration_ms, input, output, sql FROM log.answer_steps WHERE answer_id = :id ORDER BY step',
+          'SELECT step, kind, name, outcome, duration_ms, input, output, sql, exchanges FROM log.answer_steps WHERE answer_id = :id ORDER BY step',
         params: { id },
         at,
         signal,
@@ -104,7 +105,7 @@ const Steps = ({ id }: { id: string }) => {
   if (!value) return <Busy />
   return (
     <ol class="events changes">
-      {value.map(({ step, kind, name, outcome, duration_ms: ms, input, output, sql }) => (
+      {value.map(({ step, kind, name, outcome, duration_ms: ms, input, output, sql, exchanges }) => (
         <li key={step}>
           <details>
             <summary>
@@ -120,6 +121,12 @@ const Steps = ({ id }: { id: string }) => {
             <pre>{input}</pre>
             <h3>Came back</h3>
             <pre>{output}</pre>
+            {exchanges !== null && (
+              <>
+                <h3>Said to a reranking model, and by it</h3>
+                <pre>{exchanges}</pre>
+              </>
+            )}
           </details>
         </li>
       ))}
