@@ -131,6 +131,7 @@ module.exports = [
   'console/api',
   'console/basics',
   'console/components',
+  'console/lists',
   'console/styles',
   'console/pages/resources/connection',
   'console/pages/resources/form',

@@ -135,9 +135,20 @@ export const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}
  */
 export const nameText = (parts: readonly string[]): string => parts.map((part) => (/[.`]/.test(part) ? quoted(part) : part)).join('.')
 
+const partsOf = (text: string): string[] => text.match(/`(?:[^`]|``)*`|[^.]+/g) ?? []
+
 /** The parts of such a text, quoted for SQL. @example quotedName('shop_db.homes') // '`shop_db`.`homes`' */
 export const quotedName = (text: string): string =>
-  (text.match(/`(?:[^`]|``)*`|[^.]+/g) ?? []).map((part) => (part.startsWith('`') ? part : quoted(part))).join('.')
+  partsOf(text)
+    .map((part) => (part.startsWith('`') ? part : quoted(part)))
+    .join('.')
+
+/** The first of several parts of such a text, as it is; empty if there is only one. @example firstName('`a.b`.homes') // 'a.b' */
+export const firstName = (text: string): string => {
+  const [first = '', ...others] = partsOf(text)
+  if (others.length === 0) return ''
+  return first.startsWith('`') ? first.slice(1, -1).replaceAll('``', '`') : first
+}
 
 /** Quotes a text for SQL. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`

@@ -103,22 +103,16 @@ const allKinds = kinds.map(({ kind }) => kind)
 export type ListedResource = { kind: string; project: string | null; name: string; created_at: string; id: number } & Record<string, Value>
 
 /**
- * The resources at a moment, sorted by name.
+ * The newest resources of all kinds with a page here, at a moment.
  *
- * @param wanted their kinds, by default all with a page here; their project, by default any; `newest`: only this many, the newest first
- * @example await listResources(undefined, signal, { kinds: ['view'], project: 'shop' })
+ * @example await newestResources(12, undefined, signal)
  * @throws ApiError
  */
-export const listResources = (
-  at: string | undefined,
-  signal: AbortSignal,
-  { kinds: wanted = allKinds, project = null, newest }: { kinds?: readonly string[]; project?: string | null; newest?: number } = {},
-): Promise<ListedResource[]> =>
+export const newestResources = (most: number, at: string | undefined, signal: AbortSignal): Promise<ListedResource[]> =>
   select<ListedResource>({
-    query: `SELECT kind, project, name, id, created_at FROM log.resources
-      WHERE list_contains(:kinds::VARCHAR[], kind) AND (:project::VARCHAR IS NULL OR project = :project)
-      ORDER BY ${newest === undefined ? 'kind, project, name' : `id DESC LIMIT ${newest}`}`,
-    params: { kinds: [...wanted], project },
+    query: `SELECT kind, project, name, id, created_at FROM log.resources WHERE list_contains(:kinds::VARCHAR[], kind)
+      ORDER BY id DESC LIMIT ${most}`,
+    params: { kinds: allKinds },
     at,
     signal,
   })

@@ -7,7 +7,7 @@ import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Feedback } from '../../components/feedback.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { Rows } from '../../components/rows.js'
+import { Rows } from '../../lists/rows.js'
 import { countText } from '../../components/value.js'
 
 /** The names of an agent when it answered, and the streams by which the service finds it under any name. */

@@ -1,11 +1,14 @@
-/** Room: the pages of recorded answers of agents. It imports only console/api, console/basics and console/components. */
+/** Room: the pages of recorded answers of agents. It imports only console/api, console/basics, console/components and console/lists. */
 
+import { useMemo } from 'preact/hooks'
 import { select, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
-import { Listing } from '../../components/listing.js'
+import { searchOf, useOptions, type SearchOptions } from '../../lists/choices.js'
+import { Listing } from '../../lists/listing.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
-import { numberShown, pageOf, PageLinks } from '../../components/page-links.js'
+import { numberShown, pageOf, PageLinks } from '../../lists/page-links.js'
+import { SearchChoice } from '../../lists/search-choice.js'
 import { countText } from '../../components/value.js'
 
 type ListedAnswer = {
@@ -27,15 +30,14 @@ type ListedAnswer = {
 
 const pageAnswers = 100
 
-/** The most agents that the filter offers. */
-const agentsMax = 500
-
 const query = `SELECT position, recorded_at, project, agent, version, answer_id, purpose, model, outcome, left(question, 200) AS question,
   input_tokens, output_tokens, duration_ms, verdict FROM log.answers
   WHERE (:outcome = '' OR outcome = :outcome) AND (:agent = '' OR project || '/' || agent = :agent)
   AND (:until::BIGINT IS NULL OR position <= :until) ORDER BY position DESC LIMIT ${pageAnswers + 1}`
 
-const agentsQuery = `SELECT DISTINCT project || '/' || agent AS name FROM log.answers ORDER BY name LIMIT ${agentsMax}`
+/** The search in the agents that have answered. */
+const agentSearch = (at: string | undefined): SearchOptions =>
+  searchOf({ query: `SELECT DISTINCT project || '/' || agent AS value, project || '/' || agent AS name FROM log.answers`, at })
 
 /** The latest questions to agents. */
 export default () => {
@@ -47,22 +49,22 @@ export default () => {
     async (signal) => pageOf(await select<ListedAnswer>({ query, params: { outcome, agent, until }, at, signal }), pageAnswers),
     [at, outcome, agent, until],
   )
-  const { loaded: agents } = useLoaded((signal) => select<{ name: string }>({ query: agentsQuery, at, signal }), [at])
-  const names = (agents.value.value ?? []).map(({ name }) => name)
+  const search = useMemo(() => agentSearch(at), [at])
+  const { loaded: agents } = useOptions(search, [at])
   const { value, error } = loaded.value
   return (
     <>
       <div class="title">
         <h1>Answers</h1>
-        <label class="inline">
-          <span>Agent</span>
-          <select value={agent} onChange={({ currentTarget }) => changeQuery({ agent: currentTarget.value, position: undefined })}>
-            <option value="">all</option>
-            {[...new Set([...(agent === '' ? [] : [agent]), ...names])].map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <SearchChoice
+          label="Agent"
+          labelIs="beside"
+          value={agent}
+          choose={(name) => changeQuery({ agent: name, position: undefined })}
+          found={agents.value.value}
+          search={search}
+          none="all"
+        />
         <label class="inline">
           <span>Outcome</span>
           <select value={outcome} onChange={({ currentTarget }) => changeQuery({ outcome: currentTarget.value, position: undefined })}>

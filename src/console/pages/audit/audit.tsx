@@ -1,4 +1,6 @@
-/** Room: the page that checks the log, and erases data. It imports only console/api, console/basics and console/components. */
+/**
+ * Room: the page that checks the log, and erases data. It imports only console/api, console/basics, console/components and console/lists.
+ */
 
 import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../api/request.js'

@@ -1,11 +1,9 @@
-import { select, type Value } from '../../api/sql.js'
-import { useLoaded } from '../../basics/loading.js'
+import type { Value } from '../../api/sql.js'
 import { hrefOf } from '../../basics/place.js'
-import { Listing } from '../../components/listing.js'
+import { Listing } from '../../lists/listing.js'
+import { selectPart, useParts } from '../../lists/parts.js'
 import { Busy, Refusal } from '../../components/notice.js'
 import { Erase } from './erase.js'
-
-const shownErasures = 50
 
 type Erasure = {
   position: number
@@ -16,25 +14,19 @@ type Erasure = {
   reason: string | null
 } & Record<string, Value>
 
-/** The past erasures, and a form for a new one. */
+const erasures = { query: 'SELECT position, recorded_at, actor, what, subject, reason FROM log.erasures', order: 'position DESC' }
+
+/** The past erasures, the newest first, and a form for a new one. */
 export const Erasures = () => {
-  const { loaded, reload } = useLoaded(
-    (signal) =>
-      select<Erasure>({
-        query: `SELECT position, recorded_at, actor, what, subject, reason FROM log.erasures ORDER BY position DESC LIMIT ${shownErasures}`,
-        signal,
-      }),
-    [],
-  )
-  const { value, error } = loaded.value
+  const { rows, error, reload, more } = useParts((part, signal) => selectPart<Erasure>(erasures, part, signal), undefined, [], 'erasures')
   return (
     <section aria-label="Erasures">
       <h2>What was erased</h2>
       <Erase erased={reload} />
       {error && <Refusal error={error} again={reload} />}
-      {!value && !error && <Busy />}
-      {value?.length === 0 && <p class="quiet">Nothing was erased.</p>}
-      {value && value.length > 0 && (
+      {!rows && !error && <Busy />}
+      {rows?.length === 0 && <p class="quiet">Nothing was erased.</p>}
+      {rows && rows.length > 0 && (
         <Listing
           label="What was erased"
           isNarrow
@@ -47,10 +39,10 @@ export const Erasures = () => {
             { title: 'By', of: ({ actor }) => actor },
             { title: 'When', of: ({ recorded_at }) => recorded_at.slice(0, 16) },
           ]}
-          rows={value}
+          rows={rows}
+          more={more}
         />
       )}
-      {value?.length === shownErasures && <p class="quiet">The newest {shownErasures} are shown.</p>}
     </section>
   )
 }

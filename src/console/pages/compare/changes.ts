@@ -4,6 +4,7 @@ import { headAt } from '../../basics/head.js'
 import { apiPathOf, kindNamed, type KindInfo } from '../../basics/kinds.js'
 import { wordsOf } from '../../basics/words.js'
 import type { Operation } from '../../components/diff.js'
+import type { Part, PartPlace } from '../../lists/parts.js'
 
 export type Moments = { from: string; to: string | undefined }
 
@@ -24,9 +25,6 @@ type ResourceRow = { stream: string; kind: string; project: string | null; name:
 
 /** The moment before the first event. The service reads at positions from 1 on. */
 const beginning = '0'
-
-/** The most resources whose changes are listed. */
-const changedMax = 1_000
 
 const listAt = async (at: string | undefined, streams: readonly string[], signal: AbortSignal): Promise<ResourceRow[]> =>
   at === beginning
@@ -69,43 +67,45 @@ const listCreated = async (first: number, last: number, streams: readonly string
   })
 }
 
+/** A part of the resources that changed, those of the last changes first, and the events of all of them. */
+export type ChangesPart = Part<ResourceChange> & { moments: Moments; events: number }
+
 /**
- * The resources that changed between two moments, and the number of their events. The first moment may be 0, before the first event.
+ * The resources that changed between two moments. The first moment may be 0, before the first event.
  *
- * @example await loadChanges({ from: '40', to: undefined }, signal)
+ * @example await loadChanges({ from: '40', to: undefined }, { skipped: 0, most: 500, at: undefined }, signal)
  * @throws ApiError for a moment that does not exist, and if the first moment is after the second one
  */
-export const loadChanges = async (
-  { from, to }: Moments,
-  signal: AbortSignal,
-): Promise<{ changed: ResourceChange[]; isCut: boolean; events: number }> => {
+export const loadChanges = async (moments: Moments, { skipped, most, at }: PartPlace, signal: AbortSignal): Promise<ChangesPart> => {
+  const { from, to = at } = moments
   const [first, last] = [from === beginning ? 0 : await headAt(from, signal), await headAt(to, signal)]
   if (first > last)
     throw new ApiError({
       ...{ status: 0, detail: `the first moment is at position ${first}, after the second one at position ${last}` },
       hint: 'Exchange the two moments.',
     })
-  if (first === last) return { changed: [], isCut: false, events: 0 }
+  const end = String(last)
+  if (first === last) return { rows: [], next: 0, all: 0, at: end, moments, events: 0 }
   // Other streams have records, such as answers, and events of other programs. What is there at the second moment was there at the first, or
   // was created since. A resource may be there at neither moment.
   const ofResources = [
     ...(first > 0 ? [`SELECT stream FROM log.resources AT (VERSION => ${first})`] : []),
     `SELECT stream FROM log.events WHERE ${between} AND ${isCreation}`,
   ]
-  const counted = await select<{ stream: string; n: number }>({
-    query: `SELECT stream, count(*) AS n FROM log.events
-      WHERE ${between} AND stream IN (${ofResources.join(' UNION ')})
-      GROUP BY stream ORDER BY max(position) DESC LIMIT ${changedMax + 1}`,
+  const some = await select<{ stream: string; n: number; resources: number; events: number }>({
+    query: `SELECT stream, n, count(*) OVER () AS resources, sum(n) OVER () AS events FROM (
+        SELECT stream, count(*) AS n, max(position) AS newest FROM log.events
+        WHERE ${between} AND stream IN (${ofResources.join(' UNION ')}) GROUP BY stream
+      ) ORDER BY newest DESC LIMIT ${most} OFFSET ${skipped}`,
     params: { first, last },
     signal,
   })
-  const some = counted.slice(0, changedMax)
   const streams = some.map(({ stream }) => stream)
-  const [then, now] = await Promise.all([listAt(from, streams, signal), listAt(to, streams, signal)])
+  const [then, now] = await Promise.all([listAt(from, streams, signal), listAt(end, streams, signal)])
   const [old, present] = [new Map(then.map((one) => [one.stream, one])), new Map(now.map((one) => [one.stream, one]))]
   const passing = streams.filter((stream) => !old.has(stream) && !present.has(stream))
   const gone = new Map((await listCreated(first, last, passing, signal)).map((one) => [one.stream, one]))
-  const changed = some.flatMap(({ stream, n }): ResourceChange[] => {
+  const rows = some.flatMap(({ stream, n }): ResourceChange[] => {
     const [before, after] = [old.get(stream), present.get(stream)]
     const one = after ?? before ?? gone.get(stream)
     if (!one) return []
@@ -114,7 +114,8 @@ export const loadChanges = async (
     const became = before ? (after ? 'changed' : 'deleted') : after ? 'created' : 'created and deleted'
     return [{ stream, kind, project, name, before: renamed, became, events: n }]
   })
-  return { changed, isCut: counted.length > changedMax, events: changed.reduce((sum, { events }) => sum + events, 0) }
+  const next = skipped + some.length
+  return { rows, next, all: some[0]?.resources ?? next, at: end, moments, events: Number(some[0]?.events ?? 0) }
 }
 
 type Resource = Record<string, Value>

@@ -1,4 +1,4 @@
-/** Room: the page that compares two moments. It imports only console/api, console/basics and console/components. */
+/** Room: the page that compares two moments. It imports only console/api, console/basics, console/components and console/lists. */
 
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, place } from '../../basics/place.js'
@@ -6,7 +6,9 @@ import { kindNamed, pathOfResource } from '../../basics/kinds.js'
 import { Diff } from '../../components/diff.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { countText } from '../../components/value.js'
-import { loadChanges, loadDifferences, type ResourceChange, type Moments } from './changes.js'
+import { useParts } from '../../lists/parts.js'
+import { ShowMore } from '../../lists/show-more.js'
+import { loadChanges, loadDifferences, type ChangesPart, type Moments, type ResourceChange } from './changes.js'
 
 const Differences = ({ changed, moments }: { changed: ResourceChange; moments: Moments }) => {
   const { loaded, reload } = useLoaded(
@@ -68,27 +70,28 @@ const One = ({ changed, moments }: { changed: ResourceChange; moments: Moments }
 }
 
 const Changes = ({ moments }: { moments: Moments }) => {
-  const { loaded, reload } = useLoaded(
-    async (signal) => ({ of: moments, ...(await loadChanges(moments, signal)) }),
+  const { rows, first, error, reload, more } = useParts<ResourceChange, ChangesPart>(
+    (part, signal) => loadChanges(moments, part, signal),
+    undefined,
     [moments.from, moments.to],
   )
-  const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
-  if (!value) return <Busy what="Comparing" />
-  if (value.changed.length === 0) return <Empty title="No resource changed between them" />
+  if (!rows || !first) return <Busy what="Comparing" />
+  if (rows.length === 0) return <Empty title="No resource changed between them" />
   return (
     <>
       <p role="status">
-        {countText(value.changed.length)} {value.changed.length === 1 ? 'resource' : 'resources'} changed, by {countText(value.events)}{' '}
-        {value.events === 1 ? 'event' : 'events'}.{value.isCut && ' Only the last ones that changed are shown.'}
+        {countText(more.all)} {more.all === 1 ? 'resource' : 'resources'} changed, by {countText(first.events)}{' '}
+        {first.events === 1 ? 'event' : 'events'}.
       </p>
       <ul class="events changes">
-        {value.changed.map((changed) => (
+        {rows.map((changed) => (
           <li key={changed.stream}>
-            <One changed={changed} moments={value.of} />
+            <One changed={changed} moments={first.moments} />
           </li>
         ))}
       </ul>
+      <ShowMore here={rows.length} {...more} />
     </>
   )
 }
@@ -104,7 +107,7 @@ export default () => {
       const text = form.get(name)
       return typeof text === 'string' ? text.trim() : undefined
     }
-    changeQuery({ from: said('from'), to: said('to'), open: undefined }, { replace: false })
+    changeQuery({ from: said('from'), to: said('to'), open: undefined, shown: undefined }, { replace: false })
   }
   return (
     <>

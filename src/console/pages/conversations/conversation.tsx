@@ -3,7 +3,7 @@ import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
-import { numberShown, pageOf, PageLinks } from '../../components/page-links.js'
+import { numberShown, pageOf, PageLinks } from '../../lists/page-links.js'
 import './style.css'
 
 type Message = {

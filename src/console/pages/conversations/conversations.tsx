@@ -1,13 +1,13 @@
-/** Room: the pages of conversations of chatbots. It imports only console/api, console/basics and console/components. */
+/** Room: the pages of conversations of chatbots. It imports only console/api, console/basics, console/components and console/lists. */
 
 import { select, streamOf, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
 import { pathOfResource } from '../../basics/kinds.js'
-import { Listing } from '../../components/listing.js'
+import { Listing } from '../../lists/listing.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
-import { numberShown, pageOf, PageLinks } from '../../components/page-links.js'
+import { numberShown, pageOf, PageLinks } from '../../lists/page-links.js'
 import { countText } from '../../components/value.js'
 
 type ListedConversation = {

@@ -1,10 +1,10 @@
-/** Room: the page of the log's events. It imports only console/api, console/basics and console/components. */
+/** Room: the page of the log's events. It imports only console/api, console/basics, console/components and console/lists. */
 
 import { useSignal } from '@preact/signals'
 import { useLoaded } from '../../basics/loading.js'
 import { changeQuery, momentShown, place } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
-import { PageLinks } from '../../components/page-links.js'
+import { PageLinks } from '../../lists/page-links.js'
 import { EventLine } from './event-line.js'
 import { filterIn, Filters, searchOf } from './filters.js'
 import { useLiveEvents, type LiveState } from './live-events.js'

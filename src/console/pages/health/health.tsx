@@ -1,15 +1,18 @@
-/** Room: the page of the service's health and the runs of jobs. It imports only console/api, console/basics and console/components. */
+/**
+ * Room: the page of the service's health and the runs of jobs. It imports only console/api, console/basics, console/components and
+ * console/lists.
+ */
 
 import { useSignal } from '@preact/signals'
 import { json, text } from '../../api/request.js'
 import { useLoaded, useRepeated } from '../../basics/loading.js'
 import { changeQuery, place } from '../../basics/place.js'
-import { Listing } from '../../components/listing.js'
+import { Listing } from '../../lists/listing.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { Shares } from '../../components/shares.js'
+import { Shares } from '../../lists/shares.js'
 import { TimeLine } from '../../components/time-line.js'
 import { bytesText, countText } from '../../components/value.js'
-import { JobRuns } from '../../components/job-runs.js'
+import { JobRuns } from '../../lists/job-runs.js'
 
 type Part = { ready: boolean; reason?: string }
 /** How a node stands to the log that it shares with others. */

@@ -1,11 +1,14 @@
-/** Room: the first page: the resources, and ways to begin. It imports only console/api, console/basics and console/components. */
+/**
+ * Room: the first page: the resources, and ways to begin. It imports only console/api, console/basics, console/components and
+ * console/lists.
+ */
 
 import { json } from '../../api/request.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
-import { Listing } from '../../components/listing.js'
+import { Listing } from '../../lists/listing.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { countResources, kinds, listResources, pathOfResource } from '../../basics/kinds.js'
+import { countResources, kinds, newestResources, pathOfResource } from '../../basics/kinds.js'
 import { countText } from '../../components/value.js'
 import { Start } from './start.js'
 
@@ -22,7 +25,7 @@ export default () => {
       const [status, counts, newest] = await Promise.all([
         json<Status>('status', { signal }),
         countResources(at, signal),
-        listResources(at, signal, { newest: newestMax }),
+        newestResources(newestMax, at, signal),
       ])
       return { status, counts, newest }
     },

@@ -2,9 +2,9 @@ import { literal, select, streamOf, type Value } from '../../api/sql.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, momentShown } from '../../basics/place.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
-import { Listing, type ListColumn } from '../../components/listing.js'
+import { Listing, type ListColumn } from '../../lists/listing.js'
 import { Plotted } from '../../components/plot.js'
-import { Shares } from '../../components/shares.js'
+import { Shares } from '../../lists/shares.js'
 import { countText, figure, percentText } from '../../components/value.js'
 import { timeOf } from '../../basics/time.js'
 import { againstPredicted } from './against-predicted.js'
@@ -32,7 +32,7 @@ const outcomesMax = 2_000
 const pointsMax = 40
 
 const accuracyQuery = `SELECT version, outcomes, trained, r2, mae, accuracy, log_loss, confidence, coverage
-  FROM log.accuracy WHERE model_id = ${streamOf('model')} ORDER BY version DESC LIMIT 100`
+  FROM log.accuracy WHERE model_id = ${streamOf('model')} ORDER BY version DESC`
 
 const outcomesQuery = `SELECT p.recorded_at AS "when", p.output->>'$.value' AS predicted, o.truth->>'$' AS truth
   FROM log.outcomes AS o
@@ -159,7 +159,7 @@ const Inputs = ({ of, record, report }: InputsProps) => {
       <Shares
         label="Distance of each input from the training"
         whole={1}
-        shares={value.drift.slice(0, 40).map(({ column, distance, about }) => ({
+        shares={value.drift.map(({ column, distance, about }) => ({
           name: column,
           value: distance,
           text: [percentText(distance), about].filter((one) => one !== '').join(' · '),

@@ -4,7 +4,7 @@ import type { Value } from '../../api/sql.js'
 import { useSending } from '../../basics/loading.js'
 import { changeQuery, place, jsonIn } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { Shares } from '../../components/shares.js'
+import { Shares } from '../../lists/shares.js'
 import { figure, shown } from '../../components/value.js'
 import { useInputs, rowOf, type Input } from './inputs.js'
 import type { ModelName, ModelRecord, Report } from './reports.js'
@@ -102,7 +102,7 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
         </p>
       )}
       {probabilities.length > 0 && (
-        <Shares label="Probabilities" shares={probabilities.toSorted((a, b) => b.value - a.value).slice(0, 12)} />
+        <Shares label="Probabilities" first={12} shares={probabilities.toSorted((a, b) => b.value - a.value)} />
       )}
       {contributions && (
         <>
@@ -112,10 +112,10 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
           </p>
           <Shares
             label="Contributions"
+            first={20}
             shares={Object.entries(contributions.inputs)
               .filter(([, added]) => added !== 0)
               .toSorted(([, a], [, b]) => Math.abs(b) - Math.abs(a))
-              .slice(0, 20)
               .map(([name, added]) => ({ name, value: added, text: `${added > 0 ? '+' : ''}${figure(added)}` }))}
           />
         </>

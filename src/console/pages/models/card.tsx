@@ -1,6 +1,6 @@
-import { Listing } from '../../components/listing.js'
+import { Listing } from '../../lists/listing.js'
 import { Plotted } from '../../components/plot.js'
-import { Shares } from '../../components/shares.js'
+import { Shares } from '../../lists/shares.js'
 import { countText, figure } from '../../components/value.js'
 import type { Report } from './reports.js'
 import { Residuals } from './residuals.js'
@@ -107,11 +107,8 @@ export const Card = ({ report, target }: { report: Report; target: string }) => 
           <h2>What it uses</h2>
           <Shares
             label="Importances"
-            shares={importances
-              .slice(0, 40)
-              .map(({ column, importance }) => ({ name: column, value: importance, text: percent(importance) }))}
+            shares={importances.map(({ column, importance }) => ({ name: column, value: importance, text: percent(importance) }))}
           />
-          {importances.length > 40 && <p class="quiet">The first 40 of {importances.length} columns.</p>}
         </>
       )}
       {residuals.length > 0 && (

@@ -1,11 +1,12 @@
 /**
- * Room: the pages of models: how they learned, and how good they are. It imports only console/api, console/basics and console/components.
+ * Room: the pages of models: how they learned, and how good they are. It imports only console/api, console/basics, console/components and
+ * console/lists.
  */
 
-import { select, type Value } from '../../api/sql.js'
-import { useLoaded } from '../../basics/loading.js'
+import type { Value } from '../../api/sql.js'
 import { hrefOf, momentShown, pathOf } from '../../basics/place.js'
-import { Listing } from '../../components/listing.js'
+import { Listing } from '../../lists/listing.js'
+import { selectPart, useParts } from '../../lists/parts.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { figure } from '../../components/value.js'
 
@@ -19,22 +20,16 @@ type ListedModel = {
   version: number
 } & Record<string, Value>
 
-const shownMax = 1_000
+const listed = {
+  query: `SELECT NAME AS name, PROJECT AS project, ENGINE AS engine, STATUS AS status, ACCURACY AS accuracy, PREDICT AS predict,
+      VERSION AS version FROM information_schema.models WHERE ACTIVE OR STATUS <> 'complete'`,
+  order: 'project, name, version DESC',
+}
 
 /** The models of all projects. */
 export default () => {
   const at = momentShown()
-  const { loaded, reload } = useLoaded(
-    (signal) =>
-      select<ListedModel>({
-        query: `SELECT NAME AS name, PROJECT AS project, ENGINE AS engine, STATUS AS status, ACCURACY AS accuracy, PREDICT AS predict, VERSION AS version
-          FROM information_schema.models WHERE ACTIVE OR STATUS <> 'complete' ORDER BY project, name, version DESC LIMIT ${shownMax}`,
-        at,
-        signal,
-      }),
-    [at],
-  )
-  const { value, error } = loaded.value
+  const { rows, error, reload, more } = useParts((part, signal) => selectPart<ListedModel>(listed, part, signal), at, [])
   return (
     <>
       <div class="title">
@@ -46,13 +41,13 @@ export default () => {
         )}
       </div>
       {error && <Refusal error={error} again={reload} />}
-      {!value && !error && <Busy />}
-      {value?.length === 0 && (
+      {!rows && !error && <Busy />}
+      {rows?.length === 0 && (
         <Empty title="No models yet">
           <p>A model learns one column of a table from the others, and predicts it.</p>
         </Empty>
       )}
-      {value && value.length > 0 && (
+      {rows && rows.length > 0 && (
         <Listing
           label="Models"
           keyOf={({ project, name, version }) => `${project}\n${name}\n${version}`}
@@ -72,10 +67,10 @@ export default () => {
             { title: 'Accuracy', isRight: true, of: ({ accuracy }) => figure(accuracy) },
             { title: 'Engine', of: ({ engine }) => engine },
           ]}
-          rows={value}
+          rows={rows}
+          more={more}
         />
       )}
-      {value?.length === shownMax && <p class="quiet">Only the first {shownMax} are shown.</p>}
     </>
   )
 }

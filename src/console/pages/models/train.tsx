@@ -1,23 +1,24 @@
 import { useSignal, type Signal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { exactRowsOf } from '../../api/exact.js'
-import { nameText, quotedName, run } from '../../api/sql.js'
+import { firstName, quotedName, run, select } from '../../api/sql.js'
 import { ofQuery } from '../../api/silence-timer.js'
 import { defaultProject } from '../../basics/default-project.js'
 import { useDraft } from '../../basics/drafts.js'
-import { listResources } from '../../basics/kinds.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, goToMade, pathOf, place, jsonIn } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { nameFrom } from '../../basics/words.js'
 import { Columns } from '../../components/columns.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
-import { ProjectChoice } from '../../components/project-choice.js'
 import { Restored } from '../../components/restored.js'
 import { Summaries, type ColumnSummary } from '../../components/summary.js'
 import { countText } from '../../components/value.js'
+import { useOptions } from '../../lists/choices.js'
+import { ProjectChoice } from '../../lists/project-choice.js'
+import { SearchChoice } from '../../lists/search-choice.js'
 import { rowsOf, statementOf, type Plan } from './statement.js'
-import { loadTables } from './tables.js'
+import { tableSearch } from './tables.js'
 import './style.css'
 
 /** The number of rows that are examined for the overview of a table. The training reads all rows. */
@@ -26,8 +27,13 @@ const picturedMax = 20_000
 /** The steps ahead of a forecast, unless another number is written. */
 const horizonUsual = '10'
 
-const loadProjects = async (signal: AbortSignal): Promise<string[]> =>
-  (await listResources(undefined, signal, { kinds: ['project'] })).map(({ name }) => name)
+/** The project of a table that is a view; null for any other table, and for none. @throws ApiError */
+const loadProjectOf = async (table: string, signal: AbortSignal): Promise<string | null> => {
+  const query = `SELECT name FROM log.resources WHERE kind = 'project' AND name = :name`
+  const name = firstName(table)
+  const [found] = name === '' ? [] : await select<{ name: string }>({ query, params: { name }, signal })
+  return found?.name ?? null
+}
 
 type Picture = { summaries: ColumnSummary[]; rows: number; isPart: boolean }
 
@@ -48,18 +54,18 @@ const loadPicture = async (plan: Plan, signal: AbortSignal): Promise<Picture> =>
   return { summaries: summaries.read(), rows, isPart }
 }
 
-/** The project of a table that is a view; undefined for any other table. */
-const projectOf = (table: string, projects: readonly string[]): string | undefined =>
-  projects.find((name) => table.startsWith(`${nameText([name])}.`))
-
 /** Whether a query stands only in the address, which may come from somebody else. It is shown, and runs when the reader asks for its rows. */
 const isOnlySent = (query: URLSearchParams, typed: string): boolean => {
   const own = query.get('query')
   return own !== null && own !== withoutSecrets(typed)
 }
 
-/** The plan of a training as stored in the address, which has the query that was typed without its secrets. */
-const readPlan = (query: URLSearchParams, typed: string, projects: readonly string[]): Plan | undefined => {
+/**
+ * The plan of a training as stored in the address, which has the query that was typed without its secrets.
+ *
+ * @param within the project of the table
+ */
+const readPlan = (query: URLSearchParams, typed: string, within: string | null): Plan | undefined => {
   const table = query.get('table')
   const own = query.get('query')
   if (table === null && own === null) return undefined
@@ -68,7 +74,7 @@ const readPlan = (query: URLSearchParams, typed: string, projects: readonly stri
     db: (own === null ? undefined : query.get('db')) ?? defaultProject(),
     query: own === null ? `SELECT * FROM ${quotedName(table ?? '')}` : isOnlySent(query, typed) ? own : typed,
     name: query.get('name') ?? '',
-    project: query.get('project') ?? projectOf(table ?? '', projects) ?? defaultProject(),
+    project: query.get('project') ?? within ?? defaultProject(),
     target: query.get('target') ?? '',
     without: query.getAll('without').flatMap((names) => [jsonIn(names) ?? []].flat().map(String)),
     engine: query.get('engine') ?? '',
@@ -87,7 +93,8 @@ const baseIn = (query: URLSearchParams): string => query.get('query') ?? query.g
 type SourceProps = { plan: Plan | undefined; typed: Signal<string>; draft: QueryDraft }
 
 const Source = ({ plan, typed, draft }: SourceProps) => {
-  const { loaded, reload } = useLoaded(loadTables, [])
+  const search = useMemo(tableSearch, [])
+  const { loaded, reload } = useOptions(search, [])
   const { value, error } = loaded.value
   const own = place.value.query.get('query')
   const base = baseIn(place.value.query)
@@ -106,7 +113,7 @@ const Source = ({ plan, typed, draft }: SourceProps) => {
   }, [own])
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
-  if (value.length === 0 && !plan)
+  if (value.all === 0 && !plan)
     return (
       <Empty title="There are no rows to learn from">
         <p>Upload a file on the first page, or connect a database.</p>
@@ -130,25 +137,20 @@ const Source = ({ plan, typed, draft }: SourceProps) => {
             changeQuery({ query, project: plan?.project, table: undefined, target: undefined, without: undefined }, { replace: false })
         }}
       >
-        <label>
-          Table
-          <select
-            value={place.value.query.get('table') ?? ''}
-            onChange={({ currentTarget }) => {
-              if (isOwn.value) draft.drop()
-              isOwn.value = false
-              const table = currentTarget.value
-              // A query of the user's own puts its project into the address, too. Without one, the project there was asked for.
-              const project = own === null ? (place.value.query.get('project') ?? undefined) : undefined
-              changeQuery({ table, query: undefined, db: undefined, project, target: undefined, without: undefined }, { replace: false })
-            }}
-          >
-            <option value="">{own === null ? 'Choose…' : 'a query of your own'}</option>
-            {value.map((table) => (
-              <option key={table}>{table}</option>
-            ))}
-          </select>
-        </label>
+        <SearchChoice
+          label="Table"
+          value={place.value.query.get('table') ?? ''}
+          choose={(table) => {
+            if (isOwn.value) draft.drop()
+            isOwn.value = false
+            // A query of the user's own puts its project into the address, too. Without one, the project there was asked for.
+            const project = own === null ? (place.value.query.get('project') ?? undefined) : undefined
+            changeQuery({ table, query: undefined, db: undefined, project, target: undefined, without: undefined }, { replace: false })
+          }}
+          found={value}
+          search={search}
+          none={own === null ? 'Choose…' : 'a query of your own'}
+        />
         {!isOwn.value && plan && (
           <button type="button" onClick={() => ((isOwn.value = true), (text.value = plan.query))}>
             Choose rows by a query
@@ -178,9 +180,9 @@ const Source = ({ plan, typed, draft }: SourceProps) => {
 
 const engines = ['auto', 'boosted_trees', 'linear', 'constant'] as const
 
-type OptionsProps = { plan: Plan; projects: readonly string[]; summaries: readonly ColumnSummary[] }
+type OptionsProps = { plan: Plan; summaries: readonly ColumnSummary[] }
 
-const Options = ({ plan, projects, summaries }: OptionsProps) => {
+const Options = ({ plan, summaries }: OptionsProps) => {
   const names = summaries.map(({ column }) => column.name)
   const timed = summaries.filter(({ column }) => /DATE|TIMESTAMP|INT/.test(column.type)).map(({ column }) => column.name)
   const choice = (label: string, key: string, value: string, options: readonly string[], none: string) => (
@@ -206,7 +208,7 @@ const Options = ({ plan, projects, summaries }: OptionsProps) => {
           onInput={({ currentTarget }) => changeQuery({ name: currentTarget.value })}
         />
       </label>
-      <ProjectChoice names={projects} value={plan.project} choose={(project) => changeQuery({ project })} />
+      <ProjectChoice value={plan.project} choose={(project) => changeQuery({ project })} />
       {choice('Predict', 'target', plan.target, names, 'Choose…')}
       {plan.order === '' && choice('Engine', 'engine', plan.engine, engines.slice(1), 'auto')}
       {choice(
@@ -242,9 +244,9 @@ const Options = ({ plan, projects, summaries }: OptionsProps) => {
   )
 }
 
-type PicturedProps = { plan: Plan; projects: readonly string[]; draft: QueryDraft }
+type PicturedProps = { plan: Plan; draft: QueryDraft }
 
-const Pictured = ({ plan, projects, draft }: PicturedProps) => {
+const Pictured = ({ plan, draft }: PicturedProps) => {
   const { loaded, reload } = useLoaded((signal) => loadPicture(plan, signal), [plan.db, plan.query])
   const { send, isSending, error } = useSending()
   const isShown = useIsShown()
@@ -287,7 +289,7 @@ const Pictured = ({ plan, projects, draft }: PicturedProps) => {
           </div>
         )}
       />
-      <Options plan={plan} projects={projects} summaries={summaries} />
+      <Options plan={plan} summaries={summaries} />
       {statement !== undefined && (
         <>
           <pre class="card statement">{statement}</pre>
@@ -305,18 +307,18 @@ const Pictured = ({ plan, projects, draft }: PicturedProps) => {
 export default () => {
   const typed = useSignal('')
   const draft = useDraft('query of a training', baseIn(place.value.query))
-  const { loaded, reload } = useLoaded(loadProjects, [])
-  const { value: projects, error } = loaded.value
-  const plan = projects && readPlan(place.value.query, typed.value, projects)
+  const table = place.value.query.get('table') ?? ''
+  const { loaded, reload } = useLoaded(async (signal) => ({ table, project: await loadProjectOf(table, signal) }), [table])
+  const { value: of, error } = loaded.value
+  // Until the project of another table is known, nothing is planned for it.
+  const plan = of?.table === table ? readPlan(place.value.query, typed.value, of.project) : undefined
   return (
     <>
       <h1>Train a model</h1>
       {error && <Refusal error={error} again={reload} />}
-      {!projects && !error && <Busy />}
-      {projects && <Source plan={plan} typed={typed} draft={draft} />}
-      {plan && !isOnlySent(place.value.query, typed.value) && (
-        <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} projects={projects} draft={draft} />
-      )}
+      {!of && !error && <Busy />}
+      {of && <Source plan={plan} typed={typed} draft={draft} />}
+      {plan && !isOnlySent(place.value.query, typed.value) && <Pictured key={`${plan.db}\n${plan.query}`} plan={plan} draft={draft} />}
     </>
   )
 }

@@ -1,13 +1,20 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { quoted, run, select, type Value } from '../../api/sql.js'
 import { useFocusWhen } from '../../basics/focus.js'
 import { useIsShown, useLoaded, useRepeated, useSending } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { PlanButtons, PlannedEvents } from '../../components/planned-events.js'
+import { Listing, type ListColumn } from '../../lists/listing.js'
+import { useFirst } from '../../lists/parts.js'
+import { PlanButtons, PlannedEvents } from '../../lists/planned-events.js'
+import { ShowMore } from '../../lists/show-more.js'
 import { figure } from '../../components/value.js'
 import { isUnderWay, loadReport, loadVersions, type ModelName, type ModelRecord, type ListedVersion } from './reports.js'
+
+/** The columns whose shares are compared at once. */
+const columnsMax = 40
 
 /** The metrics of two versions, side by side. */
 const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [number, number] }) => {
@@ -17,13 +24,14 @@ const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [numbe
     [of.project, of.model, first, second, at],
   )
   const { value, error } = loaded.value
+  const columns = [...new Set((value ?? []).flatMap(({ importances }) => importances.map(({ column }) => column)))]
+  const { here, more } = useFirst(columns, columnsMax)
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
   const names = [...new Set(value.flatMap(({ metrics }) => metrics.map(({ metric }) => metric)))]
-  const columns = [...new Set(value.flatMap(({ importances }) => importances.map(({ column }) => column)))]
   const metricOf = (i: 0 | 1, name: string) => value[i].metrics.find(({ metric }) => metric === name)?.value ?? null
   const shareOf = (i: 0 | 1, name: string) => value[i].importances.find(({ column }) => column === name)?.importance ?? null
-  const Rows = ({ of: rows, number }: { of: string[]; number: (i: 0 | 1, name: string) => number | null }) => (
+  const Rows = ({ of: rows, number }: { of: readonly string[]; number: (i: 0 | 1, name: string) => number | null }) => (
     <>
       {rows.map((name) => {
         const [a, b] = [number(0, name), number(1, name)]
@@ -70,11 +78,12 @@ const Comparison = ({ of, pair: [first, second] }: { of: ModelName; pair: [numbe
                   Share of what it uses
                 </th>
               </tr>
-              <Rows of={columns.slice(0, 40)} number={shareOf} />
+              <Rows of={here} number={shareOf} />
             </tbody>
           )}
         </table>
       </div>
+      <ShowMore here={here.length} {...more} />
     </section>
   )
 }
@@ -120,44 +129,44 @@ const ActivationPlan = ({ of, version, isAsked, changed, leave }: ActivationProp
 /** Whether a version can be made the active one: it learned, and another one answers. */
 const canAnswer = ({ status, active }: ListedVersion): boolean => status === 'complete' && !active && momentShown() === undefined
 
-type LineProps = {
-  of: ModelName
-  version: ListedVersion
-  chosen: boolean
-  choose: () => void
-  /** Whether the plan of its activation is shown, or was left just now: then its button has the focus again. */
-  planIs: 'shown' | 'left' | undefined
+type ActivateProps = {
+  /** Whether its plan was left just now: then the button has the focus again. */
+  isLeft: boolean
   plan: () => void
 }
 
-const Line = ({ of, version, chosen, choose, planIs, plan }: LineProps) => {
-  const button = useFocusWhen<HTMLButtonElement>(planIs === 'left')
+const Activate = ({ isLeft, plan }: ActivateProps) => {
+  const button = useFocusWhen<HTMLButtonElement>(isLeft)
   return (
-    <tr>
-      <td>
-        <input type="checkbox" aria-label={`Compare version ${version.version}`} checked={chosen} onChange={choose} />
-      </td>
-      <th scope="row">
-        <a href={hrefOf(pathOf('models', of.project, of.model), { version: String(version.version) })}>{version.version}</a>
-      </th>
-      <td class={version.status === 'error' ? 'bad' : undefined}>
-        {version.active && version.status === 'complete' ? 'active' : version.status}
-      </td>
-      <td class="right">{figure(version.accuracy)}</td>
-      <td>{version.engine}</td>
-      <td class="right">{figure(version.rows)}</td>
-      <td class="right">{version.seconds === null ? '' : `${figure(version.seconds)} s`}</td>
-      <td>
-        {canAnswer(version) && planIs !== 'shown' && (
-          <button ref={button} type="button" onClick={plan}>
-            Activate…
-          </button>
-        )}
-        {version.error !== null && <span class="quiet clipped">{version.error}</span>}
-      </td>
-    </tr>
+    <button ref={button} type="button" onClick={plan}>
+      Activate…
+    </button>
   )
 }
+
+/** The columns of the list of versions: those that say something, between a choice and what can be done. */
+const columnsWith = (
+  of: ModelName,
+  compare: (version: ListedVersion) => ComponentChildren,
+  act: (version: ListedVersion) => ComponentChildren,
+): ListColumn<ListedVersion>[] => [
+  { title: 'Compare', isName: false, of: compare },
+  {
+    title: 'Version',
+    isName: true,
+    of: ({ version }) => <a href={hrefOf(pathOf('models', of.project, of.model), { version: String(version) })}>{version}</a>,
+  },
+  {
+    title: 'Status',
+    isBad: ({ status }) => status === 'error',
+    of: ({ active, status }) => (active && status === 'complete' ? 'active' : status),
+  },
+  { title: 'Accuracy', isRight: true, of: ({ accuracy }) => figure(accuracy) },
+  { title: 'Engine', of: ({ engine }) => engine },
+  { title: 'Rows', isRight: true, of: ({ rows }) => figure(rows) },
+  { title: 'Time', isRight: true, of: ({ seconds }) => (seconds === null ? '' : `${figure(seconds)} s`) },
+  { title: 'What can be done', isTitleHidden: true, of: act },
+]
 
 const lookEveryMs = 1_000
 
@@ -196,43 +205,30 @@ export const Versions = ({ of, record, changed }: { of: ModelName; record: Model
   }
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Versions">
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Compare</th>
-              <th scope="col">Version</th>
-              <th scope="col">Status</th>
-              <th scope="col" class="right">
-                Accuracy
-              </th>
-              <th scope="col">Engine</th>
-              <th scope="col" class="right">
-                Rows
-              </th>
-              <th scope="col" class="right">
-                Time
-              </th>
-              <th scope="col">
-                <span class="hidden">What can be done</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {value.map((version) => (
-              <Line
-                key={version.version}
-                of={of}
-                version={version}
-                chosen={chosen.includes(version.version)}
-                choose={() => choose(version.version)}
-                planIs={planned === version.version ? 'shown' : left === version.version ? 'left' : undefined}
-                plan={() => show(version.version, false)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        label="Versions"
+        keyOf={({ version }) => version}
+        columns={columnsWith(
+          of,
+          ({ version }) => (
+            <input
+              type="checkbox"
+              aria-label={`Compare version ${version}`}
+              checked={chosen.includes(version)}
+              onChange={() => choose(version)}
+            />
+          ),
+          (one) => (
+            <>
+              {canAnswer(one) && one.version !== planned && (
+                <Activate isLeft={one.version === left} plan={() => show(one.version, false)} />
+              )}
+              {one.error !== null && <span class="quiet clipped">{one.error}</span>}
+            </>
+          ),
+        )}
+        rows={value}
+      />
       {planned !== undefined && (
         <ActivationPlan
           key={planned}

@@ -1,23 +1,20 @@
-/** Room: the page that asks agents. It imports only console/api, console/basics and console/components. */
+/** Room: the page that asks agents. It imports only console/api, console/basics, console/components and console/lists. */
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { select, type Value } from '../../api/sql.js'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { useDraft } from '../../basics/drafts.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
+import { searchOf, useOptions, type SearchOptions } from '../../lists/choices.js'
+import { SearchChoice } from '../../lists/search-choice.js'
 import { AnswerCard } from './answer-card.js'
 import { conversationAt, isSame, type Address } from './conversation.js'
 import { LiveAnswer, type Side } from './live-answer.js'
 import { loadRounds, turnsOf } from './rounds.js'
 import { VersionChoice } from './version-choice.js'
 import './style.css'
-
-type Agent = { project: string; name: string } & Record<string, Value>
-
-const agentsMax = 1_000
 
 /** The pause in typing before the question is stored in the address, in milliseconds. */
 const restMs = 300
@@ -27,45 +24,22 @@ const sideOf = (text: string | null, asOf: string | undefined): Side | undefined
   return rest.length === 0 ? undefined : { project, agent: rest.join('/'), asOf: asOf === 'now' ? undefined : asOf }
 }
 
-const Choice = ({
-  label,
-  agents,
-  value,
-  choose,
-  none,
-}: {
-  label: string
-  agents: readonly Agent[]
-  value: string
-  choose: (value: string) => void
-  none: string
-}) => (
-  <label>
-    {label}
-    <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-      <option value="">{none}</option>
-      {agents.map(({ project, name }) => (
-        <option key={`${project}/${name}`} value={`${project}/${name}`}>
-          {project}.{name}
-        </option>
-      ))}
-    </select>
-  </label>
-)
+/** The search in the agents of a moment, whose values are as the address has them. */
+const agentSearch = (at: string | undefined): SearchOptions =>
+  searchOf({
+    query: `SELECT project || '/' || name AS value, project || '.' || name AS name FROM log.resources WHERE kind = 'agent'`,
+    at,
+  })
+
+/** The name of an agent that is in an address. */
+const nameOf = (value: string): string => value.replace('/', '.')
 
 /** Asks agents, and shows their steps. The user can compare two agents, or two versions of one agent. */
 export default () => {
   const moment = momentShown()
   const { query } = place.value
-  const { loaded, reload } = useLoaded(
-    (signal) =>
-      select<Agent>({
-        query: `SELECT project, name FROM log.resources WHERE kind = 'agent' ORDER BY project, name LIMIT ${agentsMax}`,
-        at: moment,
-        signal,
-      }),
-    [moment],
-  )
+  const search = useMemo(() => agentSearch(moment), [moment])
+  const { loaded, reload } = useOptions(search, [moment])
   const { found: draft, type } = useDraft('question')
   const question = useSignal(query.get('question') ?? draft?.texts['question'] ?? '')
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -158,20 +132,26 @@ export default () => {
       </div>
       {error && <Refusal error={error} again={reload} />}
       {!agents && !error && <Busy />}
-      {agents?.length === 0 && (
+      {agents?.all === 0 && (
         <Empty title="No agents here">
           <p>An agent answers questions by a language model, with tools that read your tables.</p>
         </Empty>
       )}
-      {agents && agents.length > 0 && (
+      {agents && agents.all > 0 && (
         <>
           <div class="row sides">
-            <Choice label="Agent" agents={agents} value={query.get('agent') ?? ''} choose={(agent) => choose({ agent })} none="Choose…" />
-            <Choice
+            <SearchChoice
+              label="Agent"
+              value={query.get('agent') ?? ''}
+              choose={(agent) => choose({ agent })}
+              {...{ found: agents, search, nameOf }}
+              none="Choose…"
+            />
+            <SearchChoice
               label="Beside it"
-              agents={agents}
               value={query.get('beside') ?? ''}
               choose={(beside) => choose({ beside, beside_at: undefined })}
+              {...{ found: agents, search, nameOf }}
               none="nobody"
             />
             {chosen[1] && (

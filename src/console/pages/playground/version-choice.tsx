@@ -1,19 +1,17 @@
-import { select } from '../../api/sql.js'
-import { useLoaded } from '../../basics/loading.js'
+import { useMemo } from 'preact/hooks'
+import { searchOf, useOptions, type SearchOptions } from '../../lists/choices.js'
+import { SearchChoice } from '../../lists/search-choice.js'
 import type { Side } from './live-answer.js'
 
-type AgentVersion = { version: number; position: number; changed_at: string }
-
-const versionsMax = 500
-
-/** The versions that an agent has had under its name, the newest first. @throws ApiError */
-const loadVersions = ({ project, agent }: Side, signal: AbortSignal): Promise<AgentVersion[]> =>
-  select<AgentVersion>({
-    query: `SELECT e.version, e.position, h.CHANGED_AT AS changed_at
+/** The search in the versions that an agent has had under its name, the newest first; a value is the position of a version. */
+const versionSearch = ({ project, agent }: Side): SearchOptions =>
+  searchOf({
+    query: `SELECT CAST(e.position AS VARCHAR) AS value, e.position,
+        concat('version ', e.version, ', ', strftime(h.CHANGED_AT, '%Y-%m-%d %H:%M'), ' UTC, as of ', e.position) AS name
       FROM information_schema.agents_history AS h JOIN log.events AS e ON e.position = h.VALID_FROM
-      WHERE h.PROJECT = :project AND h.NAME = :agent ORDER BY e.position DESC LIMIT ${versionsMax}`,
+      WHERE h.PROJECT = :project AND h.NAME = :agent`,
     params: { project, agent },
-    signal,
+    order: 'position DESC',
   })
 
 type Props = {
@@ -26,23 +24,23 @@ type Props = {
 
 /** A field for the version of an agent: the current one, or one of the past. */
 export const VersionChoice = ({ side, value, moment, choose }: Props) => {
-  const { loaded } = useLoaded((signal) => loadVersions(side, signal), [side.project, side.agent])
-  const { value: versions = [], error } = loaded.value
-  const isListed = value === '' || value === 'now' || versions.some(({ position }) => String(position) === value)
+  const { project, agent } = side
+  const search = useMemo(() => versionSearch(side), [project, agent])
+  const { loaded } = useOptions(search, [project, agent])
+  const { value: found, error } = loaded.value
   return (
-    <label>
-      Its version
-      <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-        <option value="">{moment === undefined ? 'now' : `as of ${moment}, like the page`}</option>
-        {(moment !== undefined || value === 'now') && <option value="now">now</option>}
-        {!isListed && <option value={value}>as of {value}</option>}
-        {versions.map(({ version, position, changed_at: time }) => (
-          <option key={position} value={String(position)}>
-            version {version}, {time.slice(0, 16)} UTC, as of {position}
-          </option>
-        ))}
-      </select>
+    <>
+      <SearchChoice
+        label="Its version"
+        value={value}
+        choose={choose}
+        found={found}
+        search={search}
+        none={moment === undefined ? 'now' : `as of ${moment}, like the page`}
+        also={moment !== undefined || value === 'now' ? [{ value: 'now', text: 'now' }] : []}
+        nameOf={(position) => `as of ${position}`}
+      />
       {error && <span class="bad">Its versions cannot be listed: {error.message}</span>}
-    </label>
+    </>
   )
 }

@@ -1,6 +1,6 @@
 /**
- * Room: the page that runs statements. It imports only console/api, console/basics, console/components, console/pages/query/answer and
- * console/pages/query/writing.
+ * Room: the page that runs statements. It imports only console/api, console/basics, console/components, console/lists,
+ * console/pages/query/answer and console/pages/query/writing.
  */
 
 import { effect, untracked, useSignal } from '@preact/signals'
@@ -15,7 +15,7 @@ import { changeQuery, momentShown, place } from '../../basics/place.js'
 import { mask, withoutSecrets } from '../../basics/secrets.js'
 import { Icon } from '../../components/icon.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
-import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
+import { PlannedEvents, type PlannedEvent } from '../../lists/planned-events.js'
 import { Tabs } from '../../components/tabs.js'
 import { Summaries } from '../../components/summary.js'
 import { shown } from '../../components/value.js'
@@ -34,10 +34,11 @@ import type { Outcome, StatementRun } from './statement-run.js'
 import { SheetList } from './sheet-list.js'
 import { chosen, followWindows, openSheet, sheets, shownSheet, write, type Draft, type Sheet } from './sheets.js'
 import { NoAnswer, Status } from './status.js'
+import { DatabaseChoice } from './writing/database-choice.js'
 import { NotKept, notKept } from './writing/not-kept.js'
 import { ParameterFields } from './writing/parameter-fields.js'
 import { givenText, keptGiven, readGiven, secretsIn, sentAs, type Given } from './writing/parameters.js'
-import { loadDatabases, loadSchema, parametersOf, placeOf, type Schema } from './writing/schema.js'
+import { loadSchema, parametersOf, placeOf, type Schema } from './writing/schema.js'
 import './style.css'
 
 const noSchema: Schema = {}
@@ -107,7 +108,6 @@ export default () => {
   /** The run whose statement writes, and for which another one was not run. */
   const held = useSignal<StatementRun | undefined>(undefined)
   const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
-  const { loaded: databases } = useLoaded((signal) => loadDatabases(at, signal), [at])
   const outcome = running.outcome.value
   const error = errorOf(outcome)
   /** The place of an error is one of the text that ran. */
@@ -242,14 +242,7 @@ export default () => {
             <Icon name="run" /> Run
           </button>
         )}
-        <label class="inline">
-          <span>in</span>
-          <select value={db} onChange={({ currentTarget }) => set({ db: currentTarget.value })}>
-            {[...new Set([db, ...(databases.value.value ?? [])])].map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <DatabaseChoice value={db} at={at} choose={(name) => set({ db: name })} />
         <label class="inline" title="Shows the events that a statement which writes would record">
           <input
             type="checkbox"

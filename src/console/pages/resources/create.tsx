@@ -2,14 +2,13 @@ import { useSignal } from '@preact/signals'
 import { bodyForm } from '../../api/schemas.js'
 import { apiUrl } from '../../api/url.js'
 import { defaultProject } from '../../basics/default-project.js'
-import { isMadeByForm, kindNamed, listResources, pathOfResource, placeToMake } from '../../basics/kinds.js'
+import { isMadeByForm, kindNamed, pathOfResource, placeToMake } from '../../basics/kinds.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
 import type { PageProps } from '../../basics/page-props.js'
 import { changeQuery, goToMade, hrefOf, pathOf, place } from '../../basics/place.js'
 import { mask } from '../../basics/secrets.js'
 import { Busy, Empty, Refusal, ShownOnce } from '../../components/notice.js'
-import { ProjectChoice } from '../../components/project-choice.js'
-import { choicesOf, kindsOfChoices } from './form/choices.js'
+import { ProjectChoice } from '../../lists/project-choice.js'
 import { ResourceForm } from './form/form.js'
 import { loadLikeness, type Likeness } from './form/likeness.js'
 
@@ -39,7 +38,6 @@ export default ({ params: { kind = '' } }: PageProps) => {
       isMadeByForm(info) &&
       Promise.all([
         bodyForm('post', info.isInProject ? `/api/projects/{project}/${info.plural}` : `/api/${info.plural}`),
-        listResources(undefined, signal, { kinds: ['project', ...kindsOfChoices] }),
         like === null ? undefined : loadLikeness(info, from, like, signal),
       ]),
     [kind, like, like === null ? undefined : from],
@@ -71,23 +69,17 @@ export default ({ params: { kind = '' } }: PageProps) => {
       )}
       {value && !chatbot.value && (
         <>
-          {info.isInProject && (
-            <ProjectChoice
-              names={value[1].filter((one) => one.kind === 'project').map(({ name }) => name)}
-              value={project}
-              choose={(name) => changeQuery({ project: name })}
-            />
-          )}
-          {value[2] && <LikeAnother {...value[2]} />}
+          {info.isInProject && <ProjectChoice value={project} choose={(name) => changeQuery({ project: name })} />}
+          {value[1] && <LikeAnother {...value[1]} />}
           <ResourceForm
-            key={JSON.stringify(value[2])}
+            key={JSON.stringify(value[1])}
             form={value[0]}
-            initial={value[2]?.values}
+            initial={value[1]?.values}
             method="POST"
             path={path}
             word="Create"
-            draft={value[2] ? `new ${kind} like ${value[2].project}/${value[2].name}` : `new ${kind}`}
-            choices={(field) => choicesOf(field, within, value[1])}
+            draft={value[1] ? `new ${kind} like ${value[1].project}/${value[1].name}` : `new ${kind}`}
+            project={within}
             done={({ name }, answer) => {
               const page = pathOfResource(kind, within, typeof name === 'string' ? name : '')
               const token = kind === 'chatbot' ? answer['webhook_token'] : undefined

@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { json } from '../../api/request.js'
-import { select, type Value } from '../../api/sql.js'
+import type { Value } from '../../api/sql.js'
 import { useFocusWhen } from '../../basics/focus.js'
 import { pathOfResource, type KindInfo } from '../../basics/kinds.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, go, hrefOf, pathOf, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { PlannedEvents, type PlannedEvent } from '../../components/planned-events.js'
+import { selectPart, useParts, type More, type Part } from '../../lists/parts.js'
+import { PlannedEvents, type PlannedEvent } from '../../lists/planned-events.js'
+import { ShowMore } from '../../lists/show-more.js'
 
 type Mention = { kind: string; project: string; name: string } & Record<string, Value>
-
-const mentionsMax = 100
 
 /** Finds resources whose texts contain the name. A text may use the name with another meaning; the user has to judge that. */
 const mentionsQuery = `SELECT DISTINCT kind, project, name FROM (
@@ -22,11 +22,11 @@ const mentionsQuery = `SELECT DISTINCT kind, project, name FROM (
   UNION ALL SELECT 'knowledge_base', PROJECT, NAME,
     concat_ws(' ', EMBEDDING_MODEL, RERANKING_MODEL, STORAGE, PARAMS) FROM information_schema.knowledge_bases
   UNION ALL SELECT 'chatbot', PROJECT, NAME, concat_ws(' ', "DATABASE", MODEL_NAME, PARAMS) FROM information_schema.chatbots
-) AS all_of_them WHERE contains(lower(said), lower(:name)) AND NOT (kind = :kind AND project = :project AND name = :name) ORDER BY ALL LIMIT ${mentionsMax}`
+) AS all_of_them WHERE contains(lower(said), lower(:name)) AND NOT (kind = :kind AND project = :project AND name = :name)`
 
-type DeletionPlan = { events: PlannedEvent[]; mentions: Mention[] }
+const noMentions: Part<Mention> = { rows: [], next: 0, all: 0, at: undefined }
 
-const Mentions = ({ mentions }: { mentions: readonly Mention[] }) => (
+const Mentions = ({ mentions, more }: { mentions: readonly Mention[]; more: More }) => (
   <>
     <p>These mention its name:</p>
     <ul class="newest">
@@ -39,29 +39,31 @@ const Mentions = ({ mentions }: { mentions: readonly Mention[] }) => (
         </li>
       ))}
     </ul>
-    {mentions.length === mentionsMax && <p class="quiet">The first {mentionsMax} are shown.</p>}
+    <ShowMore here={mentions.length} {...more} />
   </>
 )
 
 /** Deletes a resource after showing the planned events, and the resources that mention its name. The plan has an address. */
 export const Delete = ({ info, path, project, name }: { info: KindInfo; path: string; project: string | null; name: string }) => {
   const isAsked = place.value.query.get('plan') === 'delete'
-  const { loaded, reload } = useLoaded(
-    async (signal): Promise<DeletionPlan | undefined> => {
-      if (!isAsked) return undefined
-      const [mentions, { events }] = await Promise.all([
-        select<Mention>({ query: mentionsQuery, params: { name, project: project ?? '', kind: info.kind }, signal }),
-        json<{ events: PlannedEvent[] }>(path, { method: 'DELETE', headers: { Prefer: 'dry-run' }, isReading: true }),
-      ])
-      return { events, mentions }
-    },
+  const { loaded, reload } = useLoaded(async () => {
+    if (!isAsked) return undefined
+    return json<{ events: PlannedEvent[] }>(path, { method: 'DELETE', headers: { Prefer: 'dry-run' }, isReading: true })
+  }, [path, isAsked])
+  const params = { name, project: project ?? '', kind: info.kind }
+  const mentions = useParts(
+    async (part, signal) =>
+      isAsked ? selectPart<Mention>({ query: mentionsQuery, params, order: 'kind, project, name' }, part, signal) : noMentions,
+    undefined,
     [path, isAsked],
+    'mentions',
   )
   const { send, isSending, error: refused, forget } = useSending()
   const isShown = useIsShown()
-  const plan = isAsked ? loaded.value.value : undefined
-  const error = refused ?? loaded.value.error
-  const isLoading = isAsked && loaded.value.isLoading
+  // Mentions that came after the plan would move its buttons under a pointer.
+  const plan = isAsked && mentions.rows && mentions.first !== noMentions ? loaded.value.value : undefined
+  const error = refused ?? loaded.value.error ?? mentions.error
+  const isLoading = isAsked && !plan && !error
   /** What the user did here last. The plan of an address does not take the focus. */
   const last = useSignal<'asked' | 'kept' | undefined>(undefined)
   const group = useFocusWhen<HTMLDivElement>(plan !== undefined && last.value === 'asked')
@@ -69,12 +71,14 @@ export const Delete = ({ info, path, project, name }: { info: KindInfo; path: st
   const ask = () => {
     last.value = 'asked'
     forget()
-    if (isAsked) reload()
-    else changeQuery({ plan: 'delete' })
+    if (isAsked) {
+      reload()
+      mentions.reload()
+    } else changeQuery({ plan: 'delete' })
   }
   const keep = () => {
     last.value = 'kept'
-    changeQuery({ plan: undefined })
+    changeQuery({ plan: undefined, mentions: undefined })
   }
   const remove = () =>
     send(async () => {
@@ -88,13 +92,13 @@ export const Delete = ({ info, path, project, name }: { info: KindInfo; path: st
           Delete…
         </button>
       )}
-      {isLoading && !plan && <Busy />}
+      {isLoading && <Busy />}
       {error && <Refusal error={error} />}
       {plan && (
         <div ref={group} class="notice" role="group" tabIndex={-1} aria-label={`Delete ${name}`}>
           <p>Delete {name}? Its history stays in the log. This would be recorded:</p>
           <PlannedEvents events={plan.events} />
-          {plan.mentions.length > 0 && <Mentions mentions={plan.mentions} />}
+          {mentions.rows && mentions.rows.length > 0 && <Mentions mentions={mentions.rows} more={mentions.more} />}
           <div class="row">
             <button type="button" class="danger" disabled={isSending} onClick={() => void remove()}>
               Delete

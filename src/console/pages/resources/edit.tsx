@@ -1,11 +1,10 @@
 import { jsonWithHeaders } from '../../api/request.js'
 import { bodyForm, type BodyForm } from '../../api/schemas.js'
 import { isObject, type Value } from '../../api/sql.js'
-import { listResources, type KindInfo } from '../../basics/kinds.js'
+import type { KindInfo } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { choicesOf, kindsOfChoices } from './form/choices.js'
 import { ResourceForm } from './form/form.js'
 
 /** The name of the path parameter for a resource in the API's document. */
@@ -82,13 +81,12 @@ export const Edit = ({
   const described = info.isInProject ? `/api/projects/{project}/${info.plural}/{${segment}}` : `/api/${info.plural}/{${segment}}`
   const { loaded, reload } = useLoaded(
     async (signal) => {
-      const [form, { value: record, headers }, all] = await Promise.all([
+      const [form, { value: record, headers }] = await Promise.all([
         bodyForm('put', described),
         jsonWithHeaders<Record<string, Value>>(path, { signal }),
-        listResources(undefined, signal, { kinds: kindsOfChoices }),
       ])
       const etag = headers.get('ETag') ?? undefined
-      return { form, all, etag, record: recordOf(info.kind, record), loadedAt: performance.now() }
+      return { form, etag, record: recordOf(info.kind, record), loadedAt: performance.now() }
     },
     [path],
   )
@@ -108,7 +106,7 @@ export const Edit = ({
         etag={() => versionFor(named, path, value)}
         word="Save"
         draft={`edit ${path}`}
-        choices={(field) => choicesOf(field, project, value.all)}
+        project={project}
         done={({ name }) => {
           if (done(typeof name === 'string' ? name : undefined)) reload()
         }}

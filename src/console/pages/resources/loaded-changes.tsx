@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { ApiError } from '../../api/request.js'
 import { useLoaded, useSending } from '../../basics/loading.js'
-import { Refusal } from '../../components/notice.js'
 import { countText } from '../../components/value.js'
+import { ShowMore } from '../../lists/show-more.js'
 import { loadNewest, loadUntil, type Changes, type ChangesOf } from './changes.js'
 
 /** The loaded changes of a page, and a function that loads earlier ones. */
@@ -36,17 +36,16 @@ export const useChanges = (of: ChangesOf, isWanted = true): KnownChanges => {
 }
 
 /** Says which changes are not loaded yet, with a button that loads them. Nothing if all are loaded. */
-export const Earlier = ({ value, earlier }: Pick<KnownChanges, 'value' | 'earlier'>) =>
-  value && value.from > 0 ? (
-    <>
-      {earlier.error && <Refusal error={earlier.error} />}
-      <p class="tools" role="status">
-        <span class="quiet">
-          The last {countText(value.version - value.from)} of {countText(value.version)} changes are here.
-        </span>
-        <button type="button" disabled={earlier.isLoading} onClick={earlier.load}>
-          Earlier changes
-        </button>
-      </p>
-    </>
-  ) : null
+export const Earlier = ({ value, earlier }: Pick<KnownChanges, 'value' | 'earlier'>) => {
+  if (!value) return null
+  const here = value.version - value.from
+  return (
+    <ShowMore
+      {...earlier}
+      here={here}
+      all={value.version}
+      said={`The last ${countText(here)} of ${countText(value.version)} changes are here.`}
+      name="Earlier changes"
+    />
+  )
+}

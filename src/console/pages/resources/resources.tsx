@@ -1,6 +1,6 @@
 /**
  * Room: the pages of resources: lists, forms and histories. It imports only console/api, console/basics, console/components,
- * console/pages/resources/connection and console/pages/resources/form.
+ * console/lists, console/pages/resources/connection and console/pages/resources/form.
  */
 
 import { useLoaded } from '../../basics/loading.js'

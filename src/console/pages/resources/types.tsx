@@ -3,7 +3,7 @@ import { quoted, run, select, type Column, type Value } from '../../api/sql.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
 import { changeQuery, jsonIn, place } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
-import { Rows } from '../../components/rows.js'
+import { Rows } from '../../lists/rows.js'
 import { countText } from '../../components/value.js'
 import { isText, isTime, lossesOf, selectOf, type Changes, type ColumnChange } from './type-changes.js'
 

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isNumeric, shortText, shown } from '../../../components/value.js'
 import { WholeValue, type Opened } from '../../../components/whole-value.js'
 import type { Value } from '../../../api/sql.js'
+import { drawnRange } from '../../../lists/drawn-rows.js'
 import type { RowStore } from './rows.js'
 
 const rowHeight = 28
@@ -74,8 +75,7 @@ export const Grid = ({ store, version, sort, onSort, label }: Props) => {
   const furthest = Math.max(1, scrollHeight + rowHeight - height.value)
   const isScaled = fullHeight > scrollHeight
   const first = isScaled ? Math.round((top.value / furthest) * Math.max(0, rows - inSight)) : Math.floor(top.value / rowHeight)
-  const from = Math.max(0, first - (isScaled ? 0 : spare))
-  const to = Math.min(rows, first + inSight + spare)
+  const { from, to } = drawnRange({ first, inSight, rows, before: isScaled ? 0 : spare, after: spare })
   const offset = isScaled ? top.value : from * rowHeight
   const total = widths.value.reduce((sum, width) => sum + width, 0) + numberWidth(rows)
 

@@ -1,4 +1,4 @@
-/** Room: the rows of an answer, as a grid and as charts. It imports only console/api, console/basics and console/components. */
+/** Room: rows of answers, as a grid and charts. It imports only console/api, console/basics, console/components and console/lists. */
 
 import { compareNumbers, exactRowsOf } from '../../../api/exact.js'
 import type { Column, Row, Value } from '../../../api/sql.js'

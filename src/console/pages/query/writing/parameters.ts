@@ -1,4 +1,7 @@
-/** Room: helpers for writing a statement: its parameters, and the names to propose. It imports only console/api and console/basics. */
+/**
+ * Room: helpers for writing a statement: its parameters, and the names to propose. It imports only console/api, console/basics and
+ * console/lists.
+ */
 
 import type { Value } from '../../../api/sql.js'
 import { jsonIn } from '../../../basics/place.js'

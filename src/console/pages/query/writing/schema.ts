@@ -17,12 +17,6 @@ export const loadSchema = async (at: string | undefined, signal: AbortSignal): P
   return schema
 }
 
-/** The names of the databases that a statement can run in. */
-export const loadDatabases = async (at: string | undefined, signal: AbortSignal): Promise<string[]> => {
-  const found = await select<{ Database: string }>({ query: 'SHOW DATABASES', at, signal })
-  return found.flatMap((row) => Object.values(row).slice(0, 1))
-}
-
 // The words of the service: every character beyond ASCII is a letter of a name, except white space.
 const spaces = '\\u00a0\\u2000-\\u200b\\u202f\\u205f\\u2060\\u3000\\ufeff'
 const letter = `(?:[A-Za-z_]|(?![${spaces}])[\\u0080-\\uffff])`

@@ -1,7 +1,7 @@
 import { literal, select, type Value } from '../../../api/sql.js'
 import { useLoaded } from '../../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../../basics/place.js'
-import { Listing } from '../../../components/listing.js'
+import { Listing } from '../../../lists/listing.js'
 import { Busy, Empty, Refusal } from '../../../components/notice.js'
 import { countText, msText } from '../../../components/value.js'
 

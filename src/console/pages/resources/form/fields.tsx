@@ -1,5 +1,10 @@
 import type { Field } from '../../../api/schemas.js'
 import { isObject, type Value } from '../../../api/sql.js'
+import { useLoaded } from '../../../basics/loading.js'
+import { fewMax, useIsSearched, type Found, type Option, type SearchOptions } from '../../../lists/choices.js'
+import { SearchChoice } from '../../../lists/search-choice.js'
+import { SearchField } from '../../../lists/search-field.js'
+import { resourcesFor } from './choices.js'
 
 /** Texts with several lines. */
 const long = /query|prompt|statement/
@@ -60,44 +65,101 @@ export const valueOf = ({ name, form }: Field, text: string): Value | undefined 
   return parsed(name, text)
 }
 
-type Props = { field: Field; text: string; set: (text: string) => void; isWrong: boolean; choices: readonly string[] }
+/** What a field says by itself of the texts that it takes. */
+const usually: Readonly<Partial<Record<Field['form'], string>>> = {
+  list: 'one a line',
+  object: 'an object in JSON',
+  mixed: 'a name, or an object in JSON',
+}
+
+type Props = {
+  field: Field
+  text: string
+  set: (text: string) => void
+  isWrong: boolean
+  /** The project whose resources are proposed. */
+  project: string | null
+}
+
+/** The proposals for a field: resources that it can refer to, or the examples in the API's document. */
+type Proposals = { found: Found | undefined; search: SearchOptions | undefined }
+
+/** A field with its proposals, which are asked for when it is shown, and again for another project. */
+const useProposals = (field: Field, project: string | null): Proposals => {
+  const search = resourcesFor(field, project)
+  const { loaded } = useLoaded(async (signal) => search && (await search('', fewMax, signal)), [field.name, search && project])
+  const examples = field.examples.map((value) => ({ value, text: value }))
+  return { found: search ? loaded.value.value : { options: examples, all: examples.length }, search }
+}
+
+type AddingProps = Pick<Props, 'text' | 'set'> & { name: string; found: Found; search: SearchOptions }
 
 /** Adds a chosen value as a line to the text of a list. A text area has no proposals of its own, unlike a field of one line. */
-const Adding = ({ name, text, set, choices }: { name: string } & Pick<Props, 'text' | 'set' | 'choices'>) => {
+const Adding = ({ name, text, set, found, search }: AddingProps) => {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   // A line with params names its resource in JSON.
-  const others = choices.filter((choice) => !lines.some((line) => line === choice || line.includes(JSON.stringify(choice))))
-  if (others.length === 0) return null
+  const isNew = ({ value }: Option) => !lines.some((line) => line === value || line.includes(JSON.stringify(value)))
+  const others = { ...found, options: found.options.filter(isNew) }
+  const isFew = found.all === found.options.length
+  if (isFew && others.options.length === 0) return null
   return (
-    <select
-      aria-label={`Add to ${name.replaceAll('_', ' ')}`}
+    <SearchChoice
+      label={`Add to ${name.replaceAll('_', ' ')}`}
+      labelIs="hidden"
       value=""
-      onChange={({ currentTarget }) => set([...lines, currentTarget.value].join('\n'))}
-    >
-      <option value="">Add…</option>
-      {others.map((choice) => (
-        <option key={choice}>{choice}</option>
-      ))}
-    </select>
+      none="Add…"
+      choose={(value) => value !== '' && set([...lines, value].join('\n'))}
+      found={isFew ? { ...others, all: others.options.length } : found}
+      search={search}
+    />
   )
 }
 
 /** A control for one member of a body. */
-export const Control = (props: Props) => (
-  <div class="field">
-    <Labelled {...props} />
-    {props.field.form === 'list' && <Adding name={props.field.name} {...props} />}
-  </div>
+export const Control = (props: Props) => {
+  const { field, project } = props
+  const { found, search } = useProposals(field, project)
+  const { isSearched, root, left } = useIsSearched(found)
+  return (
+    <div class="field">
+      {search && isSearched && field.form === 'text' ? (
+        <SearchField
+          root={root}
+          left={left}
+          label={<Name {...field} />}
+          after={<small class="quiet">{field.description ?? ''}</small>}
+          attributes={attributesOf(props)}
+          text={props.text}
+          type={props.set}
+          choose={props.set}
+          search={search}
+        />
+      ) : (
+        <Labelled {...props} root={root} left={left} choices={found?.options.map(({ value }) => value) ?? []} />
+      )}
+      {search && found && field.form === 'list' && <Adding name={field.name} {...props} found={found} search={search} />}
+    </div>
+  )
+}
+
+const Name = ({ name, isRequired }: Pick<Field, 'name' | 'isRequired'>) => (
+  <span>
+    {name.replaceAll('_', ' ')} {isRequired && <span class="quiet">required</span>}
+  </span>
 )
 
-const Labelled = ({ field: { name, form, isRequired, description }, text, set, isWrong, choices }: Props) => {
-  const common = { 'aria-invalid': isWrong || undefined, required: isRequired }
+const attributesOf = ({ field, isWrong }: Props) => ({ 'aria-invalid': isWrong || undefined, required: field.isRequired })
+
+type LabelledProps = Props & { choices: readonly string[]; root: (element: HTMLElement | null) => void; left: () => void }
+
+const Labelled = (props: LabelledProps) => {
+  const { field, text, set, choices, root, left } = props
+  const { name, form, isRequired, description } = field
+  const common = attributesOf(props)
   const isLong = form === 'list' || form === 'object' || form === 'mixed' || long.test(name)
   return (
-    <label>
-      <span>
-        {name.replaceAll('_', ' ')} {isRequired && <span class="quiet">required</span>}
-      </span>
+    <label ref={root} onFocusOut={left}>
+      <Name {...field} />
       {form === 'flag' ? (
         <select {...common} value={text} onChange={({ currentTarget }) => set(currentTarget.value)}>
           <option value="">not set</option>
@@ -136,18 +198,7 @@ const Labelled = ({ field: { name, form, isRequired, description }, text, set, i
           ))}
         </datalist>
       )}
-      <small class="quiet">
-        {description ??
-          {
-            list: 'one a line',
-            object: 'an object in JSON',
-            mixed: 'a name, or an object in JSON',
-            text: '',
-            number: '',
-            flag: '',
-            choice: '',
-          }[form]}
-      </small>
+      <small class="quiet">{description ?? usually[form] ?? ''}</small>
     </label>
   )
 }

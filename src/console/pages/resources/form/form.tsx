@@ -1,4 +1,7 @@
-/** Room: the form of a resource, from the API's document. It imports only console/api, console/basics and console/components. */
+/**
+ * Room: the form of a resource, from the API's document. It imports only console/api, console/basics, console/components and
+ * console/lists.
+ */
 
 import { useSignal } from '@preact/signals'
 import { json } from '../../../api/request.js'
@@ -8,7 +11,7 @@ import { useDraft } from '../../../basics/drafts.js'
 import { useSending } from '../../../basics/loading.js'
 import { Refusal } from '../../../components/notice.js'
 import { Restored } from '../../../components/restored.js'
-import { PlannedEvents, type PlannedEvent } from '../../../components/planned-events.js'
+import { PlannedEvents, type PlannedEvent } from '../../../lists/planned-events.js'
 import { changedMembers } from './changed-members.js'
 import { Control, textOf } from './fields.js'
 
@@ -28,8 +31,8 @@ type Props = {
   word: string
   /** The name under which the browser keeps what was typed. */
   draft: string
-  /** The proposals for a field. */
-  choices: (field: Field) => readonly string[]
+  /** The project whose resources are proposed; null for a resource that is in none. */
+  project: string | null
   /** Gets what was sent, and the answer to it. */
   done: (sent: Record<string, Value>, answer: Record<string, Value>) => unknown
 }
@@ -41,7 +44,7 @@ const isHelper = ({ name }: Field): boolean => /_to_(?:add|remove)$/.test(name)
 const mayBeSecret = ({ name, form }: Field): boolean => name !== 'name' && form !== 'choice'
 
 /** A form from the API's document. It sends only the changed members. */
-export const ResourceForm = ({ form: { member, fields }, record, initial, method, path, base, etag, word, draft, choices, done }: Props) => {
+export const ResourceForm = ({ form: { member, fields }, record, initial, method, path, base, etag, word, draft, project, done }: Props) => {
   const shown = fields.filter((field) => !isHelper(field))
   const textsFrom = (values: Record<string, Value> | undefined) =>
     Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, values?.[name])]))
@@ -109,7 +112,7 @@ export const ResourceForm = ({ form: { member, fields }, record, initial, method
             text={texts.value[field.name] ?? ''}
             set={(text) => change(field, text)}
             isWrong={isWrong(field)}
-            choices={choices(field)}
+            project={project}
           />
         ))}
       </fieldset>

@@ -3,7 +3,7 @@ import { pathOfResource } from '../basics/kinds.js'
 import { useLoaded, useRepeated } from '../basics/loading.js'
 import { hrefOf, momentShown } from '../basics/place.js'
 import { Listing } from './listing.js'
-import { Busy, Refusal } from './notice.js'
+import { Busy, Refusal } from '../components/notice.js'
 import { numberShown, pageOf, PageLinks } from './page-links.js'
 
 const pageRuns = 20

@@ -1,6 +1,8 @@
 import type { Value } from '../api/sql.js'
 import { wordsOf } from '../basics/words.js'
-import { Diff } from './diff.js'
+import { Diff } from '../components/diff.js'
+import { useFirst } from './parts.js'
+import { ShowMore } from './show-more.js'
 
 /** An event that would be recorded. */
 export type PlannedEvent = { type: string; stream: string; version: number; data: Value }
@@ -8,22 +10,25 @@ export type PlannedEvent = { type: string; stream: string; version: number; data
 const shownMax = 200
 
 /** The planned events of a dry run, in their order. */
-export const PlannedEvents = ({ events }: { events: readonly PlannedEvent[] }) => (
-  <>
-    <ol class="planned">
-      {events.slice(0, shownMax).map(({ type, stream, version, data }, i) => (
-        <li key={i} class="card">
-          <strong>{wordsOf(type)}</strong>
-          <p class="quiet">
-            version {version} of <code>{stream}</code>
-          </p>
-          <Diff operations={[{ op: 'add', path: '', value: data }]} />
-        </li>
-      ))}
-    </ol>
-    {events.length > shownMax && <p class="quiet">The first {shownMax} are shown.</p>}
-  </>
-)
+export const PlannedEvents = ({ events }: { events: readonly PlannedEvent[] }) => {
+  const { here, more } = useFirst(events, shownMax)
+  return (
+    <>
+      <ol class="planned">
+        {here.map(({ type, stream, version, data }, i) => (
+          <li key={i} class="card">
+            <strong>{wordsOf(type)}</strong>
+            <p class="quiet">
+              version {version} of <code>{stream}</code>
+            </p>
+            <Diff operations={[{ op: 'add', path: '', value: data }]} />
+          </li>
+        ))}
+      </ol>
+      <ShowMore here={here.length} {...more} />
+    </>
+  )
+}
 
 type PlanButtonsProps = { name: string; isSending: boolean; carryOut: (() => Promise<unknown>) | undefined; leave: () => void }
 
