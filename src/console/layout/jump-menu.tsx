@@ -13,12 +13,22 @@ type Target = { name: string; about: string; href: string }
 const dialog = createRef<HTMLDialogElement>()
 const list = createRef<HTMLUListElement>()
 const wanted = signal('')
-/** The answer to the last search: for its text, the first resources that fit, and the number of all. */
-const resources = signal<{ text: string | undefined; found: Target[]; count: number }>({ text: undefined, found: [], count: 0 })
-const chosen = signal(0)
+/** The entries that are shown at once, and that come in addition at the end of the list. */
+const entriesAtOnce = 30
 
-/** The most entries that are shown; more words narrow the search. */
-const shownMax = 30
+type Searched = {
+  text: string | undefined
+  /** The first resources that fit, as many as entries are shown. */
+  found: Target[]
+  /** The number of all resources that fit. */
+  count: number
+  /** The most entries that are shown. */
+  most: number
+}
+
+/** The answer to the last search. */
+const resources = signal<Searched>({ text: undefined, found: [], count: 0, most: entriesAtOnce })
+const chosen = signal(0)
 
 const pages = (): Target[] => [...sections, ...otherPages].map(({ path, name }) => ({ name, about: 'page', href: hrefOf(path) }))
 
@@ -43,7 +53,7 @@ const matches = computed<Target[]>(() => {
   return all.filter(fits).toSorted((a, b) => rankOf(a, text) - rankOf(b, text))
 })
 
-const found = computed(() => matches.value.slice(0, shownMax))
+const found = computed(() => matches.value.slice(0, resources.value.most))
 
 const isAnswered = computed(() => resources.value.text === wanted.value)
 
@@ -55,15 +65,18 @@ const count = computed(() => {
 
 let searching = new AbortController()
 let searched: Promise<void> = Promise.resolve()
+/** The most entries of the search that is under way, or was the last one. */
+let asked = entriesAtOnce
 
 /** Searches the resources for the text of now. The entry that keys have chosen stays chosen where the answer moves it. */
-const search = async (): Promise<void> => {
+const search = async (most = entriesAtOnce): Promise<void> => {
+  asked = most
   searching.abort()
   searching = new AbortController()
   const { signal: aborted } = searching
   try {
     const text = wanted.peek()
-    const answer = await searchResources(text, shownMax, momentShown(), aborted)
+    const answer = await searchResources(text, most, momentShown(), aborted)
     const before = chosen.peek()
     const wasAt = found.peek()[before]?.href
     const targets = answer.found.map(({ kind, project, name, about }) => ({
@@ -71,12 +84,20 @@ const search = async (): Promise<void> => {
       about,
       href: hrefOf(pathOfResource(kind, project, name)),
     }))
-    resources.value = { text, found: targets, count: answer.count }
+    resources.value = { text, found: targets, count: answer.count, most }
     const isAt = found.value.findIndex(({ href }) => href === wasAt)
     choose(before === 0 || isAt < 0 ? before : isAt)
   } catch {
     // If the resources cannot be searched, the menu still finds the pages.
+    if (!aborted.aborted) asked = resources.peek().most
   }
+}
+
+/** Loads further entries, which come after those that are there. */
+const more = (): void => {
+  const next = resources.peek().most + entriesAtOnce
+  if (!isAnswered.peek() || count.peek() <= found.peek().length || asked === next) return
+  searched = search(next)
 }
 
 /** The longest wait for an answer, in ms, before an entry that is there already is followed. */
@@ -117,8 +138,10 @@ const choose = (at: number): void => {
 }
 
 const onKey = (event: KeyboardEvent): void => {
-  if (event.key === 'ArrowDown') choose(chosen.value + 1)
-  else if (event.key === 'ArrowUp') choose(chosen.value - 1)
+  if (event.key === 'ArrowDown') {
+    if (chosen.value >= found.value.length - 1) more()
+    choose(chosen.value + 1)
+  } else if (event.key === 'ArrowUp') choose(chosen.value - 1)
   else if (event.key === 'Enter') void followChosen()
   else return
   event.preventDefault()
@@ -142,7 +165,13 @@ export const JumpMenu = () => (
       }}
       onKeyDown={onKey}
     />
-    <ul ref={list} id="jump-targets" role="listbox" aria-label="Pages and resources">
+    <ul
+      ref={list}
+      id="jump-targets"
+      role="listbox"
+      aria-label="Pages and resources"
+      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => scrollTop + clientHeight >= scrollHeight - 1 && more()}
+    >
       {found.value.map((target, i) => (
         <li
           key={target.href}
@@ -159,8 +188,8 @@ export const JumpMenu = () => (
     <p class="quiet" role="status">
       {found.value.length === 0 && isAnswered.value
         ? 'Nothing has this name.'
-        : count.value > shownMax
-          ? `${shownMax} of ${countText(count.value)} are shown. More words narrow the search.`
+        : count.value > found.value.length
+          ? `${countText(found.value.length)} of ${countText(count.value)} are shown. More words narrow the search. At the end more come.`
           : ''}
     </p>
   </dialog>

@@ -124,3 +124,24 @@ test.each(screenWidths)('a field with many options and its open list are usable 
   await page.waitForURL(/project=project_0010/)
   await page.context().close()
 })
+
+test('the jump menu goes on beyond the entries that it shows at first', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/')
+  await page.locator('h1').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('skill_')
+  await page.getByText(`30 of ${many.toLocaleString('en')} are shown.`).waitFor()
+  const chosen = page.locator('.jump-menu [aria-selected=true]')
+  for (const name of manyNames('skill', 75).slice(0, -1)) {
+    await chosen.getByText(name).waitFor()
+    await until(async () => {
+      await page.keyboard.press('ArrowDown')
+      return !(await chosen.innerText()).includes(name)
+    })
+  }
+  await chosen.getByText('skill_0074').waitFor()
+  expect(await violationsOf(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.locator('h1', { hasText: 'skill_0074' }).waitFor()
+  await page.context().close()
+})
