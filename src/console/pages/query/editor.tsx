@@ -13,7 +13,8 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { commandText } from '../../basics/keys.js'
 import { functions } from './writing/functions.js'
 import { columnsOf } from './writing/columns.js'
-import type { Schema } from './writing/schema.js'
+import { furtherNames } from './writing/further-names.js'
+import type { KnownNames } from './writing/schema.js'
 
 /** The place of an error in a statement: line and column from 1, as the service counts them. A character beyond 16 bits is one column. */
 export type Fault = { line: number; column: number; message: string }
@@ -24,7 +25,7 @@ type Props = {
   /** The sheet of the text: a step back in the text must not lead to another sheet's. */
   sheet: number
   onRun: () => void
-  schema: Schema
+  names: KnownNames
   /** The database of names that are written without one. */
   db: string
   fault: Fault | undefined
@@ -78,7 +79,7 @@ const keys = `${commandText('Enter')} runs it. Tab indents. To leave the editor 
  * An editor for SQL. It is in a shadow root, where the editor adds its styles through the CSS object model: the page's policy forbids
  * styles in the document itself.
  */
-export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
+export const Editor = ({ text, sheet, onRun, names, db, fault }: Props) => {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | undefined>(undefined)
   const language = useRef(new Compartment())
@@ -86,8 +87,9 @@ export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
   const latest = useRef({ onRun })
   latest.current = { onRun }
   const words = () => [
-    sql({ dialect: MySQL, schema, upperCaseKeywords: true }),
-    MySQL.language.data.of({ autocomplete: columnsOf(schema, db) }),
+    sql({ dialect: MySQL, schema: names.schema, upperCaseKeywords: true }),
+    MySQL.language.data.of({ autocomplete: columnsOf(names.schema, db) }),
+    names.areMore ? MySQL.language.data.of({ autocomplete: furtherNames(names, db) }) : [],
   ]
 
   // The editor is there before its place is seen, so that the first click and the first key reach it.
@@ -150,7 +152,7 @@ export const Editor = ({ text, sheet, onRun, schema, db, fault }: Props) => {
 
   useEffect(() => {
     view.current?.dispatch({ effects: language.current.reconfigure(words()) })
-  }, [schema, db])
+  }, [names, db])
 
   useEffect(() => {
     const editor = view.current

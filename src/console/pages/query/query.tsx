@@ -38,10 +38,10 @@ import { DatabaseChoice } from './writing/database-choice.js'
 import { NotKept, notKept } from './writing/not-kept.js'
 import { ParameterFields } from './writing/parameter-fields.js'
 import { givenText, keptGiven, readGiven, secretsIn, sentAs, type Given } from './writing/parameters.js'
-import { loadSchema, parametersOf, placeOf, type Schema } from './writing/schema.js'
+import { loadNames, parametersOf, placeOf, type KnownNames } from './writing/schema.js'
 import './style.css'
 
-const noSchema: Schema = {}
+const noNames: KnownNames = { schema: {}, at: undefined, areMore: false }
 
 /** Why a statement has no answer, or an incomplete one. */
 const errorOf = (outcome: Outcome): ApiError | undefined =>
@@ -107,7 +107,7 @@ export default () => {
   const values = Object.assign(readGiven(given), secrets.value[chosen.value])
   /** The run whose statement writes, and for which another one was not run. */
   const held = useSignal<StatementRun | undefined>(undefined)
-  const { loaded: schema } = useLoaded((signal) => loadSchema(at, signal), [at])
+  const { loaded: names } = useLoaded((signal) => loadNames(at, signal), [at])
   const outcome = running.outcome.value
   const error = errorOf(outcome)
   /** The place of an error is one of the text that ran. */
@@ -253,7 +253,7 @@ export default () => {
         </label>
         <Downloads asked={{ query: text.value, db, at, params, isDryRun }} wrong={unfit} answer={running.wholeAnswerOf(statement)} />
       </div>
-      <Editor text={text} sheet={chosen.value} onRun={() => void runText()} schema={schema.value.value ?? noSchema} db={db} fault={fault} />
+      <Editor text={text} sheet={chosen.value} onRun={() => void runText()} names={names.value.value ?? noNames} db={db} fault={fault} />
       {isMasked && <NotKept sql={text.value} isMeant={() => write({ isMasked: false })} />}
       {parameters.length > 0 && <ParameterFields names={parameters} given={values} change={give} />}
       {held.value === running && isRunning && (

@@ -3,18 +3,30 @@ import { select } from '../../../api/sql.js'
 /** Databases with their tables and models, and the columns of these. */
 export type Schema = Record<string, Record<string, string[]>>
 
+/** The names that the editor knows, the moment that they are of, and whether there are more: the editor asks for these while one types. */
+export type KnownNames = { schema: Schema; at: string | undefined; areMore: boolean }
+
+/** The most columns that the editor loads at once. */
+const columnsMax = 50_000
+
 /** The editor's proposals: databases, their tables, and the columns of these. */
-export const loadSchema = async (at: string | undefined, signal: AbortSignal): Promise<Schema> => {
+export const loadNames = async (at: string | undefined, signal: AbortSignal): Promise<KnownNames> => {
   const found = await select<{ s: string; t: string; c: string }>({
-    query:
-      'SELECT TABLE_SCHEMA AS s, TABLE_NAME AS t, COLUMN_NAME AS c FROM information_schema.columns ORDER BY 1, 2, ORDINAL_POSITION LIMIT 50000',
+    query: `SELECT TABLE_SCHEMA AS s, TABLE_NAME AS t, COLUMN_NAME AS c FROM information_schema.columns
+      ORDER BY 1, 2, ORDINAL_POSITION LIMIT ${columnsMax + 1}`,
     at,
     signal,
   })
+  const areMore = found.length > columnsMax
+  const last = areMore ? found.at(-1) : undefined
   // A table may have the name of something that every object has, such as `constructor`.
   const schema = Object.create(null) as Schema
-  for (const { s, t, c } of found) ((schema[s] ??= Object.create(null) as Schema[string])[t] ??= []).push(c)
-  return schema
+  for (const { s, t, c } of found) {
+    // The columns of the last table may not be all.
+    if (s === last?.s && t === last.t) break
+    ;((schema[s] ??= Object.create(null) as Schema[string])[t] ??= []).push(c)
+  }
+  return { schema, at, areMore }
 }
 
 // The words of the service: every character beyond ASCII is a letter of a name, except white space.
