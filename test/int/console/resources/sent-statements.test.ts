@@ -78,6 +78,13 @@ test('the newest statements are shown, and a query has all of them with their wh
   expect(await lines.count()).toBe(50)
   expect(await lines.first().innerText()).toContain('54 AS nth')
   expect(await lines.first().innerText()).not.toContain('end')
+  await page.getByRole('link', { name: 'Earlier' }).click()
+  await page.getByText('Nothing was sent before.').waitFor()
+  expect(await lines.count()).toBeGreaterThan(0)
+  const [[first]] = (await rowsNow(shop.url, "SELECT min(position) FROM log.database_queries WHERE database = 'spare'")) as [[number]]
+  expect(await lines.last().getByRole('link').first().getAttribute('href')).toBe(`#/events?position=${first}`)
+  await page.getByRole('link', { name: 'Newest' }).click()
+  await page.getByText('The newest 50 are shown.').waitFor()
   await page.getByRole('link', { name: 'Query all of them' }).click()
   await page.getByRole('button', { name: 'Run' }).click()
   const count = (await rowsNow(shop.url, "SELECT count(*) FROM log.database_queries WHERE database = 'spare'"))[0]?.[0]

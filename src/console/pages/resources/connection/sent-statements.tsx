@@ -2,6 +2,7 @@ import { literal, select, type Value } from '../../../api/sql.js'
 import { useLoaded } from '../../../basics/loading.js'
 import { hrefOf, momentShown, pathOf } from '../../../basics/place.js'
 import { Listing } from '../../../lists/listing.js'
+import { numberShown, pageOf, PageLinks } from '../../../lists/page-links.js'
 import { Busy, Empty, Refusal } from '../../../components/notice.js'
 import { countText, msText } from '../../../components/value.js'
 
@@ -29,9 +30,10 @@ const shownMaxChars = 200
 const ofConnection = (name: string): string =>
   `database_id = (SELECT stream FROM log.resources WHERE kind = 'database' AND lower(name) = lower(${literal(name)}))`
 
-/** The newest statements, each with the model or the answer that needed it. */
+/** The newest statements up to a position, each with the model or the answer that needed it. */
 const newestOf = (name: string): string => `WITH sent AS (
-    SELECT * FROM log.database_queries WHERE ${ofConnection(name)} ORDER BY position DESC LIMIT ${sentMax + 1}
+    SELECT * FROM log.database_queries WHERE ${ofConnection(name)} AND (:until::BIGINT IS NULL OR position <= :until)
+    ORDER BY position DESC LIMIT ${sentMax + 1}
   ), answer AS (
     SELECT DISTINCT ON (request) request, project, agent, answer_id FROM log.answers
     WHERE request IN (SELECT request FROM sent WHERE purpose = 'skill') ORDER BY request, position
@@ -68,14 +70,18 @@ const Purpose = ({ sent }: { sent: SentStatement }) => {
   )
 }
 
-/** The statements that were sent to a connected database, the newest first. */
+/** The statements that were sent to a connected database, the newest first, and page by page back to the first one. */
 export const SentStatements = ({ database }: { database: string }) => {
   const at = momentShown()
-  const { loaded, reload } = useLoaded((signal) => select<SentStatement>({ query: newestOf(database), at, signal }), [database, at])
+  const until = numberShown('position')
+  const { loaded, reload } = useLoaded(
+    async (signal) => pageOf(await select<SentStatement>({ query: newestOf(database), params: { until }, at, signal }), sentMax),
+    [database, at, until],
+  )
   const { value, error } = loaded.value
   if (error) return <Refusal error={error} again={reload} />
   if (!value) return <Busy />
-  if (value.length === 0)
+  if (value.rows.length === 0 && until === null)
     return <Empty title="Nothing was sent to it yet">Statements that read it are listed here with what became of them.</Empty>
   return (
     <>
@@ -93,14 +99,15 @@ export const SentStatements = ({ database }: { database: string }) => {
           { title: 'Outcome', isBad: ({ outcome }) => outcome === 'failed' || outcome === 'lost', of: ({ outcome }) => outcome },
           { title: 'For', of: (sent) => <Purpose sent={sent} /> },
         ]}
-        rows={value.slice(0, sentMax)}
+        rows={value.rows}
       />
       <p class="tools">
-        {value.length > sentMax && <span class="quiet">The newest {sentMax} are shown.</span>}
+        {value.next && until === null && <span class="quiet">The newest {sentMax} are shown.</span>}
         <a class="button" href={hrefOf('/query', { sql: allOf(database) })}>
           Query all of them
         </a>
       </p>
+      <PageLinks name="position" start={value.next?.position} end="Nothing was sent before." />
     </>
   )
 }
