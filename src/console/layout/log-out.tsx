@@ -49,12 +49,14 @@ export const LogOut = () => {
   const { loaded } = useLoaded(readStatus, [])
   const { send, error } = useSending()
   useEnd()
-  const isConfirmed = loaded.value.value?.auth.confirmed === true
+  const auth = loaded.value.value?.auth
   // With the next frame it would be too late: the session may end before, and the page would be lost behind the login.
   useLayoutEffect(() => {
-    if (isConfirmed) isInSession.value = true
-  }, [isConfirmed])
-  if (loaded.value.value?.auth.http_auth_enabled !== true) return null
+    if (auth?.confirmed === true) isInSession.value = true
+    // A page may need nothing that the service keeps from others.
+    else if (auth?.http_auth_enabled === true) loginNeeded.value = true
+  }, [auth])
+  if (auth?.http_auth_enabled !== true) return null
   const end = () =>
     send(async () => {
       await json('logout', { method: 'POST' })
