@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useIsSearched, type Found, type Option, type SearchOptions } from './choices.js'
 import { SearchField } from './search-field.js'
@@ -29,9 +30,15 @@ export const SearchChoice = (props: Props) => {
   const name: ComponentChildren = labelIs === 'hidden' ? null : labelIs === 'beside' ? <span>{label}</span> : label
   const options = found?.options ?? []
   const { isSearched, root, left } = useIsSearched(found)
+  /** The option that was taken last. It may not be among the first ones. */
+  const taken = useSignal<Option | undefined>(undefined)
   if (isSearched) {
-    const known = [...also, ...options].find((one) => one.value === value)
-    const first = [...(none === undefined ? [] : [{ value: '', text: none }]), ...also]
+    const known = [...also, ...options, ...(taken.value ? [taken.value] : [])].find((one) => one.value === value)
+    const first = [...(none === undefined || value === '' ? [] : [{ value: '', text: none }]), ...also]
+    const take = (option: Option) => {
+      taken.value = option
+      choose(option.value)
+    }
     return (
       <SearchField
         root={root}
@@ -42,7 +49,7 @@ export const SearchChoice = (props: Props) => {
         text={known?.text ?? (value === '' ? (none ?? '') : nameOf(value))}
         first={first}
         search={props.search}
-        choose={choose}
+        choose={take}
       />
     )
   }

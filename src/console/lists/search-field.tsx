@@ -21,7 +21,7 @@ type Props = {
   /** Options that are offered before those that are found. */
   first?: readonly Option[]
   search: SearchOptions
-  choose: (value: string) => void
+  choose: (option: Option) => void
   /** Gets what is typed, if any text is a value. */
   type?: (text: string) => void
 }
@@ -77,6 +77,7 @@ const useSearch = (search: SearchOptions) => {
 export const SearchField = (props: Props) => {
   const { root, left: leave, label, isBeside = false, after, attributes = {}, text, first = [], search, choose, type } = props
   const id = useId()
+  const input = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLUListElement>(null)
   /** What is typed to find an option; undefined while no options are shown. */
   const typed = useSignal<string | undefined>(undefined)
@@ -85,6 +86,10 @@ export const SearchField = (props: Props) => {
   const at = useSignal(beginning)
   const { answer, error, ask, forget } = useSearch(search)
   const isOpen = typed.value !== undefined
+  // What is typed next does not go on in the name of what is chosen.
+  useLayoutEffect(() => {
+    if (!isOpen && !type && document.activeElement === input.current) input.current?.select()
+  }, [isOpen])
   const sought = (typed.value ?? '').trim()
   const options = [...(sought === '' ? first : []), ...(answer?.options ?? [])]
   const isAnswered = answer?.sought === sought
@@ -101,7 +106,7 @@ export const SearchField = (props: Props) => {
   const take = (option: Option | undefined) => {
     if (!option) return
     close()
-    choose(option.value)
+    choose(option)
   }
   const takeChosen = async () => {
     if (isAnswered) {
@@ -146,6 +151,7 @@ export const SearchField = (props: Props) => {
         {label}
         <input
           {...attributes}
+          ref={input}
           type="text"
           role="combobox"
           autocomplete="off"

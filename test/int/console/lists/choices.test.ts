@@ -41,7 +41,7 @@ test('of many skills, the last one is added to an agent by keys, and the options
   await page.keyboard.press('ArrowDown')
   await page.getByText(`50 of ${many.toLocaleString('en')} are shown.`).waitFor()
   expect(await violationsOf(page)).toEqual([])
-  const chosen = page.locator('[role=option][aria-selected=true]')
+  const chosen = page.locator('main [role=option][aria-selected=true]')
   for (const name of manyNames('skill', 120).slice(0, -1)) {
     await chosen.getByText(name, { exact: true }).waitFor()
     // At the end of the options the key is pressed until more are there.

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import type { Page } from 'playwright-core'
-import { openPage } from '../../../support/console/browser.js'
+import type { Locator, Page } from 'playwright-core'
+import { openPage, untilDrawn } from '../../../support/console/browser.js'
 import { expectRefusals, expectUsable, seenAtAllSizes, startConsole } from '../../../support/console/console.js'
 import { record } from '../../../support/log/log.js'
 import { send } from '../../../support/service.js'
@@ -22,13 +22,20 @@ const at = startConsole(async (url) => {
 const open = async (query: string): Promise<Page> =>
   (await openPage(at.browser, at.url, `#/resources/skill/mindsdb/busy?${query}`, { viewport: { width: 1_280, height: 800 } })).page
 
+/** The text of an element. The page lays out only those in sight. */
+const textInSight = async (one: Locator): Promise<string> => {
+  await one.scrollIntoViewIfNeeded()
+  await untilDrawn(one.page())
+  return one.innerText()
+}
+
 test('a history of more changes than a page of the API has begins with the newest, and goes back to the first', async () => {
   const { page } = await openPage(at.browser, at.url, '#/resources/skill/mindsdb/busy?tab=history')
   const changes = page.locator('.history > li')
   await changes.first().getByText('version 2150').waitFor()
   expect(await changes.first().innerText()).toContain('state 2149 → state 2150')
   expect(await changes.count()).toBe(1_000)
-  expect(await changes.last().innerText()).toContain('state 1150 → state 1151')
+  expect(await textInSight(changes.last())).toContain('state 1150 → state 1151')
   for (const [last, count] of [
     ['version 151', 2_000],
     ['version 1', versions],
@@ -40,7 +47,7 @@ test('a history of more changes than a page of the API has begins with the newes
       .waitFor()
     expect(await changes.count()).toBe(count)
   }
-  expect(await changes.last().innerText()).toContain('Skill created')
+  expect(await textInSight(changes.last())).toContain('Skill created')
   await page.getByRole('button', { name: 'Earlier changes' }).waitFor({ state: 'detached' })
   await page.context().close()
 })

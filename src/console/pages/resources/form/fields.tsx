@@ -131,7 +131,7 @@ export const Control = (props: Props) => {
           attributes={attributesOf(props)}
           text={props.text}
           type={props.set}
-          choose={props.set}
+          choose={({ value }) => props.set(value)}
           search={search}
         />
       ) : (
