@@ -1,6 +1,6 @@
 import { over, AbortableWait } from '../basics/concurrency/bounded-waits.js'
 import { Problem } from '../basics/errors.js'
-import { isNestedDeeper } from '../basics/json-depth.js'
+import { isNestedDeeper } from '../basics/json-text.js'
 import { limits } from '../basics/limits.js'
 import type {
   ChatEnd,

@@ -1,6 +1,6 @@
 /**
- * Room: the records of answers, and how to find them. It imports only events, basics, vault, log, commands, llm/contract and
- * agents/contract.
+ * Room: the records of answers, and how to find them. It imports only events, basics, vault, log, commands, llm/contract,
+ * llm/tokens and agents/contract.
  */
 
 import { currentEvent } from '../../../events/catalogue/catalogue.js'

@@ -133,7 +133,7 @@ export const replay = async (answer: RecordedAnswer, record: AnswerRecord): Prom
     emit: () => undefined,
   }).finish()
   const { exchanges, tools, content, outcome, fault } = finished
-  if (fault !== undefined) throw fault
+  if (fault !== undefined) throw fault as Error
   // The same schema has read the record, so that its members are in the same order.
   const again = answerRecord.parse({ ...record, exchanges, tools, answer: content })
   const isSame = outcome === answer.outcome && JSON.stringify(again) === JSON.stringify(record)

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../../events/common.js'
 import { Problem } from '../../basics/errors.js'
-import { isNestedDeeper } from '../../basics/json-depth.js'
+import { isNestedDeeper } from '../../basics/json-text.js'
 import { limits } from '../../basics/limits.js'
 import type { ToolUse } from '../contract/answer-record.js'
 import { rowsOf } from '../contract/answering.js'

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../events/common.js'
-import { isNestedDeeper } from '../../basics/json-depth.js'
+import { isNestedDeeper } from '../../basics/json-text.js'
 import { limits } from '../../basics/limits.js'
 import type { ChatEnd, ChatMessage, LanguageModel, Thoughts, ToolCall } from './language-model.js'
 
