@@ -107,7 +107,10 @@ const update = ({ state }: Resource<'job'>, { text, now, start_at, end_at, sched
   const isEndChanged = next.end_at !== state.end_at
   const endsEarly = next.end_at !== null && (next.end_at < next.start_at || (isEndChanged && next.end_at < now))
   if (endsEarly && (isEndChanged || next.start_at !== state.start_at))
-    throw wrong('the end of the job would be before its start, or before now', 'Choose an end that is later than both; now ends it at once.')
+    throw wrong(
+      'the end of the job would be before its start, or before now',
+      'Choose an end that is later than both; now ends it at once.',
+    )
   return changesTo(state, next, now)
 }
 

@@ -191,11 +191,15 @@ test('thoughts that are nested too deeply are left out, and the record can be re
 })
 
 test('what a language model says and takes back is on the record, as a reader of the stream got it, and is replayed from it', async () => {
-  bad.answer = (response) => {
-    const pieces = ['The word is hunter2.', '</think>', 'I say nothing.'].map((content) => chunk({ content }))
-    stream(response).end(pieces.join('') + last())
+  let goOn = () => {}
+  const isHeard = new Promise<void>((resolve) => (goOn = resolve))
+  bad.answer = async (response) => {
+    stream(response).write(chunk({ content: 'The word is hunter2.' }))
+    // What arrives together is read as one text.
+    await isHeard
+    response.end(chunk({ content: '</think>' }) + chunk({ content: 'I say nothing.' }) + last())
   }
-  const frames = await shop.stream('victim', 'Which word?')
+  const frames = await shop.stream('victim', 'Which word?', (text) => text.includes('hunter2') && goOn())
   const heard = frames.flatMap(({ type, text }) => (type === 'data' ? [text] : type === 'remark' ? ['(remark)'] : []))
   expect(heard.join('')).toBe('The word is hunter2.(remark)I say nothing.')
   const { position } = frames.at(-1) as unknown as { position: number }

@@ -170,7 +170,7 @@ test('a message is tried as often as any, also after another node ended an earli
     const { conversations, say, events } = await chatbotIn(open, soon, leases)
     endElsewhere = async () => {
       const [received] = await events('MessageReceived')
-      const named = { conversation: streamId.parse(received?.stream), message: String(received?.data['message']) }
+      const named = { conversation: streamId.parse(received?.stream), message: received?.data['message'] as string }
       const end = { reason: 'agent' as const, error: 'by another node', notice: null }
       await open.ledger.execute({ type: 'FailMessage', data: { ...named, ...end } }, origin)
     }

@@ -147,7 +147,10 @@ describe('a change over REST', () => {
     })
     expect(await change({ query: 'SELECT 4' }, { 'if-match': '"3"' })).toMatchObject({ status: 412, body: { version: 4 } })
     for (let time = 0; time < 2; time++)
-      expect(await change({ query: 'SELECT 4' }, { 'idempotency-key': 'change' })).toMatchObject({ status: 200, body: { query: 'SELECT 4' } })
+      expect(await change({ query: 'SELECT 4' }, { 'idempotency-key': 'change' })).toMatchObject({
+        status: 200,
+        body: { query: 'SELECT 4' },
+      })
     expect(await versions()).toBe(5)
   })
 
@@ -173,6 +176,7 @@ describe('a change over REST', () => {
   })
 
   test('keeps the secrets of a statement that stays, and runs with them', async () => {
+    await done('DROP JOB shop.changing')
     const secret = 's3cr3t-that-stays-plugh'
     const inserted = `INSERT INTO files.stays (name, password) VALUES ('bob', upper('${secret}'))`
     await done("CREATE TABLE files.stays (SELECT '' AS name, '' AS password)")
@@ -188,6 +192,7 @@ describe('a change over REST', () => {
     expect((await ended('staying')).error).toBe(null)
     expect((await run("SELECT password FROM files.stays WHERE name = 'bob'")).data).toEqual([[secret.toUpperCase()]])
     expect(answers.filter((answer) => answer.includes(secret))).toEqual([])
+    await done('DROP JOB shop.staying')
   })
 })
 
@@ -231,7 +236,9 @@ describe('over SQL', () => {
     expect(await row()).toEqual(['SELECT 7;\nSELECT 3', 'SELECT 2', 'every 1 day', '2032-01-01 00:00:00.000000'])
     await done("ALTER JOB Altered EVERY '2 hours' END NULL IF NULL", 'shop')
     expect(await row()).toEqual(['SELECT 7;\nSELECT 3', null, 'every 2 hours', null])
-    expect((await run("SELECT change, query FROM job_definitions_history WHERE name = 'altered' ORDER BY valid_from", 'shop')).data).toEqual([
+    expect(
+      (await run("SELECT change, query FROM job_definitions_history WHERE name = 'altered' ORDER BY valid_from", 'shop')).data,
+    ).toEqual([
       ['JobCreated', 'SELECT 1'],
       ['JobUpdated', 'SELECT 7;\nSELECT 3'],
       ['JobUpdated', 'SELECT 7;\nSELECT 3'],

@@ -73,7 +73,7 @@ test('what an answer’s search said to its reranking model, and what this said,
   ]
   expect((await read('of_attic', ref)).tools).toMatchObject([{ failed: false, exchanges }])
   const steps = await stepsOf(ref)
-  expect(steps.map(([kind, said]) => [kind, said === null ? null : (JSON.parse(String(said)) as unknown)])).toEqual([
+  expect(steps.map(([kind, said]) => [kind, said === null ? null : (JSON.parse(said as string) as unknown)])).toEqual([
     ['model', null],
     ['search', exchanges],
     ['model', null],

@@ -39,7 +39,7 @@ const searches = async (where = 'true'): Promise<Searched[]> =>
     )
   ).data.map(([position, outcome, answer, question, said, readable]) => ({
     ...{ position: Number(position), outcome: String(outcome), answer: answer as string | null, question: question as string | null },
-    said: said === null ? null : (JSON.parse(String(said)) as Said[]),
+    said: said === null ? null : (JSON.parse(said as string) as Said[]),
     readable: readable === true,
   }))
 const newest = async (): Promise<Searched | undefined> => (await searches()).at(-1)

@@ -51,10 +51,14 @@ export class AgentShop {
     return send(this.url, 'POST', this.path(agent), { messages: [{ role: 'user', content: question }] }, headers)
   }
 
-  /** Asks an agent for a stream, and reads it to its end. */
-  async stream(agent: string, question: string): Promise<StreamFrame[]> {
-    const { body } = await send(this.url, 'POST', `${this.path(agent)}/stream`, { messages: [{ role: 'user', content: question }] })
-    return framesOf(String(body))
+  /** Asks an agent for a stream, and reads it to its end. `hear` gets the text so far whenever more has come. */
+  async stream(agent: string, question: string, hear: (text: string) => unknown = () => undefined): Promise<StreamFrame[]> {
+    const body = JSON.stringify({ messages: [{ role: 'user', content: question }] })
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${this.url}${this.path(agent)}/stream`, { method: 'POST', headers, body })
+    let text = ''
+    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) hear((text += piece))
+    return framesOf(text)
   }
 
   /** The newest events of answers, the last one first. */

@@ -1,13 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  jobKind,
-  type Job,
-  type JobDefinition,
-  type JobEvent,
-  type JobRunEnd,
-  type KeptLast,
-  type LastValue,
-} from '../../../events/job.js'
+import { jobKind, type Job, type JobDefinition, type JobEvent, type JobRunEnd, type KeptLast, type LastValue } from '../../../events/job.js'
 import type { NewEvent } from '../../../src/log/contract/log.js'
 import { limits } from '../../../src/basics/limits.js'
 import { stream } from '../../support/log/log.js'
@@ -92,7 +84,9 @@ describe('UpdateJob', () => {
   const updated = (data: object): JobEvent => ({ type: 'JobUpdated', data })
 
   test('records the texts that differ, and refers to their secrets', () => {
-    given(shopCreated, created()).when(change(text())).then(updated({ query: 'SELECT 2' }))
+    given(shopCreated, created())
+      .when(change(text()))
+      .then(updated({ query: 'SELECT 2' }))
     given(shopCreated, created())
       .when(change(text({ condition: 'SELECT 3', params: { secret } })))
       .then(updated({ query: 'SELECT 2', if_query: 'SELECT 3', sealed: secret }))
@@ -134,7 +128,9 @@ describe('UpdateJob', () => {
 
   test('without a schedule a job that has not run is due, one that has run is not, and a new start lets it run again', () => {
     const once = { schedule: null, next_run_at: null }
-    given(shopCreated, created(), began).when(change({ schedule: null })).then(updated(once))
+    given(shopCreated, created(), began)
+      .when(change({ schedule: null }))
+      .then(updated(once))
     given(shopCreated, created())
       .when(change({ schedule: null }))
       .then(updated({ ...once, next_run_at: day(1) }))

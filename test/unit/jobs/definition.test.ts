@@ -73,7 +73,10 @@ describe('a job that is asked for', () => {
 })
 
 describe('a change that is asked for', () => {
-  const whole = { query: "CREATE SKILL s USING api_key = 'sk-1234';\nSELECT 1;\nCREATE SKILL t USING api_key = 'sk-5678'", if_query: 'SELECT 3' }
+  const whole = {
+    query: "CREATE SKILL s USING api_key = 'sk-1234';\nSELECT 1;\nCREATE SKILL t USING api_key = 'sk-5678'",
+    if_query: 'SELECT 3',
+  }
   const [s, , t] = whole.query.split(';\n')
   const shown = ['s', 't'].map((name) => `CREATE SKILL ${name} USING api_key = '******'`)
   const hash = 'ab'.repeat(32)
@@ -138,13 +141,17 @@ describe('a change that is asked for', () => {
   )
 
   test('may have stars that stand for no secret', async () =>
-    expect(await changed({ query: "SELECT '******' AS line" })).toMatchObject({ text: { statements: "SELECT '******' AS line", params: {} } }))
+    expect(await changed({ query: "SELECT '******' AS line" })).toMatchObject({
+      text: { statements: "SELECT '******' AS line", params: {} },
+    }))
 
   test('asks for secrets that were erased, where a text would keep them', async () => {
     const erased = { isErased: true }
     for (const request of [{ ifQuery: 'SELECT 4' }, { query: `${shown[0]}; SELECT 2` }])
       await expect(changed(request, erased)).rejects.toThrow('the secrets of this job were erased')
-    expect(await changed({ query: 'SELECT 2' }, erased)).toMatchObject({ text: { statements: 'SELECT 2', condition: 'SELECT 3', params: {} } })
+    expect(await changed({ query: 'SELECT 2' }, erased)).toMatchObject({
+      text: { statements: 'SELECT 2', condition: 'SELECT 3', params: {} },
+    })
   })
 
   test.each<[JobChangeRequest, string]>([

@@ -22,7 +22,7 @@ const later: JobEvent = { type: 'JobUpdated', data: { end_at: at, next_run_at: n
 const queriesOf = async (...events: JobEvent[]): Promise<string[]> => {
   const log = new MemoryLog()
   const all: JobEvent[] = [{ type: 'JobCreated', data: definition }, ...events]
-  for (const { type, data } of all) log.append({ stream: of, type, data: JSON.parse(JSON.stringify(data)) })
+  for (const { type, data } of all) log.append({ stream: of, type, data: structuredClone(data) })
   const state = all.reduce<Job | undefined>(jobKind.evolve, undefined)
   const job = { kind: 'job', stream: of, id: 1, version: all.length, created_at: at, updated_at: at, state } as Resource<'job'>
   const readStream = async (_: string, after: number, limit: number) => log.read(after, limit)

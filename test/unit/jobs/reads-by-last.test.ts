@@ -40,7 +40,10 @@ describe('something else is read by', () => {
     [statement, 'SELECT t.id FROM pg.sales AS t JOIN pg.rents AS r ON r.id = t.id WHERE t.id > LAST'],
     [statement, `${statement} AND t.day > LAST`],
     [statement, `${statement} UNION SELECT r.id FROM pg.rents AS r WHERE r.id > LAST`],
-    ['SELECT a FROM (SELECT a FROM f WHERE b = 1) AS t WHERE t.a > LAST', 'SELECT a FROM (SELECT a FROM f WHERE b = 2) AS t WHERE t.a > LAST'],
+    [
+      'SELECT a FROM (SELECT a FROM f WHERE b = 1) AS t WHERE t.a > LAST',
+      'SELECT a FROM (SELECT a FROM f WHERE b = 2) AS t WHERE t.a > LAST',
+    ],
     ["SELECT id FROM pg ($$SELECT 'a'$$) AS t WHERE t.id > LAST", "SELECT id FROM pg ($$SELECT 'A'$$) AS t WHERE t.id > LAST"],
     [
       'SELECT a.id FROM a JOIN b ON a.x IS DISTINCT FROM b.x WHERE b.id > LAST',
@@ -55,7 +58,8 @@ describe('something else is read by', () => {
 })
 
 test('a statement with very many LASTs is compared as a whole, in little time', () => {
-  const many = (n: number) => `SELECT id FROM a WHERE ${Array.from({ length: 2_000 }, (_, i) => `a.x${i} > LAST`).join(' AND ')} AND 1 = ${n}`
+  const many = (n: number) =>
+    `SELECT id FROM a WHERE ${Array.from({ length: 2_000 }, (_, i) => `a.x${i} > LAST`).join(' AND ')} AND 1 = ${n}`
   expect(reads(many(1))).toBe(reads(many(1)))
   expect(reads(many(1))).not.toBe(reads(many(2)))
 })

@@ -115,7 +115,7 @@ export const loadChanges = async (moments: Moments, { skipped, most, at }: PartP
     return [{ stream, kind, project, name, before: renamed, became, events: n }]
   })
   const next = skipped + some.length
-  return { rows, next, all: some[0]?.resources ?? next, at: end, moments, events: Number(some[0]?.events ?? 0) }
+  return { rows, next, all: some[0]?.resources ?? next, at: end, moments, events: some[0]?.events ?? 0 }
 }
 
 type Resource = Record<string, Value>

@@ -101,9 +101,7 @@ const Answer = ({ target, predicted }: { target: string; predicted: ExplainedPre
           {figure(100 * (confidence ?? 0))} of 100 such cases
         </p>
       )}
-      {probabilities.length > 0 && (
-        <Shares label="Probabilities" first={12} shares={probabilities.toSorted((a, b) => b.value - a.value)} />
-      )}
+      {probabilities.length > 0 && <Shares label="Probabilities" first={12} shares={probabilities.toSorted((a, b) => b.value - a.value)} />}
       {contributions && (
         <>
           <h2>What each input added</h2>

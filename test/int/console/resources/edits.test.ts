@@ -126,7 +126,10 @@ test('the form of a job does not write over another change', async () => {
   const path = '/api/projects/shop/jobs/fought'
   expect((await send(at.url, 'POST', '/api/projects/shop/jobs', { job: { ...nightly, name: 'fought' } })).status).toBe(200)
   const { page } = await openPage(at.browser, at.url, '#/resources/job/shop/fought?tab=edit')
-  await page.getByLabel(/^query/).first().fill('SELECT 3')
+  await page
+    .getByLabel(/^query/)
+    .first()
+    .fill('SELECT 3')
   expect((await send(at.url, 'PUT', path, { job: { query: 'SELECT 4' } })).status).toBe(200)
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('alert').getByText('the resource has version 2').waitFor()

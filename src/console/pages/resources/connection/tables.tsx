@@ -42,9 +42,7 @@ export const Tables = ({ database }: { database: string }) => {
         </label>
       )}
       {cut !== undefined && <p class="quiet">{cut} A statement reads those that are not here, too.</p>}
-      {fitting.length === 0 && (
-        <Empty title="No name has this in it">{`There are ${countText(value.length)} tables in all.`}</Empty>
-      )}
+      {fitting.length === 0 && <Empty title="No name has this in it">{`There are ${countText(value.length)} tables in all.`}</Empty>}
       <Listing
         label={`Tables of ${database}`}
         isNarrow

@@ -44,7 +44,19 @@ const isHelper = ({ name }: Field): boolean => /_to_(?:add|remove)$/.test(name)
 const mayBeSecret = ({ name, form }: Field): boolean => name !== 'name' && form !== 'choice'
 
 /** A form from the API's document. It sends only the changed members. */
-export const ResourceForm = ({ form: { member, fields }, record, initial, method, path, base, etag, word, draft, project, done }: Props) => {
+export const ResourceForm = ({
+  form: { member, fields },
+  record,
+  initial,
+  method,
+  path,
+  base,
+  etag,
+  word,
+  draft,
+  project,
+  done,
+}: Props) => {
   const shown = fields.filter((field) => !isHelper(field))
   const textsFrom = (values: Record<string, Value> | undefined) =>
     Object.fromEntries(shown.map(({ name, form }) => [name, textOf(form, values?.[name])]))
