@@ -24,9 +24,16 @@ export const repl = async (session: ReplSession, { input, output, terminal, hist
   const ran: string[] = []
   let typed = ''
   let running: AbortController | undefined
+  let isInputOver = false
+  lines.once('close', () => (isInputOver = true))
   const ask = (): void => {
-    lines.setPrompt(typed === '' ? `${session.db}> ` : `${' '.repeat(Math.max(0, session.db.length - 2))}...> `)
-    lines.prompt()
+    const prompt = typed === '' ? `${session.db}> ` : `${' '.repeat(Math.max(0, session.db.length - 2))}...> `
+    // Lines can still wait when their input has ended. Then Node 24 throws instead of a prompt.
+    if (isInputOver) output.write(prompt)
+    else {
+      lines.setPrompt(prompt)
+      lines.prompt()
+    }
   }
   /** Runs a statement. Returns false if it was cancelled. */
   const run = async (statement: string): Promise<boolean> => {
