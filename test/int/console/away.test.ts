@@ -83,8 +83,9 @@ test('a statement that writes is not sent again by itself, and a proxy that answ
   at.undo(() => place.remove())
   const url = await place.start()
   const { page } = await openPage(at.browser, url, `#/query?${new URLSearchParams({ sql: 'CREATE PROJECT once' }).toString()}`)
-  // The frame itself asks the service before it shows a page.
+  // An answer of the service that is still on its way would say that it is there.
   await page.getByRole('button', { name: 'Run' }).waitFor()
+  await page.waitForLoadState('networkidle')
   let written = 0
   await page.route('**/api/**', async (route) => {
     if (route.request().postData()?.includes('CREATE PROJECT') === true) written += 1
