@@ -70,6 +70,14 @@ const take = async (log: ReadableLog, event: Envelope, into: PlanPart): Promise<
   }
 }
 
+/** The same for the events at some positions. */
+const takeAt = async (log: ReadableLog, positions: Iterable<number>, into: PlanPart): Promise<void> => {
+  for (const position of positions) {
+    const stored = await eventAt(log, position)
+    if (stored) await take(log, parseEnvelope(stored.text), into)
+  }
+}
+
 /**
  * The state of an unfinished plan. `taken` has the positions of the planned events, `firstIn` the first version with an answer in each
  * stream, `saidIn` the messages of each conversation, and `received` the positions of messages, which are the causes of answers. `answers`
@@ -226,11 +234,14 @@ export const planConversation = async (log: ReadableLog, conversation: string): 
   return plan
 }
 
-/** Whether an event may be about older answers or messages, or repeat them: no message, no search, and no answer to a question alone. */
-const looksBack = ({ type, data }: Envelope): boolean =>
-  type !== 'MessageReceived' &&
-  type !== 'KnowledgeSearched' &&
-  (type !== 'AgentAnswered' || data['conversation'] !== null || data['purpose'] === 'rerun')
+/**
+ * Whether an event may be about older answers or messages, repeat them, or belong to an answer that does: no message, and no search or
+ * answer for a question alone.
+ */
+const looksBack = ({ type, data }: Envelope): boolean => {
+  if (type === 'KnowledgeSearched') return data['answer'] !== undefined
+  return type !== 'MessageReceived' && (type !== 'AgentAnswered' || data['conversation'] !== null || data['purpose'] === 'rerun')
+}
 
 /** Later events that may be about older answers or messages; what they are about is in their data, or in a payload. */
 export const laterOnAnswers = (): LaterEvents =>
@@ -242,13 +253,15 @@ async function* both<T>(...all: AsyncIterable<T>[]): AsyncGenerator<T, void, voi
 
 /**
  * Plans in steps the answers that were recorded in a range, with what later events say about them: comments, evaluations, reruns, and
- * answers to messages of the range. The records of other later answers lose the turns of the range.
+ * answers to messages of the range, with the searches of their queries. The records of other later answers lose the turns of the range.
  */
 export const olderAnswers = (log: ReadableLog, range: OlderRange, later: LaterEvents, bounds: StepBounds): OlderPlan => {
   const { from, bound } = range
   const conversations = new Set<string>()
   /** The positions of later events that go as well. */
   const late = new Set<number>()
+  /** The positions of the later searches of each answer, which were recorded before it. */
+  const searches = new Map<string, Set<number>>()
   const goes = (position: number) => (position > 0 && position <= bound) || late.has(position)
   const noteConversation = (event: Envelope) => {
     const conversation = isOfMessages(event) ? event.stream : dataOf.parse(event.data).conversation
@@ -270,10 +283,13 @@ export const olderAnswers = (log: ReadableLog, range: OlderRange, later: LaterEv
     // An answer that was erased earlier can get no new comments or evaluations.
     if (!isAny || until.at <= bound) return found.reached(until, true)
     for await (const event of later.about(log, range, Math.max(at, bound), until.at)) {
+      const { answer = '' } = dataOf.parse(event.data)
+      if (event.type === 'KnowledgeSearched') searches.set(answer, (searches.get(answer) ?? new Set<number>()).add(event.position))
       if (!(await isAbout(log, event, goes))) continue
       late.add(event.position)
       noteConversation(event)
       await take(log, event, found)
+      if (event.type === 'AgentAnswered') await takeAt(log, searches.get(answer) ?? [], found)
       if (found.isFull) return found.reached({ at: event.position, cut })
     }
     if (conversations.size === 0) return found.reached(until, true)

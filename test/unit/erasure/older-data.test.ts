@@ -1,20 +1,49 @@
 import { expect, jest, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { v7 as uuidv7 } from 'uuid'
 import { Erasures } from '../../../src/erasure/erasures.js'
 import type { ErasureResult } from '../../../src/erasure/plan/plan.js'
 import type { StepBounds } from '../../../src/erasure/plan/older-steps.js'
 import { keepFor } from '../../../src/erasure/retention.js'
 import { Blobs } from '../../../src/files/blobs.js'
-import type { NewEvent } from '../../../src/log/contract/log.js'
+import type { NewEvent, Origin } from '../../../src/log/contract/log.js'
+import { causeAt } from '../../../src/log/contract/origins.js'
+import { factsOf, type Facts } from '../../support/agents/answer-maker.js'
 import { origin, stream, withLog, type OpenLog } from '../../support/log/log.js'
 
 const predictions = `${stream(5)}/predictions`
 
-const record = async ({ log, vault }: OpenLog, rows: object[], eventOf: (payload: string) => NewEvent['event']): Promise<number> => {
-  const payload = vault.seal(Buffer.from(JSON.stringify(rows)))
-  const decide = () => [{ stream: predictions, event: eventOf(payload.hash) }]
-  return (await log.submit({ origin, lookups: {}, decide, payloads: [payload] })).positions[0]!
+const record = async (
+  { log, vault }: OpenLog,
+  kept: object,
+  eventOf: (payload: string) => NewEvent['event'],
+  { of = predictions, by = origin }: { of?: string; by?: Origin } = {},
+): Promise<number> => {
+  const payload = vault.seal(Buffer.from(JSON.stringify(kept)))
+  const decide = () => [{ stream: of, event: eventOf(payload.hash) }]
+  return (await log.submit({ origin: by, lookups: {}, decide, payloads: [payload] })).positions[0]!
 }
+
+/** Records an answer, with its cause if it has one. */
+const answer = (open: OpenLog, facts: Facts, cause?: number): Promise<number> =>
+  record(open, { question: 'q', answer: 'a' }, (payload) => ({ type: 'AgentAnswered', data: { ...factsOf(stream(6), facts), payload } }), {
+    of: `${stream(6)}/answers`,
+    ...(cause !== undefined && { by: { ...origin, causation: causeAt(cause) } }),
+  })
+
+const facts = {
+  ...{ knowledge_base: stream(7), version: 1, purpose: 'skill' as const, embedding: null, reranking: null, read_at: 1 },
+  ...{ chunks: 0, outcome: 'complete' as const, error: null, duration_ms: 1 },
+}
+
+/** Records a search in a query of an answer. */
+const search = (open: OpenLog, of: string): Promise<number> =>
+  record(
+    open,
+    { question: 'q', documents: [], exchanges: [] },
+    (payload) => ({ type: 'KnowledgeSearched', data: { ...facts, answer: of, payload } }),
+    { of: `${stream(7)}/searches` },
+  )
 
 /** Records a prediction of one row. */
 const predict = (open: OpenLog): Promise<number> =>
@@ -125,6 +154,22 @@ test('an erasure by age reads on where the last one ended, also after a start, a
     times.clear()
     expect(await erasuresOf(open).eraseOlder('rows', second, origin)).toMatchObject({ rows: 0, positions: [] })
     expect([...times.keys()].filter((position) => position <= reported)).toEqual([])
+  }))
+
+test('a later answer that goes with an older one takes the searches of its queries along, and other searches stay', () =>
+  withLog(async (open) => {
+    const [old, again, other] = [uuidv7(), uuidv7(), uuidv7()]
+    const first = await answer(open, { answer: old })
+    const time = await between()
+    const searched = [await search(open, again), await search(open, again)]
+    const stays = await search(open, other)
+    const rerun = await answer(open, { answer: again, purpose: 'rerun' }, first)
+    await answer(open, { answer: other })
+    // Each step has room for one payload.
+    const erasures = erasuresOf(open, { payloads: 1, positions: 100 })
+    expect(await erasures.eraseOlder('answers', time, origin)).toMatchObject({ payloads: 4, rows: 4 })
+    for (const position of [first, rerun, ...searched]) expect(await rowsOf(open, position)).toBeUndefined()
+    expect(await rowsOf(open, stays)).toBeDefined()
   }))
 
 test('a look for older data is left out while one still runs', async () => {
