@@ -73,8 +73,9 @@ export const onRecord = async (
     const payload = sealJson(ledger.vault, wordsOf(question, models, failure))
     await write({ ...facts, payload: payload.hash }, guarded, [payload]).catch((error: unknown) => {
       if (!(error instanceof ErasedMeanwhile)) throw error
-      // The erasure may have taken the documents that the words come from. The tokens were used nevertheless.
-      return write(facts, origin, [])
+      // The erasure may have taken the documents that the words come from. The tokens were used nevertheless, also in work that is refused.
+      const { erasures: _, ...unguarded } = origin
+      return write(facts, unguarded, [])
     })
     spending.recorded(addUsage(models.usage, { input: null, output: models.estimated }))
   }
