@@ -57,6 +57,17 @@ test('a reader pages back to the first event, each page has an address, and no e
   await colleague.page.context().close()
 })
 
+test('the line of an event has room for who caused it, however wide the page is', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/events', { viewport: { width: 820, height: 1_180 } })
+  const cause = page.locator('.events summary > :nth-child(3)').first()
+  await cause.waitFor()
+  for (const width of [1_440, 1_100, 820, 760]) {
+    await page.setViewportSize({ width, height: 1_180 })
+    expect((await cause.boundingBox())?.width).toBeGreaterThanOrEqual(100)
+  }
+  await page.context().close()
+})
+
 test('events of one type alone are shown, also of those that arrive, beside the other filters', async () => {
   const { page } = await openPage(at.browser, at.url, '#/events')
   const names = page.locator('.events summary strong')
