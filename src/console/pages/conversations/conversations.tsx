@@ -78,7 +78,9 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
           rows={value.rows}
         />
       )}
-      {value && <PageLinks name="skipped" start={value.next && skipped + pageConversations} end="There is no earlier conversation." />}
+      {value && (value.rows.length > 0 || skipped > 0) && (
+        <PageLinks name="skipped" start={value.next && skipped + pageConversations} end="There is no earlier conversation." />
+      )}
     </>
   )
 }
