@@ -50,24 +50,27 @@ export const takeLatest = (select: AstNode, uses: readonly ModelUse[], leaves: r
   return comparedIn(condition)
 }
 
-const notOrdering = (column: AstNode, series: readonly { use: ModelUse; future: FutureRows }[]): Problem => {
-  const [first] = series
+/** @param time the column to write; undefined if no column gives the model the time of its series */
+const notOrdering = (column: AstNode, uses: readonly ModelUse[], time: string | undefined): Problem => {
+  const [series] = seriesOf(uses)
   const written = textsOf(column, 'column_names').join('.')
-  const model = first?.use.bound.label ?? ''
-  const order = first?.future.order.name ?? ''
-  return atPlace(
-    new Problem('bad_statement', 'LATEST needs the date', `${written} is not what orders the series of model ${model}: that is ${order}`, {
-      hint: `Write t.${order} > LATEST; another column is mapped with ON t.your_column = ${first?.use.alias ?? 'm'}.${order}.`,
-    }),
-    column,
-  ) as Problem
+  const [model, order] = [series?.use.bound.label ?? '', series?.future.order.name ?? '']
+  const [detail, hint] =
+    time === undefined
+      ? [
+          `No column gives ${order}, which orders the series of model ${model}`,
+          `Map one with ON t.your_column = ${series?.use.alias ?? 'm'}.${order}, and write t.your_column > LATEST.`,
+        ]
+      : [`${written} is not what orders the series of model ${model}: that is ${order}`, `Write ${time} > LATEST.`]
+  return atPlace(new Problem('bad_statement', 'LATEST needs the date', detail, { hint }), column) as Problem
 }
 
 /** The rows of `FROM model WHERE date > LATEST`: a table with the model's inputs. */
 export const futureAlone = async (session: Session, column: AstNode, use: ModelUse, alias: string): Promise<AstNode> => {
   const { future } = use.bound.model
   const names = textsOf(column, 'column_names')
-  if (!future || modelColumn(use.bound, names.at(-1) ?? '') !== future.order.name) throw notOrdering(column, seriesOf([use]))
+  const order = future?.order.name
+  if (!future || modelColumn(use.bound, names.at(-1) ?? '') !== order) throw notOrdering(column, [use], order)
   const table = await futureTable(session, use.bound, future)
   const keys = future.keys.map(({ name, type }, i) => `${keySql(i, type)} AS ${quoteName(name)}`)
   const sql = `SELECT ${[`${timeColumn} AS ${quoteName(future.order.name)}`, ...keys].join(', ')} FROM temp.${table}`
@@ -96,6 +99,7 @@ const findAsked = (
   leaves: readonly Leaf[],
 ): LatestSource => {
   const ofModel = modelColumnOf(column, uses, leaves)
+  let orders: string | undefined
   for (const { use, mapping } of mappings) {
     const { future } = use.bound.model
     const time = future && sourceOf(mapping.inputs.get(future.order.name), leaves, uses)
@@ -103,8 +107,9 @@ const findAsked = (
     const isOwn = ofModel?.[0] === use && ofModel[1] === future?.order.name
     const isSame = compared !== undefined && compared.leaf === time?.leaf && compared.name === time.name
     if (future && time && (isOwn || isSame)) return { use, future, column, mapping, leaf: time.leaf, time: time.name }
+    orders ??= time && `${time.leaf.alias}.${time.name}`
   }
-  throw notOrdering(column, seriesOf(uses))
+  throw notOrdering(column, uses, orders)
 }
 
 type KeySource = { key: ScoringInput; column: string | undefined; expression: AstNode }

@@ -274,7 +274,11 @@ describe('a model of several series', () => {
     ['SELECT m.sold FROM files.sales AS t JOIN shops AS m WHERE t.day > LATEST AND t.open', /Rows behind LATEST have no open yet/],
     [
       'SELECT m.sold FROM files.sales AS t JOIN shops AS m WHERE t.shop > LATEST',
-      /t\.shop is not what orders the series of model mindsdb\.shops: that is day/,
+      /t\.shop is not what orders the series of model mindsdb\.shops: that is day.*\n.*\n.*\nWrite t\.day > LATEST\./,
+    ],
+    [
+      'SELECT m.sold FROM (SELECT day AS at, shop FROM files.sales) AS t JOIN shops AS m WHERE t.day > LATEST',
+      /No column gives day, which orders .*\n.*\n.*\nMap one with ON t\.your_column = m\.day, and write t\.your_column > LATEST\./,
     ],
     ['SELECT m.sold FROM (SELECT day FROM files.sales) AS t JOIN shops AS m WHERE t.day > LATEST', /Nothing of t gives shop/],
     ['SELECT m.sold FROM files.sales AS t JOIN shops AS m WHERE t.day >= LATEST', /LATEST is the last date that a model of series knows/],
