@@ -18,10 +18,10 @@ export const Refusal = ({ error, again }: { error: ApiError; again?: (() => void
   </div>
 )
 
-/** The text for an empty list. */
-export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+/** The text for an empty list, or for a page that is not there: then it has the heading of the page. */
+export const Empty = ({ title, isPage = false, children }: { title: string; isPage?: boolean; children?: ComponentChildren }) => (
   <div class="empty">
-    <h2>{title}</h2>
+    {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
     {children}
   </div>
 )

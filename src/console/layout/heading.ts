@@ -1,9 +1,6 @@
 import { useLayoutEffect } from 'preact/hooks'
 import { focusedElement, isFocusFree } from '../basics/focus.js'
 
-/** The heading of a page, also of one that is not there. */
-const headings = '#content :is(h1, .empty h2)'
-
 /** Whether this document has shown something. The browser itself announces its first page. */
 let wasShown = false
 
@@ -16,7 +13,7 @@ export const noteShown = (): void => {
 const focusHeading = (): (() => void) => {
   const before = focusedElement()
   const take = (): boolean => {
-    const heading = document.querySelector<HTMLElement>(headings)
+    const heading = document.querySelector<HTMLElement>('#content h1')
     if (!heading) return false
     if (isFocusFree(before)) {
       heading.tabIndex = -1

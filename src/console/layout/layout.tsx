@@ -75,7 +75,7 @@ const Shown = ({ path }: { path: string }) => {
   }, [])
   if (!found)
     return (
-      <Empty title="There is no such page">
+      <Empty title="There is no such page" isPage>
         <a href={hrefOf('/')}>Go to the first one</a>
       </Empty>
     )

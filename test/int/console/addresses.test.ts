@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { openPage } from '../../support/console/browser.js'
+import { openPage, violationsOf } from '../../support/console/browser.js'
 import { expectRefusals, startConsole } from '../../support/console/console.js'
 import { send, sql } from '../../support/service.js'
 
@@ -8,7 +8,10 @@ const at = startConsole()
 test('an address that was cut off or changed by hand leads back, and is no fault of the console', async () => {
   await sql(at.url, 'CREATE TABLE files.homes (SELECT i AS size, i * 3 AS rent FROM range(40) AS r(i)); ')
   const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/%E0%A4%A')
-  await page.getByText('There is no such page').waitFor()
+  await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor()
+  await page.goto(`${at.url}/#/resources/nothing`)
+  await page.getByRole('heading', { level: 1, name: 'There is no kind nothing' }).waitFor()
+  expect(await violationsOf(page)).toEqual([])
   await page.goto(`${at.url}/#/models/new?table=files.homes&target=rent&without=[`)
   await page.locator('.columns > li', { hasText: 'size' }).waitFor()
   expect(await page.getByText('fault of the console').count()).toBe(0)

@@ -42,10 +42,10 @@ export default ({ params: { kind = '' } }: PageProps) => {
       ]),
     [kind, like, like === null ? undefined : from],
   )
-  if (!info) return <Empty title={`There is no kind ${kind}`} />
+  if (!info) return <Empty title={`There is no kind ${kind}`} isPage />
   if (!isMadeByForm(info))
     return (
-      <Empty title={`${info.title} are not made by a form`}>
+      <Empty title={`${info.title} are not made by a form`} isPage>
         <a href={hrefOf(placeToMake(info))}>Make one</a>
       </Empty>
     )

@@ -50,7 +50,7 @@ export default ({ params: { kind = '' } }: PageProps) => {
     at,
     [kind, only, sought],
   )
-  if (!info) return <Empty title={`There is no kind ${kind}`} />
+  if (!info) return <Empty title={`There is no kind ${kind}`} isPage />
   return (
     <>
       <div class="title">

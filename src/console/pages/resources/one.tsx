@@ -89,7 +89,7 @@ export default ({ params: { kind = '', project: segment = '', name = '' } }: Pag
   const path = info ? apiPathOf(info, project ?? '', name) : ''
   const isShown = useIsShown()
   const { loaded, reload } = useLoaded(async (signal) => (info ? json<Resource>(path, { at, signal }) : undefined), [path, at])
-  if (!info) return <Empty title={`There is no kind ${kind}`} />
+  if (!info) return <Empty title={`There is no kind ${kind}`} isPage />
   const { value, error } = loaded.value
   const query = queryOf(kind, project, name)
   const hasRows = kind === 'file' || kind === 'view'

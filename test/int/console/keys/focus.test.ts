@@ -32,7 +32,7 @@ test('after a change of the page the focus is at its title, and on the first pag
     await page.locator('h1:focus', { hasText: title }).waitFor()
   }
   await page.goto(`${at.url}/#/nowhere`)
-  await page.locator('h2:focus', { hasText: 'There is no such page' }).waitFor()
+  await page.locator('h1:focus', { hasText: 'There is no such page' }).waitFor()
   await page.context().close()
 })
 
