@@ -227,6 +227,26 @@ test('what is taken out of a form is taken out of the resource, or the form says
   await page.context().close()
 })
 
+test('an agent with skills has its model, its data and its prompt in their own fields, as one without skills', async () => {
+  const model = { provider: 'openai', model_name: 'gpt-4o', api_key: 'sk-planted-9' }
+  const agent = { name: 'skilled', model, data: { tables: ['files.homes'] }, prompt_template: 'Answer briefly.', skills: ['rents'] }
+  expect((await send(at.url, 'POST', '/api/projects/shop/agents', { agent: { ...agent, params: { max_tokens: 90 } } })).status).toBe(201)
+  const { page } = await openPage(at.browser, at.url, '#/resources/agent/shop/skilled?tab=edit')
+  const now = async () => (await send(at.url, 'GET', '/api/projects/shop/agents/skilled')).body as Record<string, unknown>
+  await page.getByLabel(/^prompt template/).fill('')
+  expect(JSON.parse(await page.getByLabel(/^params/).inputValue())).toEqual({ max_tokens: 90 })
+  expect(JSON.parse(await page.getByLabel(/^data/).inputValue())).toEqual(agent.data)
+  const typed = await page.getByLabel(/^model(?! name)/).inputValue()
+  expect(JSON.parse(typed)).toEqual({ ...model, api_key: '******' })
+  await page.getByLabel(/^model(?! name)/).fill(typed.replace('gpt-4o', 'gpt-5'))
+  await saved(page)
+  expect(await now()).toMatchObject({
+    params: { model: { ...model, model_name: 'gpt-5', api_key: '******' }, data: agent.data, max_tokens: 90 },
+  })
+  expect((await now())['params']).not.toHaveProperty('prompt_template')
+  await page.context().close()
+})
+
 test('the parameters of a connection and the reranking model of a knowledge base are taken out, too', async () => {
   await sql(at.url, `CREATE DATABASE near WITH ENGINE = 'slack', PARAMETERS = {"token": "xoxb-planted-6", "app_token": "xapp-planted-7"}`)
   const reranking_model = { provider: 'openai', model_name: 'rank', api_key: 'sk-planted-8' }

@@ -17,10 +17,21 @@ const skillRefs = (skills: Value, own: Value): Value =>
     return { name, ...(isObject(params) && params) }
   })
 
+/** The members of an agent that its params have, as its record shows them if it has skills. A body has them beside the params. */
+const liftedOf = (params: Value): Record<string, Value> => {
+  if (!isObject(params)) return {}
+  const { model, data, prompt_template, ...others } = params
+  const lifted = Object.entries({ model, data, prompt_template }).filter(([, value]) => value !== undefined)
+  return { ...(Object.fromEntries(lifted) as Record<string, Value>), params: others }
+}
+
 /** Members that have another name or form in a body than in the record of the resource. */
 const asSent: Readonly<Record<string, (record: Record<string, Value>) => Record<string, Value>>> = {
   database: ({ connection_data: parameters = null }) => ({ parameters }),
-  agent: ({ skills = null, skills_extra_parameters: own = null }) => ({ skills: skillRefs(skills, own) }),
+  agent: ({ skills = null, skills_extra_parameters: own = null, params = null }) => ({
+    ...liftedOf(params),
+    skills: skillRefs(skills, own),
+  }),
   chatbot: ({ agent = null, database: database_name = null }) => ({
     agent_name: isObject(agent) ? (agent['name'] ?? null) : agent,
     database_name,
