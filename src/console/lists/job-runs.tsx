@@ -72,7 +72,9 @@ export const JobRuns = ({ job, everyMs }: Props) => {
           rows={value.rows}
         />
       )}
-      {job && value && <PageLinks name="position" start={value.next?.position} end="There is no earlier run." />}
+      {job && value && (
+        <PageLinks name="position" start={value.next?.position} end="There is no earlier run." isEmpty={value.rows.length === 0} />
+      )}
       {!job && value?.next && <p class="quiet">The page of a job has all its runs.</p>}
     </section>
   )

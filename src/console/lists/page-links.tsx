@@ -25,14 +25,25 @@ const toTop = (): void => {
 }
 
 /**
- * Links below a page of rows whose newest come first: to the page with earlier ones, whose start the address stores under a name, and back
- * to the newest.
+ * Links beside a page of rows: to the page with earlier ones, whose start the address stores under a name, and back to the newest.
  *
  * @param start the start of the page with earlier rows; undefined if there are none, and then `end` says so
+ * @param isEmpty the page has no row, and says so itself
  * @example <PageLinks name="position" start={next?.position} end="The conversation begins here." />
  */
-export const PageLinks = ({ name, start, end }: { name: string; start: number | undefined; end: string }) => {
+export const PageLinks = ({
+  name,
+  start,
+  end,
+  isEmpty = false,
+}: {
+  name: string
+  start: number | undefined
+  end: string
+  isEmpty?: boolean
+}) => {
   const { path, query } = place.value
+  if (isEmpty && !query.has(name)) return null
   const to = (value: string | undefined) => hrefOf(path, { ...Object.fromEntries(query), [name]: value })
   return (
     <p class="tools">
@@ -42,7 +53,7 @@ export const PageLinks = ({ name, start, end }: { name: string; start: number | 
         </a>
       )}
       {start === undefined ? (
-        <span class="quiet">{end}</span>
+        !isEmpty && <span class="quiet">{end}</span>
       ) : (
         <a class="button" href={to(String(start))} onClick={toTop}>
           Earlier

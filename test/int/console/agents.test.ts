@@ -475,7 +475,7 @@ test.each([
   }
 })
 
-test('the newest messages, conversations and answers come first, and lead page by page to the first ones', async () => {
+test('the newest conversations and answers come first, messages in their order, and all lead page by page to the first ones', async () => {
   const write = (text: string, conversation?: string) =>
     send(shop.url, 'POST', '/api/projects/shop/chatbots/desk/messages', {
       text,
@@ -491,8 +491,8 @@ test('the newest messages, conversations and answers come first, and lead page b
   shop.model.script = script
   const { page } = await openPage(browser, shop.url, `#/conversations/shop/desk/${encodeURIComponent(conversation)}`)
   const asked = page.locator('.said:not(.ours) > p')
-  await asked.first().getByText('message 100', { exact: true }).waitFor()
-  expect(await asked.count()).toBe(100)
+  await asked.nth(99).waitFor()
+  expect(await asked.allInnerTexts()).toEqual(Array.from({ length: 100 }, (_, i) => `message ${i + 1}`))
   expect(await violationsOf(page)).toEqual([])
   await page.getByRole('link', { name: 'Earlier' }).click()
   await page.getByText('The conversation begins here.').waitFor()
@@ -524,5 +524,8 @@ test('the newest messages, conversations and answers come first, and lead page b
   }
   await page.getByText('No earlier answer fits.').waitFor()
   await answers.getByText('How many homes are in each district?').first().waitFor()
+  await page.goto(`${shop.url}/#/answers?at=1`)
+  await page.getByText('Nobody has asked yet').waitFor()
+  expect(await page.getByText('No earlier answer fits.').count()).toBe(0)
   await page.context().close()
 })

@@ -116,7 +116,7 @@ export default () => {
           rows={value.rows}
         />
       )}
-      {value && <PageLinks name="position" start={value.next?.position} end="No earlier answer fits." />}
+      {value && <PageLinks name="position" start={value.next?.position} end="No earlier answer fits." isEmpty={value.rows.length === 0} />}
     </>
   )
 }

@@ -59,7 +59,7 @@ const Reply = ({ of }: { of: Message }) => {
   )
 }
 
-/** The messages of a conversation with a chatbot, the newest first, each with its answer. */
+/** A page of the messages of a conversation with a chatbot, as they followed each other, each with its answer. */
 export default ({ params: { project = '', name = '', conversation = '' } }: PageProps) => {
   const at = momentShown()
   const until = numberShown('position')
@@ -86,8 +86,11 @@ export default ({ params: { project = '', name = '', conversation = '' } }: Page
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
       {value?.rows.length === 0 && <Empty title="Nothing was said" />}
+      {value && (
+        <PageLinks name="position" start={value.next?.position} end="The conversation begins here." isEmpty={value.rows.length === 0} />
+      )}
       <ol class="conversation">
-        {(value?.rows ?? []).flatMap((one) => [
+        {(value?.rows ?? []).toReversed().flatMap((one) => [
           <li key={one.position} class="said">
             <p>{one.readable ? one.text : <em>erased</em>}</p>
             <small class="quiet">
@@ -98,7 +101,6 @@ export default ({ params: { project = '', name = '', conversation = '' } }: Page
           <Reply key={`${one.position} reply`} of={one} />,
         ])}
       </ol>
-      {value && <PageLinks name="position" start={value.next?.position} end="The conversation begins here." />}
     </>
   )
 }

@@ -78,8 +78,13 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
           rows={value.rows}
         />
       )}
-      {value && (value.rows.length > 0 || skipped > 0) && (
-        <PageLinks name="skipped" start={value.next && skipped + pageConversations} end="There is no earlier conversation." />
+      {value && (
+        <PageLinks
+          name="skipped"
+          start={value.next && skipped + pageConversations}
+          end="There is no earlier conversation."
+          isEmpty={value.rows.length === 0}
+        />
       )}
     </>
   )

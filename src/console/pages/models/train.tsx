@@ -6,7 +6,7 @@ import { ofQuery } from '../../api/silence-timer.js'
 import { defaultProject } from '../../basics/default-project.js'
 import { useDraft } from '../../basics/drafts.js'
 import { useIsShown, useLoaded, useSending } from '../../basics/loading.js'
-import { changeQuery, goToMade, pathOf, place, jsonIn } from '../../basics/place.js'
+import { changeQuery, goToMade, hrefOf, pathOf, place, jsonIn } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { nameFrom } from '../../basics/words.js'
 import { Columns } from '../../components/columns.js'
@@ -116,7 +116,9 @@ const Source = ({ plan, typed, draft }: SourceProps) => {
   if (value.all === 0 && !plan)
     return (
       <Empty title="There are no rows to learn from">
-        <p>Upload a file on the first page, or connect a database.</p>
+        <p>
+          Upload a file on the <a href={hrefOf('/')}>first page</a>, or <a href={hrefOf('/connect')}>connect a database</a>.
+        </p>
       </Empty>
     )
   const discard = () => {

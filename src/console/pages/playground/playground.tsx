@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { useDraft } from '../../basics/drafts.js'
 import { useIsShown, useLoaded } from '../../basics/loading.js'
-import { changeQuery, hrefOf, momentShown, place } from '../../basics/place.js'
+import { changeQuery, hrefOf, momentShown, pathOf, place } from '../../basics/place.js'
 import { withoutSecrets } from '../../basics/secrets.js'
 import { Busy, Empty, Refusal } from '../../components/notice.js'
 import { searchOf, useOptions, type SearchOptions } from '../../lists/choices.js'
@@ -135,6 +135,7 @@ export default () => {
       {agents?.all === 0 && (
         <Empty title="No agents here">
           <p>An agent answers questions by a language model, with tools that read your tables.</p>
+          <a href={hrefOf(pathOf('new', 'agent'))}>Make one</a>
         </Empty>
       )}
       {agents && agents.all > 0 && (
