@@ -123,6 +123,9 @@ const ofData = (data: Json | undefined): PartialGrants =>
     bases: { lists: ['knowledge_bases'], exclusions: ['ignore_knowledge_bases'] },
   })
 
+/** What the params of an agent allow by themselves, without its skills. */
+const ofAgent = (params: JsonObject): PartialGrants[] => [ofData(params['data']), grantsIn(params, { models: modelsOfParams })]
+
 /**
  * Cuts a list to the number of names that an agent may list. A list of exclusions is never cut, because that would allow more: the whole
  * grant is left out instead.
@@ -148,8 +151,7 @@ const bounded = (granted: readonly NameGrant[], what: string): { granted: NameGr
  * grantsOf([{ type: 'sql', params: { database: 'files', tables: ['cars'] } }], {}).tables // [{ in: 'files', names: ['cars'], except: [] }]
  */
 export const grantsOf = (skills: readonly { type: string; params: JsonObject }[], agentParams: JsonObject): Grants => {
-  const own = grantsIn(agentParams, { models: modelsOfParams })
-  const all = [...skills.map(({ type, params }) => ofSkill(type, params)), ofData(agentParams['data']), own]
+  const all = [...skills.map(({ type, params }) => ofSkill(type, params)), ...ofAgent(agentParams)]
   const tables = bounded(
     all.flatMap((one) => one.tables),
     'all tables',
@@ -178,7 +180,7 @@ export const grantsOf = (skills: readonly { type: string; params: JsonObject }[]
  * @throws Problem wrong_arguments that names the list
  */
 export const refuseUnfitNames = (of: { type: string; params: JsonObject } | { agentParams: JsonObject }): void => {
-  const [fault] = ('type' in of ? grantsOf([of], {}) : grantsOf([], of.agentParams)).faults
+  const [fault] = ('type' in of ? [ofSkill(of.type, of.params)] : ofAgent(of.agentParams)).flatMap(({ faults }) => faults)
   if (fault === undefined) return
   throw wrong(fault, 'Write each name as a text, such as "orders". Leave the list out if it is to narrow nothing.')
 }
