@@ -9,6 +9,8 @@ const scrollSeconds = 4
 const interactiveMaxMs = 1_000
 const firstRowsMaxMs = 300
 const framesMin = 50
+/** Three frames of a screen with 60 a second: a longer one is seen as a jerk. */
+const frameMaxMs = 50
 const grownMaxMb = 8
 const statement = `SELECT range AS i, 'row number ' || range AS s, range * 0.5 AS x FROM range(${rows})`
 
@@ -77,16 +79,21 @@ const bareFirst = `(async () => {
   return shown
 })()`
 
-/** Frames per second while a function runs at each frame. */
+type Frames = { perSecond: number; longestMs: number }
+
+/** Frames per second, and the longest time between two of them, while a function runs at each frame. */
 const framesWhile = (action: string): string => `(async () => {
-  const until = performance.now() + ${scrollSeconds * 1_000}
-  let frames = 0
-  while (performance.now() < until) {
-    await new Promise(requestAnimationFrame)
+  let last = await new Promise(requestAnimationFrame)
+  const until = last + ${scrollSeconds * 1_000}
+  let [frames, longestMs] = [0, 0]
+  while (last < until) {
+    const now = await new Promise(requestAnimationFrame)
     ${action}
     frames += 1
+    longestMs = Math.max(longestMs, now - last)
+    last = now
   }
-  return frames / ${scrollSeconds}
+  return { perSecond: frames / ${scrollSeconds}, longestMs }
 })()`
 
 const scroll = `
@@ -102,7 +109,8 @@ const heldMb = async (page: Page): Promise<{ heap: number; buffers: number }> =>
   return { heap: usedSize / 2 ** 20, buffers: backingStorageSize / 2 ** 20 }
 }
 
-type Measured = 'interactive' | 'drawn' | 'ours' | 'bare' | 'frames' | 'idle' | 'grown' | 'buffers'
+type Measured =
+  'interactive' | 'drawn' | 'ours' | 'bare' | 'frames' | 'longest' | 'idle' | 'idleLongest' | 'grown' | 'buffers' | 'moreBuffers'
 
 /**
  * The console: the time until its first screen answers to keys; and of a million rows the time until the first ones are visible, the frames
@@ -117,9 +125,12 @@ export const consoleTimes = async (): Promise<void> => {
     ours: [],
     bare: [],
     frames: [],
+    longest: [],
     idle: [],
+    idleLongest: [],
     grown: [],
     buffers: [],
+    moreBuffers: [],
   }
   try {
     for (let round = 0; round < rounds; round++) {
@@ -127,17 +138,22 @@ export const consoleTimes = async (): Promise<void> => {
       const { page: bare } = await openWindow(browser, `${target.url}/api/util/ping`, '')
       measured.drawn.push(await bare.evaluate<number>(bareDrawnMs))
       measured.bare.push(await bare.evaluate<number>(bareFirst))
-      measured.idle.push(await bare.evaluate<number>(framesWhile('')))
+      const idle = await bare.evaluate<Frames>(framesWhile(''))
+      measured.idle.push(idle.perSecond)
+      measured.idleLongest.push(idle.longestMs)
       await bare.context().close()
       const { page } = await openWindow(browser, target.url, `#/query?${new URLSearchParams({ sql: statement }).toString()}`)
       await page.getByRole('button', { name: 'Run', disabled: false }).waitFor()
       measured.ours.push(await page.evaluate<number>(oursFirst))
       await page.getByText('1,000,000 rows').first().waitFor()
       const before = await heldMb(page)
-      measured.frames.push(await page.evaluate<number>(framesWhile(scroll)))
+      const frames = await page.evaluate<Frames>(framesWhile(scroll))
+      measured.frames.push(frames.perSecond)
+      measured.longest.push(frames.longestMs)
       const { heap, buffers } = await heldMb(page)
       measured.grown.push(heap - before.heap)
       measured.buffers.push(buffers)
+      measured.moreBuffers.push(buffers - before.buffers)
       await page.context().close()
     }
   } finally {
@@ -151,14 +167,15 @@ export const consoleTimes = async (): Promise<void> => {
   console.log(`console, first rows of ${rows.toLocaleString('en')}: ${(of('ours') / of('bare')).toFixed(2)} times a bare page's time`)
   console.log(`  ours ${of('ours').toFixed(0)} ms, bare ${of('bare').toFixed(0)} ms`)
   console.log(`console, frames while scrolling: ${(of('frames') / of('idle')).toFixed(2)} of an idle page's`)
-  console.log(
-    `  ours ${of('frames').toFixed(1)} /s, idle ${of('idle').toFixed(1)} /s; scripts hold ${of('grown').toFixed(1)} MB more after it`,
-  )
-  console.log(`console, array buffers of scripts, beside their heap: ${of('buffers').toFixed(1)} MB`)
+  console.log(`  ours ${of('frames').toFixed(1)} /s, idle ${of('idle').toFixed(1)} /s`)
+  console.log(`  the longest frame: ours ${of('longest').toFixed(0)} ms, idle ${of('idleLongest').toFixed(0)} ms`)
+  console.log(`console, memory of scripts: ${of('grown').toFixed(1)} MB more after it`)
+  console.log(`  array buffers beside it: ${of('buffers').toFixed(1)} MB, ${of('moreBuffers').toFixed(1)} MB more after it`)
   checkAims([
     [`the first screen answers to keys within ${interactiveMaxMs} ms`, interactive <= interactiveMaxMs],
     [`first rows within ${firstRowsMaxMs} ms`, of('ours') <= firstRowsMaxMs],
     [`at least ${framesMin} frames a second while scrolling`, of('frames') >= framesMin],
-    [`at most ${grownMaxMb} MB more memory of scripts after scrolling`, of('grown') <= grownMaxMb],
+    [`no frame of more than ${frameMaxMs} ms while scrolling`, of('longest') <= frameMaxMs],
+    [`at most ${grownMaxMb} MB more memory of scripts after scrolling`, of('grown') + of('moreBuffers') <= grownMaxMb],
   ])
 }

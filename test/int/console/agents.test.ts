@@ -265,7 +265,9 @@ test('two versions of an agent answer side by side, with their tokens and their 
   await send(shop.url, 'PUT', '/api/config', { llm_prices: { scripted: { input: 10, output: 20 } } })
   const script = shop.model.script
   shop.model.script = () => ({ content: 'It depends.', usage: { prompt_tokens: 300, completion_tokens: 5 } })
-  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/changing&beside=shop/changing')
+  const { page } = await openPage(browser, shop.url, '#/playground?agent=shop/changing')
+  await page.getByRole('button', { name: 'Another version of it' }).click()
+  await page.locator('[aria-label="The version of changing beside it"]:focus').waitFor()
   const version = page.getByRole('combobox', { name: /^Its version/ })
   const first = version.locator('option', { hasText: 'version 1,' })
   await first.waitFor({ state: 'attached' })

@@ -60,7 +60,7 @@ const showStatement = async (page: Page, statement: string, more: Record<string,
 const nothingRan = async (page: Page): Promise<void> => {
   expect(await page.evaluate('window.ran')).toBeUndefined()
   const theirs = ':is(img, iframe, script, object, link, style, form[action], math, base, meta, video, animate, a[href^="javascript" i])'
-  expect(await page.locator(`main ${theirs}`).count()).toBe(0)
+  expect(await page.locator(`body ${theirs}`).count()).toBe(0)
 }
 
 /** The texts of what a locator finds, as they stand in the page. */

@@ -21,7 +21,7 @@ const Metrics = ({ metrics }: Pick<Report, 'metrics'>) => (
   </ul>
 )
 
-/** The confusion matrix of the classes. A darker cell is a larger share of its row. */
+/** The confusion matrix of the classes. The rows on its diagonal were predicted as what they are. */
 const Confusion = ({ confusion }: Pick<Report, 'confusion'>) => {
   const classes = [...new Set(confusion.flatMap(({ actual, predicted }) => [actual, predicted]))].sort()
   const rows = new Map(confusion.map(({ actual, predicted, rows }) => [`${actual}\n${predicted}`, rows]))

@@ -42,6 +42,7 @@ export default () => {
   const { loaded, reload } = useOptions(search, [moment])
   const { found: draft, type } = useDraft('question')
   const question = useSignal(query.get('question') ?? draft?.texts['question'] ?? '')
+  const isVersionAsked = useSignal(false)
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined)
   const sent = query.get('question') ?? ''
   /** The question that this page itself has put into the address. */
@@ -155,11 +156,23 @@ export default () => {
               {...{ found: agents, search, nameOf }}
               none="nobody"
             />
+            {chosen[0] && !chosen[1] && (
+              <button
+                type="button"
+                onClick={() => {
+                  isVersionAsked.value = true
+                  choose({ beside: query.get('agent') ?? '', beside_at: undefined })
+                }}
+              >
+                Another version of it
+              </button>
+            )}
             {chosen[1] && (
               <VersionChoice
                 side={chosen[1]}
                 value={query.get('beside_at') ?? ''}
                 moment={moment}
+                isAsked={isVersionAsked.value}
                 choose={(version) => choose({ beside_at: version })}
               />
             )}

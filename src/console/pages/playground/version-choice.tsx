@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks'
+import { useFocusWhen } from '../../basics/focus.js'
 import { searchOf, useOptions, type SearchOptions } from '../../lists/choices.js'
 import { SearchChoice } from '../../lists/search-choice.js'
 import type { Side } from './live-answer.js'
@@ -19,17 +20,20 @@ type Props = {
   /** The position in the address, or `now`; empty for the moment that all pages show. */
   value: string
   moment: string | undefined
+  /** Whether the user asked for it just now: then it takes the focus. */
+  isAsked: boolean
   choose: (value: string) => void
 }
 
 /** A field for the version of an agent: the current one, or one of the past. */
-export const VersionChoice = ({ side, value, moment, choose }: Props) => {
+export const VersionChoice = ({ side, value, moment, isAsked, choose }: Props) => {
   const { project, agent } = side
   const search = useMemo(() => versionSearch(side), [project, agent])
   const { loaded } = useOptions(search, [project, agent])
   const { value: found, error } = loaded.value
+  const group = useFocusWhen<HTMLDivElement>(isAsked && found !== undefined)
   return (
-    <>
+    <div ref={group} role="group" tabIndex={-1} aria-label={`The version of ${agent} beside it`}>
       <SearchChoice
         label="Its version"
         value={value}
@@ -41,6 +45,6 @@ export const VersionChoice = ({ side, value, moment, choose }: Props) => {
         nameOf={(position) => `as of ${position}`}
       />
       {error && <span class="bad">Its versions cannot be listed: {error.message}</span>}
-    </>
+    </div>
   )
 }
