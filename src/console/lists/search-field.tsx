@@ -81,9 +81,10 @@ export const SearchField = (props: Props) => {
   const list = useRef<HTMLUListElement>(null)
   /** What is typed to find an option; undefined while no options are shown. */
   const typed = useSignal<string | undefined>(undefined)
-  /** The option that Enter takes. Where any text is a value, it is none until the user goes to one. */
+  /** The place of the option that Enter takes before the user goes to one. Where any text is a value, it is none. */
   const beginning = type ? -1 : 0
-  const at = useSignal(beginning)
+  /** The option that the user went to. The answer to what is typed may move it, or not have it any more. */
+  const wentTo = useSignal<string | undefined>(undefined)
   const { answer, error, ask, forget } = useSearch(search)
   const isOpen = typed.value !== undefined
   // What is typed next does not go on in the name of what is chosen.
@@ -92,13 +93,15 @@ export const SearchField = (props: Props) => {
   }, [isOpen])
   const sought = (typed.value ?? '').trim()
   const options = [...(sought === '' ? first : []), ...(answer?.options ?? [])]
+  const place = wentTo.value === undefined ? -1 : options.findIndex(({ value }) => value === wentTo.value)
+  const at = place < 0 ? beginning : place
   const isAnswered = answer?.sought === sought
   const left = isAnswered ? answer.all - answer.options.length : 0
   const open = (wanted: string) => {
     // What was found before may have changed since.
     if (!isOpen) forget()
     typed.value = wanted
-    at.value = beginning
+    wentTo.value = undefined
     list.current?.scrollTo(0, 0)
     void ask(wanted)
   }
@@ -109,8 +112,9 @@ export const SearchField = (props: Props) => {
     choose(option)
   }
   const takeChosen = async () => {
-    if (isAnswered) {
-      take(options[at.value])
+    const isSeen = at !== beginning || (sought === '' && first.length > 0)
+    if (isAnswered || isSeen) {
+      take(options[at])
       return
     }
     // Someone who types quickly means the option that comes first once the search is answered.
@@ -122,15 +126,16 @@ export const SearchField = (props: Props) => {
   }
   const go = (to: number) => {
     if (to >= options.length) more()
-    at.value = Math.max(beginning, Math.min(options.length - 1, to))
-    list.current?.children[at.value]?.scrollIntoView({ block: 'nearest' })
+    const next = Math.max(beginning, Math.min(options.length - 1, to))
+    wentTo.value = options[next]?.value
+    list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
   }
   const onKey = (event: KeyboardEvent) => {
     if (event.isComposing) return
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      if (isOpen) go(at.value + (event.key === 'ArrowDown' ? 1 : -1))
+      if (isOpen) go(at + (event.key === 'ArrowDown' ? 1 : -1))
       else open(type ? text : '')
-    } else if (event.key === 'Enter' && isOpen && at.value >= 0) void takeChosen()
+    } else if (event.key === 'Enter' && isOpen && at >= 0) void takeChosen()
     else if (event.key === 'Escape' && isOpen) close()
     else return
     event.preventDefault()
@@ -158,7 +163,7 @@ export const SearchField = (props: Props) => {
           aria-autocomplete="list"
           aria-expanded={isOpen}
           aria-controls={`${id}-options`}
-          aria-activedescendant={isOpen && at.value >= 0 && options.length > 0 ? `${id}-${at.value}` : undefined}
+          aria-activedescendant={isOpen && at >= 0 && options.length > 0 ? `${id}-${at}` : undefined}
           placeholder={type ? undefined : text}
           value={type ? text : (typed.value ?? text)}
           onFocus={({ currentTarget }) => currentTarget.select()}
@@ -185,7 +190,7 @@ export const SearchField = (props: Props) => {
             }
           >
             {options.map((option, i) => (
-              <li key={option.value} id={`${id}-${i}`} role="option" aria-selected={i === at.value} onClick={() => take(option)}>
+              <li key={option.value} id={`${id}-${i}`} role="option" aria-selected={i === at} onClick={() => take(option)}>
                 {option.text}
               </li>
             ))}

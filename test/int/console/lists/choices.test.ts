@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Locator, Page } from 'playwright-core'
-import { openPage, violationsOf } from '../../../support/console/browser.js'
+import { holdRequests, openPage, violationsOf } from '../../../support/console/browser.js'
 import { expectUsable, screenWidths, startConsole } from '../../../support/console/console.js'
 import { created, manyNames, projectNamed, recordMany } from '../../../support/console/many.js'
 import { send, sql } from '../../../support/service.js'
@@ -84,6 +84,48 @@ test('a field that takes any text proposes what the service finds, and keeps wha
   await page.getByText('Nothing has this name.').waitFor()
   await page.getByLabel(/^name/).first().focus()
   expect(await agent.inputValue()).toBe('no_such_agent')
+  await page.context().close()
+})
+
+test('an option that is gone to is taken, and a late answer leaves no place that is not there', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/new/chatbot?project=shop')
+  const agent = page.getByRole('combobox', { name: /^agent name/ }).and(page.locator('input[aria-expanded]'))
+  const goTo = async (name: string): Promise<void> => {
+    for (let n = 0; n < 5; n++) await page.keyboard.press('ArrowDown')
+    await page.locator('[role=option][aria-selected=true]', { hasText: name }).waitFor()
+  }
+  await agent.focus()
+  await page.keyboard.type('agent_12')
+  await page.getByRole('option', { name: 'agent_1204' }).waitFor()
+  const answer = await holdRequests(page, `${at.url}/api/sql/query`)
+  await page.keyboard.type('03')
+  await goTo('agent_1204')
+  answer()
+  await page.getByRole('option', { name: 'agent_1204' }).waitFor({ state: 'detached' })
+  expect(await agent.getAttribute('aria-activedescendant')).toBeNull()
+  await agent.fill('agent_12')
+  await page.getByRole('option', { name: 'agent_1204' }).waitFor()
+  const laterAnswer = await holdRequests(page, `${at.url}/api/sql/query`)
+  await page.keyboard.type('03')
+  await goTo('agent_1204')
+  await page.keyboard.press('Enter')
+  laterAnswer()
+  await page.getByRole('listbox').waitFor({ state: 'detached' })
+  expect(await agent.inputValue()).toBe('agent_1204')
+  await page.context().close()
+})
+
+test('an option that is there before the service answers is taken at once', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/playground?agent=shop/agent_0000&beside=shop/agent_0001')
+  const beside = page.getByRole('combobox', { name: /^Beside/ }).and(page.locator('input'))
+  await beside.focus()
+  const answer = await holdRequests(page, `${at.url}/api/sql/query`)
+  await page.keyboard.press('ArrowDown')
+  await page.locator('[role=option][aria-selected=true]', { hasText: 'nobody' }).waitFor()
+  await page.keyboard.press('Enter')
+  answer()
+  await page.getByRole('listbox').waitFor({ state: 'detached' })
+  expect(new URL(page.url()).hash).not.toContain('beside=')
   await page.context().close()
 })
 
