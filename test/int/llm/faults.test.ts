@@ -24,6 +24,13 @@ const fails = (answer: Answering, model = modelOf('openai')) => {
   return failure(hear(model, question('hi')))
 }
 
+/** Waits until more can be written, or the client has left. What listens to the other one of the two ends as well. */
+const drainedOrLeft = async (response: ServerResponse): Promise<void> => {
+  const over = new AbortController()
+  const { signal } = over
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).finally(() => over.abort())
+}
+
 /** The first part of an answer, as each of the two writes it. */
 const begin = (response: ServerResponse, wire: (typeof wires)[number]): ServerResponse => {
   stream(response)
@@ -149,7 +156,7 @@ describe.each(wires)('a server of the wire %s', (wire) => {
     const error = await fails(async (response) => {
       begin(response, wire).write('data: ')
       for (; sent < 100 * 1024 * 1024 && !response.destroyed; sent += piece.length)
-        if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+        if (!response.write(piece)) await drainedOrLeft(response)
       response.end()
     }, modelOf(wire))
     expect(error).toMatchObject({ code: 'llm_failed', title: 'Answer too large' })
@@ -162,7 +169,7 @@ describe.each(wires)('a server of the wire %s', (wire) => {
     const error = await fails(async (response) => {
       response.writeHead(400)
       for (let sent = 0; sent < 100 * 1024 * 1024 && !response.destroyed; sent += piece.length)
-        if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+        if (!response.write(piece)) await drainedOrLeft(response)
       response.end()
     }, modelOf(wire))
     expect(error).toMatchObject({ code: 'llm_failed', title: 'Answer too large' })
