@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { ApiError } from '../api/request.js'
 import { select, type Value } from '../api/sql.js'
-import { useIsShown, useLoaded, useSending } from '../basics/loading.js'
+import { useLoaded, useSending } from '../basics/loading.js'
 import { changeQuery } from '../basics/place.js'
 import { numberShown } from './page-links.js'
 
@@ -101,30 +101,38 @@ export const useParts = <T, P extends Part<T> = Part<T>>(
   inputs: readonly unknown[],
   name = 'shown',
 ): Parts<T, P> => {
-  const isShown = useIsShown()
   const asked = numberShown(name)
   /** The number that this list itself has put into the address: it is no reason to load anything. */
   const own = useRef<number | null>(null)
   const wanted = useRef(asked)
   if (asked !== own.current) wanted.current = asked
-  const { loaded, reload } = useLoaded(
-    (signal) => {
-      const most = Math.max(partRows, Math.min(numberShown(name) ?? 0, addressMax))
-      return read({ skipped: 0, most, at }, signal)
-    },
-    [...inputs, at, wanted.current],
-  )
+  const listed = [...inputs, at, wanted.current]
+  const { loaded, reload } = useLoaded((signal) => {
+    const most = Math.max(partRows, Math.min(numberShown(name) ?? 0, addressMax))
+    return read({ skipped: 0, most, at }, signal)
+  }, listed)
   const { value: first, error } = loaded.value
   /** All parts so far; `of` is the first one of them. */
   const joined = useSignal<{ of: Part<T>; all: Part<T> } | undefined>(undefined)
-  const { send, isSending: isLoading, error: refused } = useSending()
+  const { send, isSending: isLoading, error: refused, forget } = useSending()
+  const further = useRef<AbortController | undefined>(undefined)
+  // What is asked for one list, and its refusal, mean nothing to the next one.
+  const leave = () => {
+    further.current?.abort()
+    forget()
+  }
+  useLayoutEffect(() => leave, listed)
   const known: Part<T> | undefined = joined.value && joined.value.of === first ? joined.value.all : first
   const load = () =>
     send(async () => {
       if (!first || !known) return
       const place = { skipped: known.next, most: rowsNext(known.rows.length), at: first.at }
-      const part = await read(place, new AbortController().signal)
-      if (!isShown() || loaded.peek().value !== first) return
+      const aborting = new AbortController()
+      further.current = aborting
+      const part = await read(place, aborting.signal).catch((refusal: unknown) => {
+        if (!aborting.signal.aborted) throw refusal
+      })
+      if (!part || aborting.signal.aborted || loaded.peek().value !== first) return
       const rows = [...known.rows, ...part.rows]
       joined.value = { of: first, all: { ...part, rows, all: part.rows.length === 0 ? part.next : part.all } }
       own.current = rows.length

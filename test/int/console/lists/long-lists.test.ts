@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { openPage, untilDrawn } from '../../../support/console/browser.js'
+import { holdRequests, openPage, untilDrawn } from '../../../support/console/browser.js'
 import { expectUsable, startConsole } from '../../../support/console/console.js'
 import { created, manyNames, projectNamed, recordMany } from '../../../support/console/many.js'
 import { logStream } from '../../../../events/records/log.js'
@@ -144,6 +144,34 @@ test('a filter finds what is not loaded, and says how many there are if nothing 
   await page.getByText(`There are ${number(all)} views in all.`).waitFor()
   await page.getByLabel('Filter').fill('')
   await page.getByText(shownOf(500, all)).waitFor()
+  await page.context().close()
+})
+
+test('what was asked for one list, or refused, has no part in the next one', async () => {
+  const { page } = await openPage(at.browser, at.url, '#/resources/view?project=shop')
+  const queries = `${at.url}/api/sql/query`
+  const isFurther = (body: string | null) => body?.includes('OFFSET 500') === true
+  await page.getByText(shownOf(500, all)).waitFor()
+  await page.route(queries, (route) =>
+    isFurther(route.request().postData()) ? route.fulfill({ status: 503, json: { title: 'Busy', detail: 'not now' } }) : route.fallback(),
+  )
+  await more(page).click()
+  await page.getByRole('alert').waitFor()
+  await page.unroute(queries)
+  await page.getByLabel('Filter').fill('view_1')
+  await page.getByText(shownOf(500, 1_000)).waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+  const answer = await holdRequests(page, queries, (request) => isFurther(request.postData()))
+  const asked = page.waitForRequest((request) => isFurther(request.postData()))
+  await more(page).click()
+  await asked
+  await page.getByLabel('Filter').fill('view_')
+  await page.getByText(shownOf(500, views)).waitFor()
+  expect(await page.locator('[role=status]', { has: more(page) }).getAttribute('aria-busy')).toBe('false')
+  answer()
+  await more(page).click()
+  await page.getByText(shownOf(1_000, views)).waitFor()
+  expect(await page.locator('tbody th').count()).toBe(1_000)
   await page.context().close()
 })
 
