@@ -96,9 +96,13 @@ process.on('testFailed', showPages as () => void)
 
 let isChecked = false
 
-/** Whether the misdeeds of pages are looked at from now on. Without that, a test cannot open one. */
+/**
+ * Whether the misdeeds of pages are looked at from now on. Without that, a test cannot open one. What was done before belongs to another
+ * file, whose pages were open when its service ended.
+ */
 export const setChecked = (is: boolean): void => {
   isChecked = is
+  takeMisdeeds()
 }
 
 /**
@@ -131,7 +135,7 @@ export const openWindow = async (
 ): Promise<{ page: Page }> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options })
   // On a busy machine, trainings and starts are slow.
-  context.setDefaultTimeout(Number(process.env['RACES_T'] ?? 300_000))
+  context.setDefaultTimeout(300_000)
   context.on('console', (message) => {
     // On a busy machine SQL may be behind for a moment. Then the page asks again by itself, and a test that waits sees what it wants.
     if (isBehind(message, url)) return
