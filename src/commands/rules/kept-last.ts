@@ -4,7 +4,7 @@ import { tokensIn, type Token } from '../../dialect/lexer.js'
 import { splitTokens } from '../../dialect/tokens.js'
 
 type Texts = Pick<JobDefinition, 'query' | 'if_query'>
-/** A statement, and what it reads by LAST, if it has any. */
+/** A statement, and what it reads by LAST; undefined if it has none. */
 type Reading = { text: string; reads: string | undefined }
 
 /** Most jobs have no LAST, and their texts may be long. */
