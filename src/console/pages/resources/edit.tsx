@@ -5,6 +5,7 @@ import type { KindInfo } from '../../basics/kinds.js'
 import { useLoaded } from '../../basics/loading.js'
 import { hrefOf, pathOf } from '../../basics/place.js'
 import { Busy, Refusal } from '../../components/notice.js'
+import { alsoInParams } from './form/changed-members.js'
 import { ResourceForm } from './form/form.js'
 
 /** The name of the path parameter for a resource in the API's document. */
@@ -20,9 +21,8 @@ const skillRefs = (skills: Value, own: Value): Value =>
 /** The members of an agent that its params have, as its record shows them if it has skills. A body has them beside the params. */
 const liftedOf = (params: Value): Record<string, Value> => {
   if (!isObject(params)) return {}
-  const { model, data, prompt_template, ...others } = params
-  const lifted = Object.entries({ model, data, prompt_template }).filter(([, value]) => value !== undefined)
-  return { ...(Object.fromEntries(lifted) as Record<string, Value>), params: others }
+  const those = (areLifted: boolean) => Object.fromEntries(Object.entries(params).filter(([name]) => alsoInParams.has(name) === areLifted))
+  return { ...those(true), params: those(false) }
 }
 
 /** Members that have another name or form in a body than in the record of the resource. */

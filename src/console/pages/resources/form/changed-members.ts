@@ -8,7 +8,7 @@ type Members = Record<string, Value>
 const merged: ReadonlySet<string> = new Set(['params', 'parameters', 'embedding_model', 'reranking_model'])
 
 /** Members of an agent that are also keys of its params. Null in a body leaves them, null in the params removes them. */
-const alsoInParams: ReadonlySet<string> = new Set(['model', 'data', 'prompt_template'])
+export const alsoInParams: ReadonlySet<string> = new Set(['model', 'data', 'prompt_template'])
 
 /** Members of a job that an empty text removes, because null leaves a member as it is. */
 const emptied: ReadonlySet<string> = new Set(['if_query', 'end_at', 'schedule_str'])
