@@ -526,6 +526,14 @@ test('the newest conversations and answers come first, messages in their order, 
   }
   await page.getByText('No earlier answer fits.').waitFor()
   await answers.getByText('How many homes are in each district?').first().waitFor()
+  await page.goto(`${shop.url}/#/conversations/shop/desk`)
+  await listed.nth(100).waitFor()
+  // What is said meanwhile moves no conversation from one page to the next one.
+  await write('another conversation')
+  await page.getByRole('link', { name: 'Earlier' }).click()
+  await page.getByText('There is no earlier conversation.').waitFor()
+  expect(await listed.count()).toBe(3)
+
   await page.goto(`${shop.url}/#/answers?at=1`)
   await page.getByText('Nobody has asked yet').waitFor()
   expect(await page.getByText('No earlier answer fits.').count()).toBe(0)

@@ -21,6 +21,7 @@ type ListedConversation = {
   answered: number
   failed: number
   last_message_at: string | null
+  newest: number
 } & Record<string, Value>
 
 const pageConversations = 100
@@ -28,22 +29,26 @@ const pageConversations = 100
 /** The last chatbot that had this name. */
 const deletedChatbot = '(SELECT max(chatbot_id) FROM log.conversations WHERE project = :project AND chatbot = :name)'
 
+/** The position of the last message of each conversation. A page begins at one, so that what is said later moves no conversation to it. */
+const newestOf = '(SELECT conversation, max(position) AS newest FROM log.messages GROUP BY conversation)'
+
 /** The conversations of a chatbot, the latest first. */
 export default ({ params: { project = '', name = '' } }: PageProps) => {
   const at = momentShown()
-  const skipped = numberShown('skipped') ?? 0
+  const until = numberShown('position')
   const { loaded, reload } = useLoaded(
     async (signal) => {
       const asked = await select<ListedConversation>({
-        query: `SELECT * FROM log.conversations WHERE chatbot_id = coalesce(${streamOf('chatbot')}, ${deletedChatbot})
-          ORDER BY coalesce(last_message_at, started_at) DESC, conversation LIMIT ${pageConversations + 1} OFFSET ${skipped}`,
-        params: { project, name },
+        query: `SELECT c.*, m.newest FROM log.conversations AS c JOIN ${newestOf} AS m ON m.conversation = c.conversation
+          WHERE c.chatbot_id = coalesce(${streamOf('chatbot')}, ${deletedChatbot}) AND (:until::BIGINT IS NULL OR m.newest <= :until)
+          ORDER BY m.newest DESC LIMIT ${pageConversations + 1}`,
+        params: { project, name, until },
         at,
         signal,
       })
       return pageOf(asked, pageConversations)
     },
-    [project, name, at, skipped],
+    [project, name, at, until],
   )
   const { value, error } = loaded.value
   return (
@@ -56,7 +61,7 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
       <h1>Conversations</h1>
       {error && <Refusal error={error} again={reload} />}
       {!value && !error && <Busy />}
-      {value?.rows.length === 0 && <Empty title={skipped === 0 ? 'Nobody has written to it yet' : 'There is no earlier one'} />}
+      {value?.rows.length === 0 && <Empty title={until === null ? 'Nobody has written to it yet' : 'There is no earlier one'} />}
       {value && value.rows.length > 0 && (
         <Listing
           label="Conversations"
@@ -79,12 +84,7 @@ export default ({ params: { project = '', name = '' } }: PageProps) => {
         />
       )}
       {value && (
-        <PageLinks
-          name="skipped"
-          start={value.next && skipped + pageConversations}
-          end="There is no earlier conversation."
-          isEmpty={value.rows.length === 0}
-        />
+        <PageLinks name="position" start={value.next?.newest} end="There is no earlier conversation." isEmpty={value.rows.length === 0} />
       )}
     </>
   )
